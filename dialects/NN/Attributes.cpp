@@ -4,6 +4,7 @@
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNReduction.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/InterleavedRange.h"
 
@@ -30,6 +31,9 @@ static ArrayRef<Row> rows() {
       {kEntryAttr, "a function", isOn<FunctionOpInterface>, "a string", is<StringAttr>},
       {kNameAttr, kPorts, nullptr, "a string", is<StringAttr>},
       {kIndependentSamplesAttr, "a function", isOn<FunctionOpInterface>, "no value", is<UnitAttr>},
+      {kRepeatAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", is<IntegerAttr>},
+      {kRepeatEntryAttr, "a function or a program", isOn<SymbolOpInterface>, "a string", is<StringAttr>},
+      {kRepeatTurnAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", is<IntegerAttr>},
       {kTrainingAttr, "a module", isOn<ModuleOp>, "a string", is<StringAttr>},
       {kMomentumAttr, "nn.batch_norm", isOn<BatchNormOp>, "a float", is<FloatAttr>},
       {kDifferentiatedAttr, "an operation", isAnywhere, "no value", is<UnitAttr>},

@@ -12,6 +12,11 @@ inline constexpr llvm::StringLiteral kEntryAttr = "nn.entry";
 inline constexpr llvm::StringLiteral kNameAttr = "nn.name";
 /// On a function: a UnitAttr, samples along the first axis do not depend on each other.
 inline constexpr llvm::StringLiteral kIndependentSamplesAttr = "nn.independent_samples";
+/// On a function, and the program that becomes of it: an IntegerAttr, how often another entry does all of it in one
+/// call, and a StringAttr, that entry's name (lib/Schedule/RepeatPrograms.cpp).
+inline constexpr llvm::StringLiteral kRepeatAttr = "nn.repeat", kRepeatEntryAttr = "nn.repeat_entry";
+/// Beside those: an IntegerAttr, how many of its late all-reduces go in their order, before the rest in the reverse.
+inline constexpr llvm::StringLiteral kRepeatTurnAttr = "nn.repeat_turn";
 /// On a module: a StringAttr, the JSON of what its steps train (lib/Training).
 inline constexpr llvm::StringLiteral kTrainingAttr = "nn.training";
 /// On a normalization that was imported: a FloatAttr, the momentum of its running statistics.

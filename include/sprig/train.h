@@ -18,6 +18,10 @@ struct TrainingSizes {
   std::vector<int64_t> evaluations = {}; ///< evaluate: (inputs, targets) -> sum of losses, correct, counted
   std::vector<int64_t> inferences = {};  ///< main: inputs -> outputs
   bool gradientNorm = false;
+  /// Above 1 (Keras: steps_per_execution) there is train_steps, too, which takes so many steps of the largest size in
+  /// one call, up to 256: (inputs, targets) of the first, of the second, ... -> the loss of each, with `gradientNorm`
+  /// each with its norm. The bits are those of so many calls of train_step.
+  int64_t stepsPerCall = 1;
 };
 
 /// `config` is the text of a configuration (docs/training.md); its length is given in steps. The first dimension of

@@ -35,7 +35,10 @@ std::vector<uint8_t> sprig::compileTraining(const Model &model, const std::strin
   if (!parsed.steps) throw Error(ErrorKind::usage, "configuration: counts in epochs; give its length in steps");
   int64_t each = parsed.batch * parsed.accumulate;
   training::resolve(parsed, each * std::min(*parsed.steps, INT64_MAX / each));
+  if (sizes.stepsPerCall < 1)
+    throw Error(ErrorKind::usage, std::to_string(sizes.stepsPerCall) + " steps in a call: expected 1 or more");
   training::TrainingEntries entries{sizes.steps, sizes.evaluations, sizes.inferences, sizes.gradientNorm};
+  entries.stepsPerCall = sizes.stepsPerCall;
 
   std::string content = readContent(model);
   CompileOptions options = given;

@@ -124,6 +124,12 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
     passes.addPass(createInlineDispatches(inlined));
     passes.addPass(createVerifyOrder());
   }
+  // Behind what makes kernels, which all repetitions share.
+  RepeatProgramsOptions repeated;
+  repeated.target = options.target;
+  repeated.architectures.assign(options.architectures.begin(), options.architectures.end());
+  passes.addPass(createRepeatPrograms(repeated));
+  passes.addPass(createVerifyOrder());
   // Behind what looks at programs of one lane.
   OverlapCollectivesOptions apart;
   apart.target = options.target;

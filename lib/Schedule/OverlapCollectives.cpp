@@ -1,4 +1,4 @@
-#include "lib/Machine/AllReduceTime.h"
+#include "lib/Schedule/CommandSeconds.h"
 #include "lib/Schedule/Order.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/RankPrograms.h"
@@ -116,39 +116,14 @@ struct OverlapCollectives : sprig::impl::OverlapCollectivesBase<OverlapCollectiv
   }
 
 private:
-  /// What the program says of its ranks, else the pass.
-  static double factOf(ProgramOp program, StringRef name, double otherwise) {
-    auto fact = program->getAttrOfType<FloatAttr>(name);
-    return fact ? fact.getValueAsDouble() : otherwise;
-  }
-
-  double secondsOf(CommandOpInterface command, const machine::MachineModel &model,
-                   SymbolTableCollection &symbols) const {
-    if (isCollectiveCommand(command)) {
-      auto collective = cast<CollectiveOp>(command);
-      auto program = command->getParentOfType<ProgramOp>();
-      double bytes = 0; // of the wholes
-      for (unsigned i = 0; i < collective.countTensors(); ++i)
-        bytes += double(byteSize(collective.wholeOf(i).getType()));
-      return machine::collectiveSeconds(
-          {factOf(program, ir::dist::kLatencyAttr, latency), factOf(program, ir::dist::kRateAttr, rate)},
-          rt::collective::Kind(collective.getKind()), int(collective.group().size()), bytes);
-    }
-    SmallVector<BufferAccess> accesses;
-    command.getAccesses(symbols, accesses);
-    double bytes = 0;
-    for (const BufferAccess &access : accesses) bytes += double(access.end - access.begin);
-    return model.kernelSeconds(double(command.countFlops(symbols)), bytes);
-  }
-
   Expectation expect(ProgramOp program, const machine::MachineModel &model, SymbolTableCollection &symbols) const {
     Expectation expectation(model.handOff);
+    CommandSeconds seconds(program, model, {latency, rate});
     ProgramOrder ordered = orderOf(program, &symbols);
     SmallVector<uint32_t> order(ordered.commands.size());
     std::iota(order.begin(), order.end(), 0);
     for (auto [command, before] : llvm::zip_equal(ordered.commands, dependences(ordered.schedule, order)))
-      expectation.add(
-          {command, secondsOf(command, model, symbols), std::move(before), isCollectiveCommand(command), false});
+      expectation.add({command, seconds.of(command, symbols), std::move(before), isCollectiveCommand(command), false});
     expectation.findLate(/*all=*/program->hasAttr(ir::dist::kApartAttr));
     return expectation;
   }

@@ -85,6 +85,30 @@ def InlineDispatches : Pass<"sprig-inline-dispatches", "::mlir::ModuleOp"> {
   let dependentDialects = ["::sprig::exec::ExecDialect", "::sprig::ir::NNDialect"];
 }
 
+def RepeatPrograms : Pass<"sprig-repeat-programs", "::mlir::ModuleOp"> {
+  let summary = "Adds entries that do a program several times in one call";
+  let description = [{
+    Of each program that asks for it (`nn.repeat`, `nn.repeat_entry`) another one is made that does its commands so often,
+    as several steps of training: with inputs and outputs for each repetition (`x.0`, `y.0`, `x.1`, `y.1`), on the same
+    states, by the same kernels. The bits are those of as many calls. What is written to outputs and states is written
+    there in the first place where it can, so that the repetition behind finds it.
+    Where ranks run it, what a repetition reads of the one before may come back from them while it has begun: commands
+    begin as soon as what they read is expected to be there, by the machine model and what a collective takes
+    (`dist.latency`, `dist.rate`, else the options), and of those that may the first of the old order. The order of
+    collectives follows from what needs them alone, so that all ranks have the same: with `nn.repeat_turn` so many
+    all-reduces that no other collective of their repetition needs go as they come, the rest in the reverse order, as
+    what is made last is read first by the next repetition; others pass those that they do not need. Wants programs of
+    one lane whose memory is not planned.
+  }];
+  let options = [
+    Option<"latency", "latency", "double", "9e-5", "seconds that a collective of no bytes takes">,
+    Option<"rate", "rate", "double", "1.5e9", "bytes of its buffers for each second that one takes beyond">,
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+    ListOption<"architectures", "architectures", "std::string", "what the code is for; none: this machine">,
+  ];
+  let dependentDialects = ["::sprig::exec::ExecDialect"];
+}
+
 def PlanMemory : Pass<"sprig-plan-memory", "::sprig::exec::ProgramOp"> {
   let summary = "Gives every arena buffer its place";
   let description = [{

@@ -47,11 +47,6 @@ BackwardPass timesOf(func::FuncOp step, OperationSeconds seconds) {
   return pass;
 }
 
-Kind kindOf(Operation *collective) {
-  if (isa<dist::ReduceScatterOp>(collective)) return Kind::reduceScatter;
-  return isa<dist::AllGatherOp>(collective) ? Kind::allGather : Kind::allReduce;
-}
-
 /// When what operations give is there, as buckets come back. What waits for one is done behind the backward pass.
 class Arrivals {
 public:
@@ -100,6 +95,11 @@ BucketExpectation expect(func::FuncOp step, const BackwardPass &pass, int64_t by
 }
 
 } // namespace
+
+Kind kindOf(Operation *collective) {
+  if (isa<dist::ReduceScatterOp>(collective)) return Kind::reduceScatter;
+  return isa<dist::AllGatherOp>(collective) ? Kind::allGather : Kind::allReduce;
+}
 
 BucketExpectation expectBuckets(func::FuncOp step, int64_t bytes, CollectiveSeconds collective,
                                 OperationSeconds operation) {

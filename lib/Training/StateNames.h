@@ -10,6 +10,9 @@ namespace sprig::training {
 /// One optimizer step on a batch, and the scores of a batch (StepBuilder.h).
 inline constexpr std::string_view kStepEntry = "train_step", kEvaluationEntry = "evaluate";
 
+/// Several steps in one call, each on a batch of its own.
+inline constexpr std::string_view kStepsEntry = "train_steps";
+
 inline constexpr std::string_view kOptimizerPrefix = "optimizer/", kAveragePrefix = "average/",
                                   kRandomPrefix = "random/";
 inline constexpr const char *kStep = "optimizer/step"; ///< i64: steps done

@@ -55,7 +55,11 @@ void StepBuilder::add(const TrainingEntries &entries) {
   ranks = entries.ranks;
   checkShares(entries);
   ranks.declare(module);
-  for (int64_t samples : entries.steps) addTrainStep(samples, entries.withNorm);
+  int64_t most = entries.steps.empty() ? 0 : *llvm::max_element(entries.steps);
+  for (int64_t samples : entries.steps) {
+    func::FuncOp step = addTrainStep(samples, entries.withNorm);
+    if (samples == most && entries.stepsPerCall > 1) repeat(step, samples, entries.stepsPerCall);
+  }
   for (int64_t samples : entries.evaluations) addEvaluation(samples);
   finish(entries.inferences);
 }
@@ -290,7 +294,18 @@ static Value globalNorm(Expression &e, ArrayRef<Value> gradients, ArrayRef<bool>
   return e.unary<ir::SqrtOp>(sum ? sum : sumOfPieces);
 }
 
-void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
+// Ranks without samples are at other commands: no order of theirs follows from what all have.
+void StepBuilder::repeat(func::FuncOp step, int64_t samples, int64_t times) {
+  for (int64_t size : batchesOf(samples, config.batch))
+    if (!ranks.isEnough(size))
+      throw Error(ErrorKind::unsupported, model + ": several steps in one call, and a batch of " +
+                                              std::to_string(size) + " samples leaves ranks without any");
+  Builder b(module.getContext());
+  step->setAttr(ir::kRepeatAttr, b.getI64IntegerAttr(times));
+  step->setAttr(ir::kRepeatEntryAttr, b.getStringAttr(kStepsEntry));
+}
+
+func::FuncOp StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   Builder types(module.getContext());
   auto scalarOf = [](Type element) { return RankedTensorType::get({}, element); };
   auto i64 = scalarOf(types.getI64Type()), f64 = scalarOf(types.getF64Type()), f32 = scalarOf(types.getF32Type());
@@ -380,6 +395,7 @@ void StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   state.set(kStep, e.add(step, e.splat(step, 1)));
   state.finish(b);
   func::ReturnOp::create(b, e.loc, returned);
+  return function;
 }
 
 // Of a piece of the gradient the rank updates that piece of the parameter, which all ranks then put together.

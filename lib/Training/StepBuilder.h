@@ -29,6 +29,8 @@ struct TrainingEntries {
   bool withNorm = false; ///< steps give the gradient's norm, too
   /// Of ranks that train together, whose the entries are: steps and evaluations are of all samples, and take its share.
   RankShares ranks = RankShares();
+  /// Where above 1, another entry takes so many steps of the most samples in one call.
+  int64_t stepsPerCall = 1;
   /// The sizes of the forward passes that they consist of, ascending.
   std::vector<int64_t> forwardSizes(const TrainConfig &config) const;
 };
@@ -55,7 +57,11 @@ public:
   /// be a forward function for each size that occurs.
   /// Of several ranks the entry takes this one's share of each pass, one after the other, and gives what is of all
   /// samples; the state is the same on all ranks, but for pieces of the optimizer's tensors where they share those.
-  void addTrainStep(int64_t samples, bool withNorm);
+  mlir::func::FuncOp addTrainStep(int64_t samples, bool withNorm);
+
+  /// Adds `train_steps`, which takes several of these steps in one call (lib/Schedule/RepeatPrograms.cpp makes it): for
+  /// each inputs and targets, and what it gives.
+  void repeat(mlir::func::FuncOp step, int64_t samples, int64_t times);
 
   /// Adds `evaluate`: inputs and targets -> sum of the samples' losses (f32), number of correct predictions (i64), and
   /// how many there were (i64; 0 where the loss is not one of classes). Changes nothing.

@@ -1,6 +1,6 @@
 // RUN: %sprig-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.independent_samples, nn.training, nn.momentum, nn.differentiated, nn.partials, nn.place}}
+// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.independent_samples, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.training, nn.momentum, nn.differentiated, nn.partials, nn.place}}
 func.func @misspelt(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entri = "main"} {
   return %x : tensor<4xf32>
 }
@@ -135,5 +135,34 @@ func.func @partials_of_another(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @place(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{'nn.relu' op has 'nn.place' = 1 : i64, expected a string}}
   %0 = nn.relu %x {nn.place = 1} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.repeat' = "twice", expected an integer}}
+func.func @repeat(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.repeat = "twice"} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.repeat_entry' = 2 : i64, expected a string}}
+func.func @repeat_entry(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.repeat_entry = 2} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.repeat_turn' = "first", expected an integer}}
+func.func @repeat_turn(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.repeat_turn = "first"} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @repeat_of_an_operation(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.relu' op has 'nn.repeat', which stands on a function or a program}}
+  %0 = nn.relu %x {nn.repeat = 2} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }

@@ -1,6 +1,7 @@
 // Steps of several ranks: the same bits whatever goes together, whether collectives have a lane of their own, who
 // drives it and which rank comes late; and the losses of one rank that has all samples.
 #include "dialects/Dist/Dist.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Pipeline/Pipeline.h"
@@ -116,6 +117,8 @@ struct Ways {
   bool isApart = true;        // collectives have a lane of their own
   int collectiveThreads = -1; // that a thread drives
   bool isJittered = false;    // ranks come late, now one, now another
+  int64_t stepsPerCall = 1;
+  int64_t turn = -1; // of calls of several steps; below 0: collectives go as they come
 };
 
 const std::string &cacheFolder() {
@@ -150,9 +153,13 @@ rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &way
   TrainingEntries entries;
   entries.steps = {kSamples};
   entries.ranks = ranks;
+  entries.stepsPerCall = ways.stepsPerCall;
   mlir::func::FuncOp function = *module->getOps<mlir::func::FuncOp>().begin();
   StepBuilder(*module, {{size, function}}, config, network.name).add(entries);
   mlir::Builder b(module->getContext());
+  if (ways.turn >= 0)
+    for (auto step : module->getOps<mlir::func::FuncOp>())
+      if (step->hasAttr(ir::kRepeatAttr)) step->setAttr(ir::kRepeatTurnAttr, b.getI64IntegerAttr(ways.turn));
   for (auto mesh : module->getOps<ir::dist::MeshOp>()) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(ways.isApart));
   CompileOptions options;
   options.freeze = false;
@@ -178,37 +185,49 @@ struct RankRun {
   std::string pieces; // of what they share
 };
 
+const char *entryOf(const Ways &ways) { return ways.stepsPerCall > 1 ? "train_steps" : "train_step"; }
+
+// The rank's rows of a step's passes, one after the other.
+void samplesOf(const Case &of, int step, const RankShares &share, int64_t width, std::vector<float> &own,
+               std::vector<int64_t> &targets) {
+  std::vector<float> all = randomValues(size_t(kSamples * width), uint64_t(100 + step), 2);
+  for (int64_t pass = 0; pass < of.passes(); ++pass)
+    for (int64_t i = 0; i < share.sizeOf(of.batch()); ++i) {
+      int64_t row = pass * of.batch() + share.beginOf(of.batch()) + i;
+      own.insert(own.end(), all.begin() + row * width, all.begin() + (row + 1) * width);
+      targets.push_back((row * 7 + step) % 3);
+    }
+}
+
 RankRun train(const Case &of, const rt::Package &package, const RankShares &share, const rt::Group *group,
               const Ways &ways, uint32_t seed) {
   rt::Pool pool(1);
   rt::State state(package);
   rt::Context context(package, {&pool, &state, 0});
   if (group) context.join(*group);
-  int64_t size = share.sizeOf(of.batch()), begin = share.beginOf(of.batch()), width = 1;
+  int64_t size = share.sizeOf(of.batch()), width = 1;
   for (int64_t each : of.network.sample) width *= each;
   std::mt19937 random(seed);
+  std::vector<int64_t> shape = {of.passes() * size};
+  shape.insert(shape.end(), of.network.sample.begin(), of.network.sample.end());
   RankRun run;
-  for (int step = 0; step < kSteps; ++step) {
-    // The rank's rows of the step's passes, one after the other.
-    std::vector<float> all = randomValues(size_t(kSamples * width), uint64_t(100 + step), 2), own;
-    std::vector<int64_t> targets;
-    for (int64_t pass = 0; pass < of.passes(); ++pass)
-      for (int64_t i = 0; i < size; ++i) {
-        int64_t row = pass * of.batch() + begin + i;
-        own.insert(own.end(), all.begin() + row * width, all.begin() + (row + 1) * width);
-        targets.push_back((row * 7 + step) % 3);
-      }
-    std::vector<int64_t> shape = {of.passes() * size};
-    shape.insert(shape.end(), of.network.sample.begin(), of.network.sample.end());
-    std::vector<rt::TensorView> inputs = {{own.data(), SPRIG_RT_F32, shape},
-                                          {targets.data(), SPRIG_RT_I64, std::vector<int64_t>{of.passes() * size}}};
-    float loss = 0;
-    std::vector<rt::TensorView> outputs = {{&loss, SPRIG_RT_F32, std::vector<int64_t>()}};
+  for (int first = 0; first < kSteps; first += int(ways.stepsPerCall)) {
+    size_t steps = size_t(ways.stepsPerCall);
+    std::vector<std::vector<float>> samples(steps);
+    std::vector<std::vector<int64_t>> targets(steps);
+    std::vector<float> losses(steps);
+    std::vector<rt::TensorView> inputs, outputs;
+    for (size_t i = 0; i < steps; ++i) {
+      samplesOf(of, first + int(i), share, width, samples[i], targets[i]);
+      inputs.push_back({samples[i].data(), SPRIG_RT_F32, shape});
+      inputs.push_back({targets[i].data(), SPRIG_RT_I64, std::vector<int64_t>{of.passes() * size}});
+      outputs.push_back({&losses[i], SPRIG_RT_F32, std::vector<int64_t>()});
+    }
     if (ways.isJittered) std::this_thread::sleep_for(std::chrono::microseconds(random() % 400));
-    context.invoke(inputs, outputs, int32_t(package.findEntry("train_step")));
-    run.losses.push_back(loss);
-    run.bits.append(reinterpret_cast<const char *>(&loss), sizeof loss);
+    context.invoke(inputs, outputs, int32_t(package.findEntry(entryOf(ways))));
+    run.losses.insert(run.losses.end(), losses.begin(), losses.end());
   }
+  run.bits.assign(reinterpret_cast<const char *>(run.losses.data()), run.losses.size() * sizeof(float));
   for (uint32_t i = 0; i < package.info().state_count; ++i) {
     auto held = state.bytes(i);
     sprig_rt_tensor_info info;
@@ -225,7 +244,9 @@ std::vector<rt::Package> compileSteps(const Case &of, int ranks, const Ways &way
   return packages;
 }
 
-size_t lanesOf(const rt::Package &package) { return package.entry(package.findEntry("train_step")).lane_count; }
+size_t lanesOf(const rt::Package &package, const Ways &ways) {
+  return package.entry(package.findEntry(entryOf(ways))).lane_count;
+}
 
 // What rank 0 has in the end, which all ranks must have, and the pieces of all of them.
 RankRun trainOnRanks(const Case &of, const std::vector<rt::Package> &packages, const Ways &ways) {
@@ -260,14 +281,14 @@ TEST_P(RankStepTest, BitsDependOnNothingButTheNumberOfRanks) {
   for (int ranks = 2; ranks <= 4; ++ranks) {
     Ways plain{.bucketBytes = 1, .isApart = false};
     std::vector<rt::Package> packages = compileSteps(of, ranks, plain);
-    EXPECT_EQ(lanesOf(packages[0]), 1u);
+    EXPECT_EQ(lanesOf(packages[0], plain), 1u);
     RankRun first = trainOnRanks(of, packages, plain);
     ASSERT_EQ(first.losses.size(), alone.size());
     for (size_t i = 0; i < alone.size(); ++i)
       EXPECT_NEAR(first.losses[i], alone[i], 1e-5 * std::fabs(alone[i])) << "step " << i << " on " << ranks << " ranks";
     for (int64_t bytes : {int64_t(1), int64_t(300), INT64_MAX}) {
       packages = compileSteps(of, ranks, {.bucketBytes = bytes});
-      EXPECT_EQ(lanesOf(packages[0]), 2u);
+      EXPECT_EQ(lanesOf(packages[0], {}), 2u);
       for (int collectiveThreads : {-1, 1}) {
         Ways ways{.collectiveThreads = collectiveThreads, .isJittered = true};
         RankRun run = trainOnRanks(of, packages, ways);
@@ -276,6 +297,30 @@ TEST_P(RankStepTest, BitsDependOnNothingButTheNumberOfRanks) {
       }
     }
   }
+}
+
+TEST_P(RankStepTest, StepsOfOneCallHaveTheBitsOfSingleOnes) {
+  const Case &of = GetParam();
+  for (int ranks = 1; ranks <= 3; ++ranks) {
+    RankRun single = trainOnRanks(of, compileSteps(of, ranks, {}), {});
+    for (auto [stepsPerCall, turn] : {std::pair(2, -1), {3, 1}, {6, 0}}) {
+      Ways ways{.bucketBytes = 300, .isJittered = true, .stepsPerCall = stepsPerCall, .turn = turn};
+      std::vector<rt::Package> packages = compileSteps(of, ranks, ways);
+      EXPECT_EQ(lanesOf(packages[0], ways), ranks == 1 ? 1u : 2u);
+      RankRun run = trainOnRanks(of, packages, ways);
+      EXPECT_TRUE(run.bits == single.bits && run.pieces == single.pieces)
+          << ranks << " ranks, calls of " << stepsPerCall << " steps, turn " << turn;
+    }
+  }
+}
+
+// Kernels are those of the single step: commands alone are more.
+TEST_P(RankStepTest, StepsOfOneCallShareTheKernels) {
+  const Case &of = GetParam();
+  uint32_t kernels = compileStep(of, of.shareOf(0, 2), {}).info().kernel_count;
+  for (int64_t stepsPerCall : {2, 6})
+    EXPECT_EQ(compileStep(of, of.shareOf(0, 2), {.stepsPerCall = stepsPerCall}).info().kernel_count, kernels)
+        << "calls of " << stepsPerCall << " steps";
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, RankStepTest,

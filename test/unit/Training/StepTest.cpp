@@ -69,6 +69,10 @@ TEST_P(StepTest, HasTheSameBitsHoweverItIsCompiled) {
   small.rematBytes = 1;
   narrow.compileAndRun(steps, small, 1, bits);
   EXPECT_EQ(bits, first) << "with as little kept as possible";
+  narrow.compileAndRun(steps, {}, 2, bits, nullptr, steps);
+  EXPECT_EQ(bits, first) << "in one call";
+  narrow.compileAndRun(steps, apart, 1, bits, nullptr, steps);
+  EXPECT_EQ(bits, first) << "in one call of several kernels";
 }
 
 // The state that only the step has, too: optimizer, averages, counters.

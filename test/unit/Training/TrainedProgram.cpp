@@ -1,8 +1,10 @@
 #include "test/unit/Training/TrainedProgram.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Training/ReadTrainConfig.h"
+#include "lib/Training/StateNames.h"
 #include "lib/Training/StepBuilder.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Parser/Parser.h"
@@ -83,8 +85,14 @@ Trajectory TrainedProgram::interpret(int steps) const {
 }
 
 Trajectory TrainedProgram::compileAndRun(int steps, CompileOptions options, int threads, std::string &bits,
-                                         uint64_t *arena) const {
+                                         uint64_t *arena, int perCall) const {
   mlir::OwningOpRef<mlir::ModuleOp> copy(mlir::cast<mlir::ModuleOp>((*program)->clone()));
+  if (perCall > 1) {
+    mlir::Builder b(copy->getContext());
+    auto step = *copy->getOps<mlir::func::FuncOp>().begin();
+    step->setAttr(ir::kRepeatAttr, b.getI64IntegerAttr(perCall));
+    step->setAttr(ir::kRepeatEntryAttr, b.getStringAttr(kStepsEntry));
+  }
   options.freeze = false;
   options.math = MathMode::strict;
   options.threads = threads;
@@ -92,25 +100,28 @@ Trajectory TrainedProgram::compileAndRun(int steps, CompileOptions options, int 
   rt::Pool pool(threads);
   rt::State state(package);
   rt::Context context(package, {&pool, &state, 0});
-  uint32_t entry = package.findEntry("train_step");
+  uint32_t entry = package.findEntry(std::string(perCall > 1 ? kStepsEntry : kStepEntry));
   if (arena) *arena = package.entry(entry).arena_bytes;
   std::vector<std::vector<char>> bytes;
   std::vector<rt::TensorView> inputs;
   for (const Tensor &tensor : data) bytes.push_back(tensor.bytes());
-  for (auto [i, tensor] : llvm::enumerate(data))
-    inputs.emplace_back(bytes[i].data(),
-                        !tensor.isFloat()              ? SPRIG_RT_I64
-                        : tensor.elementType().isF32() ? SPRIG_RT_F32
-                                                       : SPRIG_RT_F64,
-                        tensor.shape().vec());
-  float loss = 0;
-  std::vector<rt::TensorView> outputs{{&loss, SPRIG_RT_F32, std::vector<int64_t>()}};
+  std::vector<float> losses(size_t(perCall), 0.0f);
+  std::vector<rt::TensorView> outputs;
+  for (float &loss : losses) {
+    for (auto [i, tensor] : llvm::enumerate(data))
+      inputs.emplace_back(bytes[i].data(),
+                          !tensor.isFloat()              ? SPRIG_RT_I64
+                          : tensor.elementType().isF32() ? SPRIG_RT_F32
+                                                         : SPRIG_RT_F64,
+                          tensor.shape().vec());
+    outputs.emplace_back(&loss, SPRIG_RT_F32, std::vector<int64_t>());
+  }
   Trajectory result;
   bits.clear();
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i < steps; i += perCall) {
     context.invoke(inputs, outputs, int32_t(entry));
-    result.losses.push_back(loss);
-    bits.append(reinterpret_cast<const char *>(&loss), sizeof loss);
+    result.losses.insert(result.losses.end(), losses.begin(), losses.end());
+    bits.append(reinterpret_cast<const char *>(losses.data()), losses.size() * sizeof(float));
   }
   for (uint32_t i = 0; i < package.info().state_count; ++i) {
     sprig_rt_tensor_info info;

@@ -25,9 +25,9 @@ public:
 
   Trajectory interpret(int steps) const;
   /// With other ways to compile and run; `bits` gets all bytes that a run leaves, losses and states; `arena` the size
-  /// of the step's arena.
-  Trajectory compileAndRun(int steps, CompileOptions options, int threads, std::string &bits,
-                           uint64_t *arena = nullptr) const;
+  /// of the step's arena. A call takes `perCall` steps, by which `steps` divide.
+  Trajectory compileAndRun(int steps, CompileOptions options, int threads, std::string &bits, uint64_t *arena = nullptr,
+                           int perCall = 1) const;
   /// The module with all entries.
   mlir::ModuleOp module() const { return *program; }
 

@@ -6,6 +6,7 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/inspect/CudaKernels.h"
 #include "tools/sprig/shard/ShardModel.h"
+#include "tools/sprig/train/StepsPerCall.h"
 #include "tools/sprig/train/TrainModel.h"
 #include "tools/sprig/train/TrainProgram.h"
 #include "tools/sprig/train/TrainSet.h"
@@ -28,6 +29,7 @@ struct Options {
   std::vector<int64_t> inferences;
   bool gradientNorm = false;
   MeshFlags mesh;
+  StepsPerCall stepsPerCall;
   std::vector<std::string> allow; ///< what an exporter may have done to the model
 };
 
@@ -107,6 +109,7 @@ TrainRequest requestTraining(const Options &options, int ranks, const RankLink &
   request.factors = options.mesh.factorPolicy();
   if (ranks > 1) request.link = link;
   request.zero = options.mesh.zero;
+  request.stepsPerCall = options.stepsPerCall.count(options.settings);
   request.config = training::readTrainConfig(options.train);
   training::TrainConfig &config = request.config;
   int64_t each = config.batch * config.accumulate;
@@ -169,6 +172,9 @@ int compileCommand(Options options) {
       (options.samples || options.evaluationSamples || !options.inferences.empty() || !options.allow.empty()))
     throw Error(ErrorKind::usage,
                 "--samples, --eval-samples, --infer and --allow are for packages that train: --train CONFIG");
+  if (!trains && options.stepsPerCall.given())
+    throw Error(ErrorKind::usage, "--steps-per-call " + std::to_string(*options.stepsPerCall.given()) +
+                                      ": is for packages that train: --train CONFIG");
   TrainRequest training;
   std::vector<EntryRequest> entries;
   if (trains)
@@ -244,6 +250,7 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   addSettings(*command, options->settings);
   addLinksToPlace(*command, options->settings);
   addMesh(*command, options->mesh);
+  options->stepsPerCall.addTo(*command);
   addShardings(*command, options->mesh.shardings);
   command->callback([=, &invocation] {
     invocation.run = [=] {

@@ -19,6 +19,7 @@
 #include "tools/sprig/run/RankedModel.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/train/ExpectedLink.h"
+#include "tools/sprig/train/StepsPerCall.h"
 #include "tools/sprig/train/TrainProgram.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -42,6 +43,7 @@ struct Options {
   bool memory = false;
   ProfileView view;
   MeshFlags mesh;
+  StepsPerCall stepsPerCall;
 };
 
 void checkOptions(const Options &options) {
@@ -117,19 +119,26 @@ void refuseWithRanks(const Options &options) {
                                                         "--strategy");
 }
 
+// By the first of several ranks for all.
+struct Chosen {
+  std::optional<int64_t> bucket, turn;
+};
+
 // Buckets as `sprig train` has them: by what processes measure, else by the machine's model, and of one size on all
 // ranks, the first one's. `chosen` is that of the ranks of this process.
 void expectCollectives(const Options &options, const Settings &settings, RanksToProfile &ranks, StepOfRank &of,
-                       int64_t &chosen) {
+                       Chosen &chosen) {
   const RankPlace &place = ranks.place;
   if (!place.isProcess) {
     of.link = givenOr(linkOfThreads(place.ranks, settings.laneCount()), options.settings, place.ranks);
-    of.agreeOnBucket = [&](int64_t bytes) { return chosen ? chosen : chosen = bytes; };
+    of.agreeOnBucket = [&](int64_t bytes) { return *(chosen.bucket ? chosen.bucket : chosen.bucket = bytes); };
+    of.agreeOnTurn = [&](int64_t turn) { return *(chosen.turn ? chosen.turn : chosen.turn = turn); };
     return;
   }
   ranks.group = processAsRank();
   of.link = givenOr(measureLink(ranks.group.get(), settings.laneCount()), options.settings, place.ranks);
   of.agreeOnBucket = [group = ranks.group](int64_t bytes) { return ofFirstRank(group.get(), bytes); };
+  of.agreeOnTurn = of.agreeOnBucket;
 }
 
 // Of this process; steps that are the same of all ranks are loaded once.
@@ -144,7 +153,8 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
   of.weights = options.mesh.weights(place.ranks);
   if (options.mesh.measuresShares())
     throw Error(ErrorKind::usage, "--shares auto: is what 'sprig train' measures; expected its numbers, as 2,1");
-  int64_t chosen = 0;
+  of.stepsPerCall = options.stepsPerCall.count(settings);
+  Chosen chosen;
   std::vector<Runner> &runners = ranks.runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
     options.mesh.refuseChoicesOf(options.model);
@@ -152,6 +162,7 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
     if (!of.weights.empty())
       throw Error(ErrorKind::usage, "--shares " + options.mesh.shares + ": " + options.model +
                                         " is a package, whose ranks have even shares");
+    options.stepsPerCall.refuseOf(options.model);
     refusePlaces(model, settings);
     runners.push_back(loadPackage(model, runner));
   } else if (options.train.empty()) {
@@ -167,17 +178,18 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
                           : compileSteps(model, options.train, options.allow, settings, runner, of));
 }
 
+// Calls of several steps are what is asked for where they are made.
+std::string entryOf(const Options &options) {
+  if (!options.entry.empty()) return options.entry;
+  return std::string(options.stepsPerCall.given().value_or(1) > 1 ? training::kStepsEntry : training::kStepEntry);
+}
+
 int profileOfRanks(const Options &options, const RankPlace &place) {
   refuseWithRanks(options);
   // Of processes the first alone says what all of them know.
   if (place.rank) setQuiet(true);
   Model model = openModel(options.model);
-  RanksToProfile ranks{{},
-                       place,
-                       options.entry.empty() ? std::string(training::kStepEntry) : options.entry,
-                       options.session.seconds,
-                       options.session.calls,
-                       options.seed};
+  RanksToProfile ranks{{}, place, entryOf(options), options.session.seconds, options.session.calls, options.seed};
   load(options, model, ranks);
   RanksProfile result = profileRanks(std::move(ranks), options.settings);
   if (place.rank) return kDone;
@@ -221,21 +233,30 @@ int profile(Options options) {
   view.operations = isVerbose() || options.common.json();
   Model model = openModel(options.model);
   std::optional<Runner> loaded;
-  if (model.kind == ModelKind::package && options.train.empty())
+  std::string entry = options.entry;
+  if (options.train.empty() && options.stepsPerCall.given()) {
+    if (model.kind == ModelKind::package) options.stepsPerCall.refuseOf(options.model);
+    throw Error(ErrorKind::usage, "--steps-per-call: is of training steps: --train CONFIG");
+  }
+  if (model.kind == ModelKind::package && options.train.empty()) {
     loaded = compileAndLoad(model, {}, options.settings);
-  else if (!options.train.empty())
+  } else if (!options.train.empty()) {
+    StepOfRank of;
+    of.stepsPerCall = options.stepsPerCall.count(options.settings);
+    if (of.stepsPerCall > 1) entry = entryOf(options);
     loaded = compileSteps(model, options.train, options.allow, options.settings,
                           {options.settings.laneCount(), options.settings.runtimeDevice(), options.settings.links,
-                           options.settings.ownMemory});
+                           options.settings.ownMemory},
+                          of);
+  }
   std::vector<InputSpec> specs;
   std::vector<EntryRequest> entries;
-  if (!loaded || isChosenByShape(*loaded, options.entry)) {
+  if (!loaded || isChosenByShape(*loaded, entry)) {
     specs = loaded ? loaded->inputSpecs() : inputsOf(model);
     entries = entriesOf(options.settings, specs);
   }
   if (!loaded) loaded = compileAndLoad(model, entries, options.settings);
-  std::vector<ProfileTarget> targets =
-      chooseTargets(*loaded, options.entry, specs, entries, options.settings, options.seed);
+  std::vector<ProfileTarget> targets = chooseTargets(*loaded, entry, specs, entries, options.settings, options.seed);
   for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
     if (!file->empty() && targets.size() > 1)
       throw Error(ErrorKind::usage,
@@ -249,6 +270,8 @@ int profile(Options options) {
     ProfileSession session(*loaded, call, options.session, target.arrays);
     ProfileResult result = session.run();
     result.dims = target.dims;
+    if (int64_t steps = target.entry ? stepsOfEntry(*loaded, *target.entry) : 1; steps > 1)
+      result.dims += (result.dims.empty() ? "" : ", ") + std::to_string(steps) + " steps each";
     setLimits(result, *loaded, rates);
     draw(options, *loaded, session, result);
     for (const std::string &text : repeatedCopies(*loaded, session.entry())) warn(text);
@@ -320,6 +343,7 @@ void addProfile(CLI::App &app, Invocation &invocation) {
       ->capture_default_str();
   addSettings(*command, options->settings);
   addMesh(*command, options->mesh);
+  options->stepsPerCall.addTo(*command);
   addLinks(*command, options->settings);
   command->callback([=, &invocation] {
     invocation.run = [=] {

@@ -64,6 +64,14 @@ ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed) {
   return target;
 }
 
+int64_t stepsOfEntry(const Runner &runner, size_t entry) {
+  if (nameOf(runner, entry) != training::kStepsEntry) return 1;
+  for (size_t i = 0; i < runner.entryCount(); ++i)
+    if (nameOf(runner, i) == training::kStepEntry)
+      return std::max<int64_t>(1, int64_t(runner.inputs(entry).size() / runner.inputs(i).size()));
+  return 1;
+}
+
 bool isChosenByShape(const Runner &runner, const std::string &entry) {
   if (!entry.empty()) return false;
   for (size_t i = 0; i < runner.entryCount(); ++i)
@@ -159,7 +167,9 @@ Runner compileSteps(const Model &model, training::TrainConfig config, const std:
   request.zero = of.zero;
   request.factors = of.factors;
   request.weights = of.weights;
+  request.stepsPerCall = of.stepsPerCall;
   request.agreeOnBucket = of.agreeOnBucket;
+  request.agreeOnTurn = of.agreeOnTurn;
   CompiledTraining compiled = compileTraining(model, request, settings, {"native"});
   Runner runner = Runner::load(std::move(compiled.package), model.path, options);
   runner.placements = std::move(compiled.placements);

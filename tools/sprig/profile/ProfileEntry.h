@@ -30,6 +30,9 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
 /// An entry with random arrays.
 ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed);
 
+/// How many training steps a call of an entry takes: 1 of all but `train_steps`.
+int64_t stepsOfEntry(const Runner &runner, size_t entry);
+
 /// Whether no entry is named and the package has no steps: then the sizes of the inputs choose.
 bool isChosenByShape(const Runner &runner, const std::string &entry);
 
@@ -43,8 +46,10 @@ struct StepOfRank {
   int zero = 0;                               ///< as --zero says
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
   std::vector<int64_t> weights = {};          ///< of shares (RankWeights.h)
+  int64_t stepsPerCall = 1;                   ///< above 1: there are calls of so many steps, too
   /// As in TrainRequest: what was chosen for this rank, to what all take.
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
+  std::function<int64_t(int64_t turn)> agreeOnTurn = {};
 };
 
 /// A model's training step and evaluation of whole batches, compiled as the configuration in a file says.

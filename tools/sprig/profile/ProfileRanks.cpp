@@ -50,7 +50,10 @@ public:
       int rank = place.isProcess ? place.rank : int(i);
       if (auto own = entryOfRank(runners()[i], *target.entry, rank); own && *own != *target.entry)
         target = targetOf(runners()[i], *own, seed);
-      if (i == 0) result.dims = target.dims;
+      if (i == 0) {
+        result.dims = target.dims;
+        result.stepsPerCall = stepsOfEntry(runners()[i], *target.entry);
+      }
       entries.push_back(uint32_t(*target.entry));
       calls.push_back(runners()[i].prepare(*target.entry, target.arrays));
     }
@@ -262,7 +265,7 @@ private:
         }
       }
       result.inFlightBytes = std::max(result.inFlightBytes, mostInFlight(flights));
-      result.stepNs.push_back(double(medianOf(std::move(steps))));
+      result.stepNs.push_back(double(medianOf(std::move(steps))) / double(result.stepsPerCall));
       result.shares += machine::timeShares(whole, rank.computing, {}, {}, rank.meetings);
     }
     result.times = machine::ranksTime(whole, ranks);

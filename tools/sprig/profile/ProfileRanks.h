@@ -24,10 +24,11 @@ struct RanksProfile {
   std::string entry, dims;
   RankPlace place;
   uint64_t calls = 0;
+  int64_t stepsPerCall = 1;
   std::vector<std::vector<RankEvent>> events; ///< by rank
   machine::RanksTime times;                   ///< from the first call's begin to the last one's end
   machine::TimeShares shares;                 ///< of all ranks together
-  std::vector<double> stepNs;                 ///< medians of calls, by rank
+  std::vector<double> stepNs;                 ///< medians of calls, by rank; of several steps one's share
   double inFlightBytes = 0;                   ///< that collectives hold on their way, of a rank at most
   double clockErrorNs = 0;                    ///< between processes, at most
   /// A collective of the program, on average over calls and ranks.

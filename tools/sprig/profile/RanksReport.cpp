@@ -28,9 +28,11 @@ void printRanksProfile(const RanksProfile &profile) {
     table.add({each.name, formatBytes(each.bytes), formatDouble(each.ns / 1e3, 4), formatDouble(each.waitNs / 1e3, 4)});
   table.print();
   std::cout << profile.calls << " calls of entry '" << profile.entry << "'"
-            << (profile.dims.empty() ? "" : " with " + profile.dims) << " on " << profile.place.ranks
-            << (profile.place.isProcess ? " processes: " : " threads as ranks: ") << formatNanoseconds(profile.times.ns)
-            << "; a step takes " << formatNanoseconds(*std::max_element(profile.stepNs.begin(), profile.stepNs.end()))
+            << (profile.dims.empty() ? "" : " with " + profile.dims)
+            << (profile.stepsPerCall == 1 ? "" : ", of " + std::to_string(profile.stepsPerCall) + " steps each")
+            << " on " << profile.place.ranks << (profile.place.isProcess ? " processes: " : " threads as ranks: ")
+            << formatNanoseconds(profile.times.ns) << "; a step takes "
+            << formatNanoseconds(*std::max_element(profile.stepNs.begin(), profile.stepNs.end()))
             << " (median of the slowest rank)\n\n";
   printRankTimes(profile.times, namesOf(profile));
   if (profile.inFlightBytes > 0)
@@ -50,6 +52,7 @@ Json toJson(const RanksProfile &profile) {
           {"ranks", profile.place.ranks},
           {"processes", profile.place.isProcess},
           {"calls", profile.calls},
+          {"steps_per_call", profile.stepsPerCall},
           {"step_median_ns", profile.stepNs},
           {"collectives", meetings},
           {"times", toJson(profile.times, namesOf(profile))},

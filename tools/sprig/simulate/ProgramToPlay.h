@@ -6,6 +6,7 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/Settings.h"
 #include "tools/sprig/run/Runner.h"
+#include "tools/sprig/train/StepsPerCall.h"
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,7 @@ struct SimulateOptions {
   std::string frontEnd, returns, read;
   std::string mesh, ranks, scaling, algorithm, network, bucket, factors, shares; ///< of steps that ranks take together
   int zero = 0;                                                                  ///< as --zero says of them
+  StepsPerCall stepsPerCall;                                                     ///< the same
 };
 
 /// Compiles, or loads; nothing is run, so no device needs to be there. Sets the inputs and the entries that were asked

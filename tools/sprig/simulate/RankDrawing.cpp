@@ -41,7 +41,7 @@ void writeRankTrace(std::ostream &out, const PlayedRanks &point) {
     step = {};
     step.kind = SPRIG_RT_PROFILE_RANGE;
     step.thread = uint32_t(rank);
-    step.end_ns = whole(point.ns);
+    step.end_ns = whole(point.played.ns);
     step.name = "step";
     threads.push_back({rankName(point, rank)});
     rt::TraceProcess process{rankName(point, rank), {}};
@@ -71,7 +71,7 @@ std::string rankTimeline(const PlayedRanks &point, const std::string &model) {
   CallDrawing drawing(model + " on " + std::to_string(point.ranks) + " ranks of " + point.cluster.topology.name,
                       "a step takes " + formatNanoseconds(point.ns) + ", efficiency " +
                           formatDouble(100 * point.efficiency, 3) + " %, bound by " + nameOf(boundBy(point.timeShares)),
-                      {0, point.ns});
+                      {0, point.played.ns});
   for (size_t rank = 0; rank < std::min(point.spans.size(), kRanksInPicture); ++rank) {
     const StepProgram &step = *point.steps[rank];
     for (size_t lane = 0; lane < point.spans[rank].size(); ++lane) {

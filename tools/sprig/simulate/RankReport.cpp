@@ -46,8 +46,8 @@ std::vector<LinkRow> linkRows(const PlayedRanks &point) {
     auto found = std::find_if(rows.begin(), rows.end(), [&](const LinkRow &row) { return row.name == name; });
     if (found == rows.end()) found = rows.insert(rows.end(), LinkRow{name});
     ++found->links;
-    found->mostBytes = std::max(found->mostBytes, use.bytes);
-    found->busyNs = std::max(found->busyNs, covered(use.busy));
+    found->mostBytes = std::max(found->mostBytes, use.bytes / double(point.stepsPerCall));
+    found->busyNs = std::max(found->busyNs, covered(use.busy) / double(point.stepsPerCall));
   }
   if (point.isOneForAll())
     for (LinkRow &row : rows) row.links *= size_t(point.cluster.machines());
@@ -82,6 +82,8 @@ const char *nameOf(Scaling scaling) { return scaling == Scaling::weak ? "weak" :
 void printRanks(const PlayedRanks &point, Scaling scaling) {
   std::cout << "a step of " << ranksText(point.ranks) << " on " << whereText(point) << ": "
             << formatNanoseconds(point.ns) << "; of one rank " << formatNanoseconds(point.oneNs) << "\n";
+  if (point.stepsPerCall > 1)
+    std::cout << "in calls of " << point.stepsPerCall << " steps, of which one is what is said here\n";
   if (!point.shares.empty())
     std::cout << nameOf(scaling) << " scaling: " << point.shares << ", " << point.samples << " in all\n";
   std::cout << "speed-up " << formatDouble(point.speedUp, 4) << ", efficiency " << percent(point.efficiency)
@@ -107,7 +109,11 @@ void printRanks(const PlayedRanks &point, Scaling scaling) {
 }
 
 void printRankCurve(const std::vector<PlayedRanks> &points, Scaling scaling) {
-  std::cout << nameOf(scaling) << " scaling on " << points.back().cluster.topology.name << "\n\n";
+  std::cout << nameOf(scaling) << " scaling on " << points.back().cluster.topology.name
+            << (points.back().stepsPerCall > 1
+                    ? ", in calls of " + std::to_string(points.back().stepsPerCall) + " steps"
+                    : "")
+            << "\n\n";
   Table table({"ranks", "samples", "step ms", "speed-up", "efficiency %", "computes ms", "communicates ms",
                "exposed ms", "exposed %", "bound by"});
   for (const PlayedRanks &point : points)
@@ -138,6 +144,7 @@ Json toJson(const PlayedRanks &point) {
           {"nodes", whereText(point)},
           {"played", point.isOneForAll() ? "one for all" : "all"},
           {"largest_share_for_all", point.isLargestOfAll},
+          {"steps_per_call", point.stepsPerCall},
           {"step_ns", point.ns},
           {"one_rank_ns", point.oneNs},
           {"speed_up", point.speedUp},

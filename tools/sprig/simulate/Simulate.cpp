@@ -339,6 +339,7 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
       ->type_name("auto|MB");
   addFactors(*command, options->factors);
   addZero(*command, options->zero);
+  options->stepsPerCall.addTo(*command);
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   command->get_option("--threads")

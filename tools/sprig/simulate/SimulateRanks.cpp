@@ -81,6 +81,10 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   settings.bucketBytes = flags.bucketBytes();
   settings.factors = flags.factorPolicy();
   settings.zero = flags.zero;
+  if (isPackage) options.stepsPerCall.refuseOf(options.model);
+  settings.stepsPerCall = options.stepsPerCall.count(options.settings);
+  if (settings.stepsPerCall > 1 && !options.entry.empty())
+    throw Error(ErrorKind::usage, "--entry " + options.entry + ": --steps-per-call chooses the entry, train_steps");
   if (!options.network.empty()) settings.network = readTopology(options.network);
   return settings;
 }
@@ -97,6 +101,8 @@ bool isOfRanks(const SimulateOptions &options) {
                              {"--shares", &options.shares}})
     if (!isGiven && !text->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": goes with --mesh or --ranks");
   if (!isGiven && options.zero) throw Error(ErrorKind::usage, "--zero: goes with --mesh or --ranks");
+  if (!isGiven && options.stepsPerCall.given())
+    throw Error(ErrorKind::usage, "--steps-per-call: goes with --mesh or --ranks");
   return isGiven;
 }
 

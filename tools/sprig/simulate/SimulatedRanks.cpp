@@ -110,6 +110,7 @@ struct RankedSteps::Source {
     uint32_t entry = 0;
     int64_t samplesOfRanks = 0; // of all ranks that it was made for
     int ranks = 1;
+    int64_t stepsPerCall = 1;
     // By what a node computes with and the number of ranks.
     std::map<std::pair<std::string, int>, StepProgram> programs;
   };
@@ -123,7 +124,7 @@ struct RankedSteps::Source {
   // By ranks, a rank's share of a pass, and what all-reduces take.
   std::map<std::tuple<int, int64_t, double, double>, Compiled> compiled;
   // By ranks and what all-reduces take: the buckets of the first rank, whose step is made first, and so of all.
-  std::map<std::tuple<int, double, double>, int64_t> buckets;
+  std::map<std::tuple<int, double, double>, int64_t> buckets, turns;
 
   // What differs from rank to rank is the size of the share.
   Compiled &compiledFor(int count, int rank, const RankLink &link = {}) {
@@ -135,6 +136,7 @@ struct RankedSteps::Source {
     bool isEvenWeak = isWeak && (count == 1 || ranks.weights.empty());
     StepOfRank of{isEvenWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
     of.factors = ranks.factors;
+    of.stepsPerCall = ranks.stepsPerCall;
     if (count > 1) {
       of.zero = ranks.zero;
       of.weights = ranks.weights;
@@ -142,6 +144,9 @@ struct RankedSteps::Source {
       of.link->isApart = ranks.isBeside;
       of.agreeOnBucket = [&](int64_t bytes) {
         return buckets.try_emplace({count, link.latency, link.bytesPerSecond}, bytes).first->second;
+      };
+      of.agreeOnTurn = [&](int64_t turn) {
+        return turns.try_emplace({count, link.latency, link.bytesPerSecond}, turn).first->second;
       };
     }
     found.runner = compileSteps(model, *config, allow, compileSettings, RunnerOptions{1, "null"}, of);
@@ -169,6 +174,7 @@ struct RankedSteps::Source {
         found.entry = i;
         found.ranks = first.ranks;
         found.samplesOfRanks = first.samplesOfRanks;
+        found.stepsPerCall = first.stepsPerCall;
         return found;
       }
     throw Error(ErrorKind::usage, model.path + ": has no program of rank " + std::to_string(rank) + " of entry '" +
@@ -190,7 +196,9 @@ struct RankedSteps::Source {
   }
 
   void choose(Compiled &found) const {
-    std::string name = entry.empty() ? std::string(training::kStepEntry) : entry;
+    std::string name = ranks.stepsPerCall > 1 ? std::string(training::kStepsEntry)
+                       : entry.empty()        ? std::string(training::kStepEntry)
+                                              : entry;
     // A model that is split has the entry that it was.
     std::string mesh = meshText(*found.runner, 0);
     if (!mesh.empty() && entry.empty()) name = found.runner->package()->package->program().entries.front().name;
@@ -201,7 +209,8 @@ struct RankedSteps::Source {
     found.entry = uint32_t(*target.entry);
     sprig_rt_ranks_info info = found.runner->ranks(found.entry);
     found.ranks = std::max(1, int(info.ranks));
-    found.samplesOfRanks = int64_t(info.samples);
+    found.stepsPerCall = stepsOfEntry(*found.runner, found.entry);
+    found.samplesOfRanks = int64_t(info.samples) / found.stepsPerCall;
   }
 
   // By what the step of one rank takes on each node.
@@ -261,6 +270,18 @@ RankLink linkOf(const Cluster &cluster, double timesSlower) {
   return rankLinkOf({{between.message.latency * timesSlower, between.message.bytesPerSecond / timesSlower},
                      between.addBytesPerSecond / timesSlower},
                     cluster.ranks(), "of the topology");
+}
+
+/// What was played is of several steps, what is said of one.
+void divideBySteps(PlayedRanks &point) {
+  auto steps = double(point.stepsPerCall);
+  for (double *of :
+       {&point.ns, &point.oneNs, &point.lost.latency, &point.lost.bandwidth, &point.lost.small, &point.lost.uneven,
+        &point.messages, &point.bytesBesides, &point.times.ns, &point.times.stragglerNs})
+    *of /= steps;
+  for (machine::RankTimes &rank : point.times.ranks)
+    for (double *of : {&rank.computing, &rank.communicating, &rank.exposed, &rank.waiting, &rank.idle}) *of /= steps;
+  point.meetings /= size_t(point.stepsPerCall);
 }
 
 // Where one is played for all, the largest share is.
@@ -359,6 +380,8 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
   point.lost.small = mean - ideal;
   point.lost.uneven = longest - mean;
   point.lost.bandwidth = point.ns - longest - point.lost.latency;
+  point.stepsPerCall = first.stepsPerCall;
+  divideBySteps(point);
   return point;
 }
 

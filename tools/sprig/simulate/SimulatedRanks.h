@@ -27,7 +27,8 @@ struct RankSettings {
   Scaling scaling = Scaling::strong;
   std::optional<rt::collective::Algorithm> algorithm = {}; ///< of collectives; none: by their bytes
   std::optional<machine::Topology> network = {};           ///< between machines; none: Clusters.h says which
-  int64_t bucketBytes = 0; ///< of gradients that go together at most; 0: by cost, at the rates of nodes and links
+  int64_t bucketBytes = 0;  ///< of gradients that go together at most; 0: by cost, at the rates of nodes and links
+  int64_t stepsPerCall = 1; ///< of training; what is said of a step is its share of a call
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
   int zero = 0;                               ///< 1: ranks share the optimizer's state
   std::vector<int64_t> weights = {};          ///< of shares (RankWeights.h), of the one number of ranks
@@ -58,6 +59,7 @@ struct PlayedRanks {
   machine::Played how = machine::Played::all;
   bool isLargestOfAll = false; ///< shares differ, and all were played as the largest
   std::string shares;          ///< "32 samples each"
+  int64_t stepsPerCall = 1;    ///< that `played`, `spans` and `timeShares` are of; all else is of one
   double ns = 0, oneNs = 0;
   double speedUp = 1, efficiency = 1;
   LostTime lost;

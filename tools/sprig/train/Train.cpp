@@ -101,6 +101,7 @@ void addTrain(CLI::App &app, Invocation &invocation) {
                     "are expected to be shorter so");
   addLinks(*command, options->settings);
   addMesh(*command, options->mesh);
+  options->stepsPerCall.addTo(*command);
   addOverride(*command, *options, "--batch-norm", "batch_norm.statistics",
               "all or replica: whose samples batch norms of several ranks have the statistics of");
   command->add_flag("--scale-batch", options->scaleBatch,

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <deque>
 #include <exception>
+#include <utility>
 
 namespace sprig::cli {
 namespace {
@@ -84,22 +85,27 @@ public:
         } catch (...) {
           failure = std::current_exception();
         }
-      Started step = started.front();
-      Clock::time_point end;
-      training::StepMetrics line = finishFirst(end);
-      if (options.checkEvery && outcome.steps % options.checkEvery == 0) checkReplicas(line.step);
-      line.seconds = earlierSeconds + secondsAt(end);
-      if (std::isfinite(line.loss) && step.evaluates) evaluate(line);
-      progress.step(line);
-      if (options.keepHistory) outcome.history.push_back(line);
-      writeMetrics([&] { metrics->write(line); });
-      outcome.last = line;
-      if (!std::isfinite(line.loss)) {
-        progress.finish();
-        reportNonFinite(line);
+      Started call = started.front();
+      std::span<const StepResult> results = finishFirst();
+      double exposed = exposedSeconds() / double(call.count);
+      for (const StepResult &result : results) {
+        bool isLast = &result == &results.back();
+        training::StepMetrics line = endStep(result);
+        if (program.communication().collectives) line.exposedSeconds = exposed;
+        if (isLast && options.checkEvery && outcome.steps % options.checkEvery == 0) checkReplicas(line.step);
+        line.seconds = earlierSeconds + secondsAt(result.end);
+        if (std::isfinite(line.loss) && isLast && call.evaluates) evaluate(line);
+        progress.step(line);
+        if (options.keepHistory) outcome.history.push_back(line);
+        writeMetrics([&] { metrics->write(line); });
+        outcome.last = line;
+        if (!std::isfinite(line.loss)) {
+          progress.finish();
+          reportNonFinite(line);
+        }
       }
-      if (step.saves) trySave();
-      if (step.asks) ask();
+      if (call.saves) trySave();
+      if (call.asks) ask();
       if (failure) std::rethrow_exception(failure);
     }
     progress.finish();
@@ -133,10 +139,10 @@ private:
   int64_t epochSteps = 0, epoch = -1;
   uint64_t exposedBefore = 0;     ///< ns of communication that nothing hid, up to the last step that has ended
   int64_t saved = -1, asked = -1; ///< steps of the last checkpoint, and of the last that was to be one
-  // Steps that were handed over to the program, in their order.
+  // Calls that were handed over to the program, in their order.
   struct Started {
-    int64_t number, epoch;
-    bool evaluates, saves, asks; // behind it
+    int64_t number, count, epoch; // the first step's, steps, and the epoch that they are of
+    bool evaluates, saves, asks;  // behind it
   };
   std::deque<Started> started;
   // Nothing of a run that ended by an error goes on behind it.
@@ -146,7 +152,8 @@ private:
     TrainRanks &program;
   };
   std::vector<data::Array> before; // the state of the step, where a loss that is not finite is to be explained
-  std::vector<int64_t> indices;
+  std::vector<int64_t> indices;    // of the samples of the call that was started last
+  std::vector<data::Batch> ahead;  // the same, of a loader
   // Of processes: the signal that one of them had, as all know, and how many steps are done when they ask next.
   int agreedSignal = 0;
   int64_t askAt = 1, askedFor = 1;
@@ -210,51 +217,81 @@ private:
     outcome.steps = saved = asked = manifest.step;
   }
 
-  // What fails in a step is told with its number.
-  template <typename Do> static auto inStep(int64_t number, Do act) {
+  // What fails in a call is told with the numbers of its steps.
+  template <typename Do> static auto inStep(int64_t number, int64_t count, Do act) {
     try {
       return act();
     } catch (const Error &error) {
-      throw Error(error.kind(), "step " + std::to_string(number) + ": " + error.what());
+      std::string first = std::to_string(number), last = std::to_string(number + count - 1);
+      throw Error(error.kind(),
+                  (count == 1 ? "step " + first : "steps " + first + " to " + last) + ": " + error.what());
     }
   }
 
   void checkReplicas(int64_t step) const {
-    inStep(step, [&] { program.checkReplicas(); });
+    inStep(step, 1, [&] { program.checkReplicas(); });
+  }
+
+  // How many steps the next call takes: as many as the program takes at once where none of them ends an epoch early or
+  // has something behind it that sees the state, else one.
+  int64_t stepsOfCall(int64_t number) const {
+    int64_t most = options.stepsPerCall, each = config.batch * config.accumulate;
+    if (most == 1 || each != program.first().samplesOfSeveral()) return 1;
+    data::Batches::Position at = batches.position();
+    bool isInEpoch = (data.count() - at.index) / each >= most;
+    auto isBetween = [&](int64_t period) { return number / period == (number + most - 1) / period; };
+    bool isWhole = isInEpoch && number + most <= *config.steps && (!saves() || isBetween(every())) &&
+                   (!options.checkEvery || isBetween(options.checkEvery));
+    return isWhole ? most : 1;
   }
 
   void startNext() {
-    Started step{outcome.steps + int64_t(started.size()), batches.position().epoch, false, false, false};
+    int64_t number = started.empty() ? outcome.steps : started.back().number + started.back().count;
+    Started call{number, stepsOfCall(number), batches.position().epoch, false, false, false};
     if (options.explain) before = copyState(program.state().arrays);
-    std::span<const int64_t> samples = batches.next();
-    if (options.explain) indices.assign(samples.begin(), samples.end());
-    inStep(step.number, [&] { submit(samples); });
-    step.evaluates = evaluationIsDueAfter(step.number);
-    step.saves = saves() && (step.number + 1) % every() == 0;
-    step.asks = program.areProcesses() && options.endsBySignal && step.number + 1 >= askAt;
-    started.push_back(step);
+    indices.clear();
+    for (int64_t step = 0; step < call.count; ++step) {
+      std::span<const int64_t> samples = batches.next();
+      indices.insert(indices.end(), samples.begin(), samples.end());
+    }
+    inStep(number, call.count, [&] { submit(call.count); });
+    int64_t last = number + call.count - 1;
+    call.evaluates = evaluationIsDueAfter(last);
+    call.saves = saves() && (last + 1) % every() == 0;
+    call.asks = program.areProcesses() && options.endsBySignal && last + 1 >= askAt;
+    started.push_back(call);
   }
 
-  // Whether the step behind the one under way may be handed over, before that one's loss is known: what is done between
-  // the two sees the state between them.
+  // Whether the call behind the one under way may be handed over, before that one's losses are known: what is done
+  // between the two sees the state between them.
   bool mayGoAhead() const {
     const Started &last = started.back();
-    return program.first().takesAhead() && started.size() == 1 && last.number + 1 < *config.steps && !stops() &&
-           !last.evaluates && !last.saves && !last.asks && !options.explain;
+    return program.first().takesAhead() && started.size() == 1 && last.number + last.count < *config.steps &&
+           !stops() && !last.evaluates && !last.saves && !last.asks && !options.explain;
   }
 
   // Waits for the first that was started.
-  training::StepMetrics finishFirst(Clock::time_point &end) {
-    if (started.front().epoch != epoch) {
-      epoch = started.front().epoch;
+  std::span<const StepResult> finishFirst() {
+    const Started call = started.front();
+    if (call.epoch != epoch) {
+      epoch = call.epoch;
       outcome.epochLoss = 0;
       epochSteps = 0;
     }
-    StepResult result = inStep(started.front().number, [&] { return program.finish(); });
+    std::span<const StepResult> results = inStep(call.number, call.count, [&] { return program.finish(); });
     started.pop_front();
+    return results;
+  }
+
+  // Of communication that nothing hid, since it was asked last.
+  double exposedSeconds() {
+    uint64_t now = program.communication().exposed_ns;
+    return double(now - std::exchange(exposedBefore, now)) * 1e-9;
+  }
+
+  training::StepMetrics endStep(const StepResult &result) {
     outcome.time.add(epoch, result);
     outcome.simulatedSeconds += result.simulatedSeconds;
-    end = result.end;
     training::StepMetrics line;
     line.step = outcome.steps++;
     ++outcome.done;
@@ -262,19 +299,17 @@ private:
     line.gradNorm = result.gradNorm;
     line.lr = float(training::lrAt(config, line.step));
     line.waitSeconds = std::chrono::duration<double>(result.ready - result.begin).count();
-    if (sprig_rt_group_times times = program.communication(); times.collectives) {
-      line.exposedSeconds = double(times.exposed_ns - exposedBefore) * 1e-9;
-      exposedBefore = times.exposed_ns;
-    }
     outcome.epochLoss += double(result.loss);
     ++epochSteps;
     return line;
   }
 
-  void submit(std::span<const int64_t> samples) {
-    if (!loaded) return program.submit(data, samples);
+  void submit(int64_t count) {
+    if (!loaded) return program.submit(data, indices, count);
     auto begin = Clock::now();
-    program.submit(loaded->next(), begin);
+    ahead.clear();
+    for (int64_t step = 0; step < count; ++step) ahead.push_back(loaded->next());
+    program.submit(ahead, begin);
   }
 
   // At the end of every evalEvery-th epoch, and of the run; `batches` is behind the step.

@@ -21,8 +21,9 @@ struct TrainLoopOptions {
   int64_t every = 0;    ///< steps between checkpoints; 0: an epoch
   int64_t logEvery = 0; ///< steps between lines of progress; 0: the progress's own
   int keep = 3;
-  int64_t checkEvery = 0; ///< steps between comparisons of the ranks' states; 0: none
-  LoaderFlags loader;     ///< none wanted: the thread that trains loads each batch when it needs it
+  int64_t stepsPerCall = 1; ///< 1, or what the program has: where a call fits in, it takes so many
+  int64_t checkEvery = 0;   ///< steps between comparisons of the ranks' states; 0: none
+  LoaderFlags loader;       ///< none wanted: the thread that trains loads each batch when it needs it
   /// Whether Ctrl-C, SIGTERM and SIGHUP end the run behind a step, with a checkpoint; else they end the process.
   bool endsBySignal = true;
   bool keepHistory = false;      ///< of every step, for the plot

@@ -7,7 +7,7 @@
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Phases.h"
-#include "lib/Shard/BucketSize.h"
+#include "lib/Shard/StepsInACall.h"
 #include "lib/Target/Registry.h"
 #include "lib/Machine/AllReduceTime.h"
 #include "lib/Machine/MachineModel.h"
@@ -30,8 +30,12 @@ namespace sprig::cli {
 namespace {
 
 training::TrainingEntries entriesOf(const TrainRequest &request) {
-  return {request.steps, request.evaluations, request.inferences, request.withNorm,
-          training::RankShares(request.rank, request.ranks, request.zero > 0, request.weights)};
+  return {request.steps,
+          request.evaluations,
+          request.inferences,
+          request.withNorm,
+          training::RankShares(request.rank, request.ranks, request.zero > 0, request.weights),
+          request.stepsPerCall};
 }
 
 /// The sizes of symbolic dimensions for a batch: the first of every input, and what --dim binds.
@@ -207,21 +211,23 @@ std::string megabytes(int64_t bytes) { return formatDouble(double(bytes) / doubl
 
 /// "0.4 MB of gradients a step in 3 buckets of up to 0.2 MB (auto), 0.4 MB gathered in 3; expected 2 ms of
 /// collectives"
-std::string textOf(const BucketExpectation &expected, int64_t most, bool isChosen) {
+std::string textOf(const BucketExpectation &expected, int64_t most, bool isChosen, int64_t stepsPerCall) {
   return megabytes(expected.summed) + " of gradients a step in " + std::to_string(expected.sums) +
          (expected.sums == 1 ? " bucket" : " buckets") +
          (most < expected.largest() ? " of up to " + megabytes(most) : "") + (isChosen ? " (auto)" : "") +
          (expected.gathers ? ", " + megabytes(expected.gathered) + " gathered in " + std::to_string(expected.gathers)
                            : "") +
-         "; expected " + formatNanoseconds(expected.collective * 1e9) +
-         (expected.isInHalves ? " of collectives" : " of all-reduces");
+         (stepsPerCall > 1 ? ", " + std::to_string(stepsPerCall) + " steps a call" : "") + "; expected " +
+         formatNanoseconds(expected.collective * 1e9) + (expected.isInHalves ? " of collectives" : " of all-reduces");
 }
 
 /// Goes on to where gradients are operations, and says how many of them go together: what was given, or what is
-/// expected to hide the most. `options` are those of the phases that are left.
+/// expected to hide the most; of several steps in a call, where their order turns, too. `options` are those of the
+/// phases that are left.
 std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileOptions &options,
-                          std::vector<sprig::PhaseTime> &times, const RemarkSink &remarks) {
-  runPhases(module, options, "remat", &times, remarks);
+                          std::optional<int64_t> &turn, std::vector<sprig::PhaseTime> &phases,
+                          const RemarkSink &remarks) {
+  runPhases(module, options, "remat", &phases, remarks);
   options.compileFrom = "fuse";
   func::FuncOp step = largestStep(module);
   if (!step) return "";
@@ -234,15 +240,30 @@ std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileO
   bool isChosen = options.bucketBytes == 0;
   // Where nothing hides them, what comes in one piece stays in caches.
   if (isChosen && !request.link->isApart) options.bucketBytes = kPlainBucket;
-  BucketExpectation expected = options.bucketBytes == 0 ? sprig::chooseBuckets(step, collective, seconds)
-                                                        : expectBuckets(step, options.bucketBytes, collective, seconds);
+  int64_t times = request.stepsPerCall;
+  auto expect = [&](int64_t bytes) {
+    if (times == 1) return StepsExpectation{expectBuckets(step, bytes, collective, seconds), 0};
+    if (request.turn) return expectSteps(step, bytes, times, *request.turn, collective, seconds);
+    return expectSteps(step, bytes, times, collective, seconds);
+  };
+  StepsExpectation found = options.bucketBytes != 0 ? expect(options.bucketBytes)
+                           : times > 1 ? chooseForSteps(step, times, collective, seconds)
+                                       : StepsExpectation{sprig::chooseBuckets(step, collective, seconds), 0};
+  auto agree = [](const std::function<int64_t(int64_t)> &with, int64_t own) { return with ? with(own) : own; };
   if (isChosen) {
-    int64_t agreed = request.agreeOnBucket ? request.agreeOnBucket(expected.bytes) : expected.bytes;
-    if (agreed != expected.bytes) expected = expectBuckets(step, agreed, collective, seconds);
+    int64_t agreed = agree(request.agreeOnBucket, found.step.bytes);
+    if (agreed != found.step.bytes) found = expect(agreed);
     options.bucketBytes = agreed;
   }
-  double exposed = request.link->isApart ? expected.exposed : expected.collective;
-  return textOf(expected, options.bucketBytes, isChosen) + ", of which " + formatNanoseconds(exposed * 1e9) +
+  if (times > 1) {
+    int64_t agreed = agree(request.agreeOnTurn, found.turn);
+    if (agreed != found.turn) found = expectSteps(step, options.bucketBytes, times, agreed, collective, seconds);
+    turn = agreed;
+    if (agreed < found.step.sums)
+      step->setAttr(ir::kRepeatTurnAttr, Builder(step.getContext()).getI64IntegerAttr(agreed));
+  }
+  double exposed = request.link->isApart ? found.step.exposed : found.step.collective;
+  return textOf(found.step, options.bucketBytes, isChosen, times) + ", of which " + formatNanoseconds(exposed * 1e9) +
          " not hidden, at " + formatNanoseconds(rate.latency * 1e9) + " and " +
          formatCount(rate.bytesPerSecond, "B/s") + " each, " + request.link->source;
 }
@@ -272,7 +293,8 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
     options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
   std::vector<sprig::PhaseTime> earlier;
   if (request.ranks > 1 && request.link) {
-    compiled.communication = chooseBuckets(module.module(), request, options, earlier, remarkSink(settings));
+    compiled.communication =
+        chooseBuckets(module.module(), request, options, compiled.turn, earlier, remarkSink(settings));
     compiled.bucketBytes = options.bucketBytes;
     compiled.factors = factorsOf(module.module());
   }
@@ -297,7 +319,8 @@ std::string trainingToText(const Model &model, const TrainRequest &request, cons
   llvm::Expected<size_t> last = phaseByName(options.compileTo.empty() ? "import" : options.compileTo);
   if (last && request.ranks > 1 && request.link && *last >= *phaseByName("fuse")) {
     std::vector<sprig::PhaseTime> times;
-    chooseBuckets(training.module(), request, options, times, remarkSink(settings));
+    std::optional<int64_t> turn;
+    chooseBuckets(training.module(), request, options, turn, times, remarkSink(settings));
   }
   llvm::consumeError(last.takeError());
   if (!options.compileTo.empty() && options.compileTo != "import")

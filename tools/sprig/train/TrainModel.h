@@ -30,15 +30,21 @@ struct TrainRequest {
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
   int zero = 0;                               ///< 1: they share the optimizer's state
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
+  /// Above 1: `train_steps` takes so many of the largest steps in one call, of each inputs, targets and what it gives.
+  int64_t stepsPerCall = 1;
+  /// How many of such a step's late all-reduces go in their order (nn.repeat_turn); nothing: chosen, as buckets are.
+  std::optional<int64_t> turn = {};
+  std::function<int64_t(int64_t turn)> agreeOnTurn = {}; ///< as agreeOnBucket
 };
 
 struct CompiledTraining : Compiled {
   std::vector<std::string> trainable;
   /// The number of classes of each output, 0 where its loss is not one of classes.
   std::vector<int64_t> classes;
-  int64_t bucketBytes = 0;   ///< as chosen or given; 0: one rank
-  std::string communication; ///< what its all-reduces are expected to take, in words (-v); of one rank empty
-  std::string factors;       ///< of which gradients the factors are gathered, in words (-v)
+  int64_t bucketBytes = 0;          ///< as chosen or given; 0: one rank
+  std::optional<int64_t> turn = {}; ///< the same of TrainRequest::turn
+  std::string communication;        ///< what its all-reduces are expected to take, in words (-v); of one rank empty
+  std::string factors;              ///< of which gradients the factors are gathered, in words (-v)
 };
 
 /// Compiles the entries of a model that is no package. They share one state: parameters and statistics under the

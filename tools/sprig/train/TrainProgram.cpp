@@ -14,7 +14,7 @@
 namespace sprig::cli {
 namespace {
 
-using training::kEvaluationEntry, training::kStepEntry;
+using training::kEvaluationEntry, training::kStepEntry, training::kStepsEntry;
 
 std::shared_ptr<void> alignedBuffer(const TensorSpec &spec) {
   size_t bytes = size_t(data::byteSize(spec.dtype, spec.shape).value_or(0));
@@ -74,8 +74,8 @@ TrainProgram::TrainProgram(Runner given, RankShare share)
     bool isStep = info.name == kStepEntry;
     if (!isStep && info.name != kEvaluationEntry) continue;
     std::vector<Calls> &calls = isStep ? steps : evaluations;
-    Calls &added = calls.emplace_back(Calls{uint32_t(i), 0, !isStep});
-    added.turns[0] = prepare(added.entry, added.evaluation);
+    Calls &added = calls.emplace_back(Calls{uint32_t(i), 0, 1, !isStep});
+    added.turns[0] = prepare(added);
     added.samples = added.turns[0]->samples;
   }
   if (steps.empty() || !runner.state())
@@ -85,20 +85,50 @@ TrainProgram::TrainProgram(Runner given, RankShare share)
   if (share.sharesState) stateShards = StateShards(state(), share.ranks);
   interface = steps.front().turns[0]->specs;
   for (TensorSpec &spec : interface) spec.shape.erase(spec.shape.begin());
+  for (size_t i = 0; i < runner.entryCount(); ++i) {
+    sprig_rt_entry_info info;
+    check(sprig_rt_package_entry(runner.package(), uint32_t(i), &info));
+    if (info.name == kStepsEntry) findSeveral(uint32_t(i));
+  }
 }
 
-std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(uint32_t entry, bool evaluation) const {
+// Of a package that two of them are in, the first: nothing makes such a one.
+void TrainProgram::findSeveral(uint32_t entry) {
+  if (several) return;
+  size_t count = runner.inputs(entry).size(), each = interface.size();
+  if (count < 2 * each || count % each)
+    throw Error(ErrorKind::badInput, "entry '" + std::string(kStepsEntry) + "' of the package takes " +
+                                         std::to_string(count) + " arrays, expected " + std::to_string(each) +
+                                         " for each of several steps");
+  Calls calls{entry, 0, int64_t(count / each), false};
+  calls.turns[0] = prepare(calls);
+  calls.samples = calls.turns[0]->samples;
+  several = std::move(calls);
+}
+
+std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(const Calls &of) const {
   auto call = std::make_unique<Call>();
-  std::string name(evaluation ? kEvaluationEntry : kStepEntry);
+  uint32_t entry = of.entry;
+  bool evaluation = of.evaluation;
+  std::string name(evaluation ? kEvaluationEntry : of.steps > 1 ? kStepsEntry : kStepEntry);
   call->entry = int32_t(entry);
-  call->samples = samplesOfRanks(runner, entry, share);
+  call->steps = of.steps;
+  call->samples = samplesOfRanks(runner, entry, share) / of.steps;
   call->specs = runner.inputs(entry);
   auto refuse = [&](const std::string &what) {
     throw Error(ErrorKind::badInput, "entry '" + name + "' of the package " + what);
   };
   if (call->specs.size() < 2)
     refuse("takes " + std::to_string(call->specs.size()) + " arrays, expected inputs and targets");
+  size_t perStep = call->specs.size() / size_t(of.steps);
   for (TensorSpec &spec : call->specs) {
+    if (of.steps > 1) { // of a step of its own they are as of a single one
+      const TensorSpec &single = interface[call->inputs.size() % perStep];
+      if (spec.dtype != single.dtype || spec.shape.size() != single.shape.size() + 1 ||
+          !std::equal(single.shape.begin(), single.shape.end(), spec.shape.begin() + 1))
+        refuse("takes " + spec.name + " as " + data::describe(spec.dtype, spec.shape) + ", expected samples of " +
+               data::describe(single.dtype, single.shape));
+    }
     if (spec.shape.empty()) refuse("takes " + spec.name + " as a single number, expected samples");
     if (!call->samples) call->samples = spec.shape[0];
     int64_t own = evaluation ? share.sizeOfPass(call->samples) : share.sizeOfStep(call->samples);
@@ -113,29 +143,46 @@ std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(uint32_t entry, bool e
         {call->inputs.back().get(), spec.shape.data(), nullptr, uint32_t(spec.shape.size()), int32_t(spec.dtype)});
     call->intakes.push_back({spec.dtype,
                              {spec.shape.begin() + 1, spec.shape.end()},
-                             scalesBytes(call->inputs.size() - 1, call->specs.size())});
+                             scalesBytes((call->inputs.size() - 1) % perStep, perStep)});
   }
   std::vector<TensorSpec> outputs = runner.outputs(entry);
-  size_t least = evaluation ? 3 : 1, most = evaluation ? 3 : 2;
-  if (outputs.size() < least || outputs.size() > most) refuse("gives " + std::to_string(outputs.size()) + " results");
-  void *floats[] = {&call->loss, &call->norm}, *counts[] = {&call->loss, &call->correct, &call->counted};
+  size_t steps = size_t(of.steps), each = outputs.size() / steps, least = evaluation ? 3 : 1, most = evaluation ? 3 : 2;
+  if (each < least || each > most || outputs.size() % steps)
+    refuse("gives " + std::to_string(outputs.size()) + " results");
+  call->losses.resize(steps);
+  call->norms.resize(steps);
+  call->results.resize(steps);
   for (size_t i = 0; i < outputs.size(); ++i) {
+    size_t step = i / each;
+    void *floats[] = {&call->losses[step], &call->norms[step]},
+         *counts[] = {&call->losses[step], &call->correct, &call->counted};
     data::DType type = evaluation && i > 0 ? data::DType::i64 : data::DType::f32;
     expectScalar(outputs[i], type, name);
-    call->outputViews.push_back({evaluation ? counts[i] : floats[i], nullptr, nullptr, 0, int32_t(type)});
+    call->outputViews.push_back({evaluation ? counts[i] : floats[i % each], nullptr, nullptr, 0, int32_t(type)});
   }
   return call;
 }
 
 // What its arrays were used for before has ended: two calls at most are under way.
+TrainProgram::Call &TrainProgram::take(Calls &calls) {
+  if (ahead) turn = 1 - turn;
+  if (!calls.turns[turn]) calls.turns[turn] = prepare(calls);
+  return *calls.turns[turn];
+}
+
+TrainProgram::Call &TrainProgram::nextSteps(int64_t samples, int64_t count) {
+  if (count == 1) return next(steps, samples);
+  if (!several || several->steps != count || several->samples != samples)
+    throw Error(ErrorKind::badInput, "the program has no entry for " + std::to_string(count) + " steps of " +
+                                         std::to_string(samples) + " samples in one call");
+  return take(*several);
+}
+
 TrainProgram::Call &TrainProgram::next(std::vector<Calls> &calls, int64_t samples) {
   std::string sizes;
   for (Calls &each : calls) {
     sizes += (sizes.empty() ? "" : ", ") + std::to_string(each.samples);
-    if (each.samples != samples) continue;
-    if (ahead) turn = 1 - turn;
-    if (!each.turns[turn]) each.turns[turn] = prepare(each.entry, each.evaluation);
-    return *each.turns[turn];
+    if (each.samples == samples) return take(each);
   }
   throw Error(ErrorKind::badInput, "the program has no entry for " + std::to_string(samples) +
                                        " samples, only: " + (sizes.empty() ? "none" : sizes));
@@ -149,10 +196,11 @@ static std::vector<int64_t> sizesOf(const auto &calls) {
 std::vector<int64_t> TrainProgram::stepSizes() const { return sizesOf(steps); }
 std::vector<int64_t> TrainProgram::evaluationSizes() const { return sizesOf(evaluations); }
 
-void TrainProgram::gather(Call &call, const TrainData &data, std::span<const int64_t> indices) {
-  for (size_t i = 0; i + 1 < call.inputs.size(); ++i)
-    data::gather(data.inputs[i], indices, call.intakes[i], call.inputs[i].get());
-  data::gather(*data.targets, indices, call.intakes.back(), call.inputs.back().get());
+void TrainProgram::gather(Call &call, int64_t step, const TrainData &data, std::span<const int64_t> indices) {
+  size_t each = call.inputs.size() / size_t(call.steps), first = size_t(step) * each;
+  for (size_t i = 0; i < each; ++i)
+    data::gather(i + 1 < each ? data.inputs[i] : *data.targets, indices, call.intakes[first + i],
+                 call.inputs[first + i].get());
 }
 
 void TrainProgram::handOver() {
@@ -177,7 +225,7 @@ TrainProgram::Call &TrainProgram::finishCall() {
   if (call.future) {
     std::unique_ptr<sprig_rt_future, Release> future = std::move(call.future);
     sprig_rt_status *status = sprig_rt_future_wait(future.get(), -1);
-    call.batch = {};
+    call.batches.clear();
     check(status);
     sprig_rt_run_info run;
     sprig_rt_future_run(future.get(), &run);
@@ -196,32 +244,37 @@ void TrainProgram::cancel() {
   underWay.clear();
 }
 
-void TrainProgram::load(const TrainData &data, std::span<const int64_t> given) {
+void TrainProgram::load(const TrainData &data, std::span<const int64_t> all, int64_t count) {
   auto begin = StepResult::Clock::now();
-  Call &call = next(steps, int64_t(given.size()));
-  if (share.ranks > 1) {
-    share.ofStep(int64_t(given.size()), places);
-    indices.clear();
-    for (int64_t place : places) indices.push_back(given[size_t(place)]);
-    given = indices;
+  size_t samples = all.size() / size_t(count);
+  Call &call = nextSteps(int64_t(samples), count);
+  if (share.ranks > 1) share.ofStep(int64_t(samples), places);
+  for (int64_t step = 0; step < count; ++step) {
+    std::span<const int64_t> given = all.subspan(size_t(step) * samples, samples);
+    if (share.ranks > 1) {
+      indices.clear();
+      for (int64_t place : places) indices.push_back(given[size_t(place)]);
+      given = indices;
+    }
+    gather(call, step, data, given);
   }
-  gather(call, data, given);
   call.result.begin = begin;
   loaded = &call;
 }
 
-void TrainProgram::load(const data::Batch &batch, StepResult::Clock::time_point begin) {
-  Call &call = next(steps, batch.size());
-  if (ahead) call.batch = batch; // keeps its memory
-  if (share.ranks > 1) share.ofStep(batch.size(), places);
-  for (size_t i = 0; i < call.inputViews.size(); ++i) {
-    const void *bytes = batch.host(i).bytes();
+void TrainProgram::load(std::span<const data::Batch> batches, StepResult::Clock::time_point begin) {
+  Call &call = nextSteps(batches.front().size(), int64_t(batches.size()));
+  if (ahead) call.batches.assign(batches.begin(), batches.end()); // keeps their memory
+  if (share.ranks > 1) share.ofStep(call.samples, places);
+  for (size_t input = 0; input < call.inputViews.size(); ++input) {
+    size_t i = input % interface.size();
+    const void *bytes = batches[input / interface.size()].host(i).bytes();
     if (share.ranks == 1) {
-      call.inputViews[i].data = const_cast<void *>(bytes); // inputs are only read
+      call.inputViews[input].data = const_cast<void *>(bytes); // inputs are only read
       continue;
     }
     size_t row = size_t(*data::byteSize(interface[i].dtype, interface[i].shape));
-    char *own = static_cast<char *>(call.inputs[i].get());
+    char *own = static_cast<char *>(call.inputs[input].get());
     for (size_t at = 0; at < places.size(); ++at)
       std::memcpy(own + at * row, static_cast<const char *>(bytes) + size_t(places[at]) * row, row);
   }
@@ -229,11 +282,19 @@ void TrainProgram::load(const data::Batch &batch, StepResult::Clock::time_point 
   loaded = &call;
 }
 
-StepResult TrainProgram::finish() {
+std::span<const StepResult> TrainProgram::finish() {
   Call &call = finishCall();
-  call.result.loss = call.loss;
-  call.result.gradNorm = call.outputViews.size() > 1 ? call.norm : std::nanf("");
-  return call.result;
+  bool hasNorm = call.outputViews.size() > size_t(call.steps);
+  auto each = (call.result.end - call.result.ready) / call.steps;
+  for (size_t step = 0; step < call.results.size(); ++step) {
+    StepResult &result = call.results[step] = call.result;
+    result.loss = call.losses[step];
+    result.gradNorm = hasNorm ? call.norms[step] : std::nanf("");
+    result.simulatedSeconds /= double(call.steps);
+    if (step) result.begin = result.ready = call.results[step - 1].end;
+    if (step + 1 < call.results.size()) result.end = result.ready + each;
+  }
+  return call.results;
 }
 
 int64_t TrainProgram::loadEvaluation(const TrainData &data, int64_t first) {
@@ -249,14 +310,14 @@ int64_t TrainProgram::loadEvaluation(const TrainData &data, int64_t first) {
     indices.resize(size_t(samples));
     std::iota(indices.begin(), indices.end(), first);
   }
-  gather(call, data, indices);
+  gather(call, 0, data, indices);
   loaded = &call;
   return samples;
 }
 
 void TrainProgram::finishEvaluation(EvaluationResult &result) {
   const Call &call = finishCall();
-  result.lossSum += double(call.loss);
+  result.lossSum += double(call.losses.front());
   result.correct += call.correct;
   result.counted += call.counted;
   result.samples += call.samples;

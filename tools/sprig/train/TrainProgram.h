@@ -1,7 +1,8 @@
 // A loaded training program with its state: steps and evaluations on samples, state as arrays.
 // For `sprig train`. Knows no compiler: the package may come from a file. One thread at a time. Of ranks that train
 // together (TrainRanks.h) it is one's: sizes and indices are of all ranks, of which it takes its own.
-// Where it takes calls ahead, one may be handed over while the one before it is under way; results are in order.
+// A call takes one step, or several where the program has an entry for them. Where it takes calls ahead, one may be
+// handed over while the one before it is under way; results are in order.
 #pragma once
 #include "lib/Checkpoint/Checkpoint.h"
 #include "lib/Data/Samples.h"
@@ -47,27 +48,32 @@ public:
   /// Numbers of samples that it has entries for.
   std::vector<int64_t> stepSizes() const;
   std::vector<int64_t> evaluationSizes() const;
+  /// How many steps of how many samples it takes in one call; 1 where it has no such entry.
+  int64_t stepsPerCall() const { return several ? several->steps : 1; }
+  int64_t samplesOfSeveral() const { return several ? several->samples : 0; }
   /// Interface of one step: inputs, then targets; without the first dimension.
   const std::vector<TensorSpec> &inputs() const { return interface; }
 
   /// Whether a step may be handed over before the one before it is finished: where devices have memory of their own,
   /// its samples come there beside that one's arithmetic.
   bool takesAhead() const { return ahead; }
-  /// Takes the samples of a step, of these indices; there must be an entry for as many.
-  void load(const TrainData &data, std::span<const int64_t> indices);
-  /// The same of a batch that lies in memory: inputs, then targets, as inputs() says. It began to wait for it at
-  /// `begin`.
-  void load(const data::Batch &batch, StepResult::Clock::time_point begin);
+  /// Takes the samples of so many steps of one size, of these indices one step after the other; there must be an entry
+  /// for as many.
+  void load(const TrainData &data, std::span<const int64_t> indices, int64_t steps = 1);
+  /// The same of batches that lie in memory, one for each step: inputs, then targets, as inputs() says. It began to
+  /// wait for them at `begin`.
+  void load(std::span<const data::Batch> batches, StepResult::Clock::time_point begin);
   /// Hands over what was loaded. On the host's memory it has ended when this returns, and nothing was allocated.
   void handOver();
-  /// Waits for the first step that was handed over and not finished, and throws what it failed with.
-  StepResult finish();
+  /// Waits for the first call that was handed over and not finished, and throws what it failed with. One result for
+  /// each step, which stay until the call is used again; several share its time evenly.
+  std::span<const StepResult> finish();
   /// Ends what is under way, whose results nobody wants any more.
   void cancel();
   StepResult step(const TrainData &data, std::span<const int64_t> indices) {
     load(data, indices);
     handOver();
-    return finish();
+    return finish().front();
   }
   /// Takes the samples of an evaluation, as many of these from `first` on as there is an entry for; gives their number.
   int64_t loadEvaluation(const TrainData &data, int64_t first);
@@ -104,21 +110,22 @@ private:
     ~Call() { stop(); } // the run must not outlive its arrays
     void stop();
     int32_t entry = 0;
-    int64_t samples = 0;
+    int64_t samples = 0, steps = 1; ///< samples of each
     std::vector<data::Intake> intakes;
     std::vector<TensorSpec> specs;
     std::vector<std::shared_ptr<void>> inputs;
     std::vector<sprig_rt_tensor> inputViews, outputViews;
-    float loss = 0, norm = 0;
+    std::vector<float> losses, norms; ///< of each step
     int64_t correct = 0, counted = 0;
-    data::Batch batch;                                ///< that a call under way reads
+    std::vector<data::Batch> batches;                 ///< that a call under way reads
     std::unique_ptr<sprig_rt_future, Release> future; ///< of a call under way
-    StepResult result;
+    StepResult result;                                ///< of all steps together
+    std::vector<StepResult> results;
   };
   // Of one number of samples. A call that lies beside another has arrays of its own: they take turns.
   struct Calls {
     uint32_t entry = 0;
-    int64_t samples = 0;
+    int64_t samples = 0, steps = 1;
     bool evaluation = false;
     std::unique_ptr<Call> turns[2] = {};
   };
@@ -131,6 +138,7 @@ private:
   bool ahead;
   uint32_t turn = 0;
   std::vector<Calls> steps, evaluations;
+  std::optional<Calls> several; ///< steps in a call
   Call *loaded = nullptr;       ///< has its samples, and was not handed over
   std::vector<Call *> underWay; ///< as they were handed over
   std::vector<int64_t> places;  ///< of a rank's samples among those of a call
@@ -138,9 +146,12 @@ private:
   StepResult::Clock::time_point lastEnd;
 
   const void *stateOnHost(uint32_t index, uint64_t bytes) const;
-  std::unique_ptr<Call> prepare(uint32_t entry, bool evaluation) const;
+  void findSeveral(uint32_t entry);
+  std::unique_ptr<Call> prepare(const Calls &of) const;
   Call &next(std::vector<Calls> &calls, int64_t samples);
-  static void gather(Call &call, const TrainData &data, std::span<const int64_t> indices);
+  Call &take(Calls &calls);
+  Call &nextSteps(int64_t samples, int64_t steps);
+  static void gather(Call &call, int64_t step, const TrainData &data, std::span<const int64_t> indices);
   Call &finishCall();
 };
 

@@ -86,24 +86,24 @@ void TrainRanks::onAll(const Work &body) {
     std::rethrow_exception(std::exchange(failures[size_t(rank)], nullptr));
 }
 
-void TrainRanks::submit(const TrainData &data, std::span<const int64_t> indices) {
+void TrainRanks::submit(const TrainData &data, std::span<const int64_t> indices, int64_t steps) {
   onAll([&](TrainProgram &program) {
-    program.load(data, indices);
+    program.load(data, indices, steps);
     program.handOver();
   });
 }
 
-void TrainRanks::submit(const data::Batch &batch, StepResult::Clock::time_point begin) {
+void TrainRanks::submit(std::span<const data::Batch> batches, StepResult::Clock::time_point begin) {
   onAll([&](TrainProgram &program) {
-    program.load(batch, begin);
+    program.load(batches, begin);
     program.handOver();
   });
 }
 
-StepResult TrainRanks::finish() {
-  StepResult result = programs.front()->finish();
+std::span<const StepResult> TrainRanks::finish() {
+  std::span<const StepResult> results = programs.front()->finish();
   for (size_t rank = 1; rank < programs.size(); ++rank) programs[rank]->finish();
-  return result;
+  return results;
 }
 
 void TrainRanks::cancel() {

@@ -36,17 +36,17 @@ public:
   /// Sizes and interface are those of every rank, and the state is but for pieces.
   const TrainProgram &first() const { return *programs.front(); }
 
-  /// Takes the samples of a step, and hands it over: as TrainProgram's, of all ranks.
-  void submit(const TrainData &data, std::span<const int64_t> indices);
-  void submit(const data::Batch &batch, StepResult::Clock::time_point begin);
-  StepResult finish();
+  /// Takes the samples of a call's steps, and hands it over: as TrainProgram's, of all ranks.
+  void submit(const TrainData &data, std::span<const int64_t> indices, int64_t steps = 1);
+  void submit(std::span<const data::Batch> batches, StepResult::Clock::time_point begin);
+  std::span<const StepResult> finish();
   void cancel();
   /// What collectives of the steps so far took the first rank, waiting for others included, and how much of that it had
   /// nothing else to do.
   sprig_rt_group_times communication() const;
   StepResult step(const TrainData &data, std::span<const int64_t> indices) {
     submit(data, indices);
-    return finish();
+    return finish().front();
   }
   /// All samples, in their order, in parts of the sizes there are.
   EvaluationResult evaluate(const TrainData &data);

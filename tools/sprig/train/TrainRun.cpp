@@ -207,6 +207,7 @@ private:
   std::string chosen;           ///< of --devices auto
   std::vector<int64_t> weights; ///< of the ranks' shares; none: even ones
   std::string measured;         ///< of --shares auto
+  int64_t stepsPerCall = 1;
 
   bool isFirst() const { return place.rank == 0; }
   // Whether ranks have pieces of the optimizer's state.
@@ -260,6 +261,10 @@ private:
 
   void open(std::span<const training::Override> overrides) {
     settings.checkDevicesCompute();
+    stepsPerCall = options.stepsPerCall.count(settings);
+    if (stepsPerCall > 1 && options.debugNan)
+      throw Error(ErrorKind::usage, "--debug-nan: runs steps one by one, and --steps-per-call " +
+                                        std::to_string(stepsPerCall) + " asks for several in a call");
     model = openModel(options.model);
     if (choosesDevices() && model.kind == ModelKind::package) take(devicesOf(model));
     writesState = !output.empty() && resultKind(output, model) == ResultKind::checkpoint;
@@ -298,6 +303,7 @@ private:
     if (!group) group = processAsRank();
     request.link = givenOr(measureLink(group.get(), settings.laneCount()), options.settings, ranks);
     request.agreeOnBucket = [this](int64_t bytes) { return ofFirstRank(group.get(), bytes); };
+    request.agreeOnTurn = [this](int64_t turn) { return ofFirstRank(group.get(), turn); };
   }
 
   // Runners by rank.
@@ -385,6 +391,7 @@ private:
       }
       checkTargetsOf(note ? note->classes : std::vector<int64_t>());
       checkSizes();
+      takeStepsPerCall();
       return;
     }
     auto start = std::chrono::steady_clock::now();
@@ -400,6 +407,8 @@ private:
     if (ranks > 1) takeShares();
     expectCollectives();
     request.zero = options.mesh.zero;
+    request.stepsPerCall = stepsPerCall;
+    checkStepsPerCall(stepsPerCall);
     auto [compiled, runners] = loadTraining(model, request, ranksHere(), settings, runnerOptions());
     if (settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
     placements = std::move(compiled.placements);
@@ -414,6 +423,26 @@ private:
       for (const std::string &text : {compiled.factors, compiled.communication})
         if (!text.empty()) inform("ranks: " + text);
     }
+  }
+
+  // A package takes the calls that it was compiled for, or single steps.
+  void takeStepsPerCall() {
+    int64_t there = program->first().stepsPerCall();
+    const std::optional<int64_t> &given = options.stepsPerCall.given();
+    if (given && *given != 1 && *given != there)
+      throw Error(ErrorKind::badInput, "--steps-per-call " + std::to_string(*given) + ": " + options.model + " has " +
+                                           (there == 1 ? "calls of single steps alone"
+                                                       : "calls of " + std::to_string(there) + " steps, and of one"));
+    stepsPerCall = given.value_or(options.debugNan ? 1 : there);
+  }
+
+  // Calls end with an epoch, so that one that does not fit in never comes.
+  void checkStepsPerCall(int64_t steps) const {
+    int64_t whole = data.count() / (config.batch * config.accumulate);
+    if (steps <= 1 || (steps <= whole && steps <= *config.steps)) return;
+    throw Error(ErrorKind::usage, "--steps-per-call " + std::to_string(steps) + ": " +
+                                      (steps > whole ? "an epoch has " + std::to_string(whole) + " whole batches"
+                                                     : "the run has " + std::to_string(*config.steps) + " steps"));
   }
 
   void checkTargetsOf(const std::vector<int64_t> &classes) const {
@@ -456,6 +485,7 @@ private:
     loop.logEvery = options.logEvery;
     loop.checkEvery = options.checkReplicas;
     loop.keep = options.keep;
+    loop.stepsPerCall = stepsPerCall;
     loop.loader = options.loader;
     loop.keepHistory = !options.plot.empty();
     loop.identity.seed = config.seed;

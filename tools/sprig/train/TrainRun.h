@@ -5,6 +5,7 @@
 #include "tools/sprig/LoaderFlags.h"
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/Settings.h"
+#include "tools/sprig/train/StepsPerCall.h"
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct TrainOptions {
   bool debugNan = false;
   LoaderFlags loader;
   MeshFlags mesh;
-  bool choosesDevices = false;    ///< --devices auto; the settings name none then
+  bool choosesDevices = false; ///< --devices auto; the settings name none then
+  StepsPerCall stepsPerCall;
   bool scaleBatch = false;        ///< the configuration's batch is each rank's
   std::string lrScaling = "none"; ///< of rates, where it is: none, linear or sqrt
   int64_t checkReplicas = 0;      ///< steps between comparisons of the ranks' states; 0: only at the end

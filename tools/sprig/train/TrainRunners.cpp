@@ -7,6 +7,7 @@ LoadedTraining loadTraining(const Model &model, TrainRequest request, int here, 
   LoadedTraining loaded{compileTraining(model, request, settings, {"native"}), {}};
   request.announce = false;
   request.bucketBytes = loaded.compiled.bucketBytes; // as the first one chose
+  request.turn = loaded.compiled.turn;
   loaded.runners.push_back(Runner::load(std::move(loaded.compiled.package), model.path, options));
   bool isOfAnyRank = TrainProgram::isOfAnyRank(loaded.runners.front());
   while (int(loaded.runners.size()) < here) {

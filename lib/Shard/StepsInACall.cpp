@@ -1,0 +1,177 @@
+#include "lib/Shard/StepsInACall.h"
+#include "dialects/Dist/CollectiveOrder.h"
+#include "dialects/NN/NNState.h"
+#include "lib/Shard/Buckets.h"
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace sprig {
+namespace {
+
+namespace dist = ir::dist;
+
+constexpr int64_t kLeastBytes = int64_t(64) << 10;
+// What differs by less is a matter of the model.
+constexpr double kSame = 1.01;
+
+/// One step as it stands: seconds of its own computing at which buckets are made and parameters first read.
+class StepTimes {
+public:
+  StepTimes(func::FuncOp step, int64_t bytes, CollectiveSeconds collective, OperationSeconds operation)
+      : buckets(planBuckets(step.getBody().front(), bytes, step->hasAttr(dist::kRankAttr)).late),
+        made(buckets.size(), 0), needs(buckets.size(), llvm::BitVector(unsigned(buckets.size()))) {
+    for (auto [number, bucket] : llvm::enumerate(buckets)) {
+      for (Operation *member : bucket.members) bucketOf[member] = number;
+      seconds.push_back(collective(kindOf(bucket.members.front()), bucket.bytes));
+    }
+    for (Operation &op : step.getBody().front()) visit(op, operation);
+    for (auto &[param, at] : readAt)
+      if (auto waits = setBy.find(param); waits != setBy.end()) reads.push_back({at, waits->second});
+    llvm::stable_sort(reads, [](const Read &a, const Read &b) { return a.at < b.at; });
+    for (unsigned bucket = 0; bucket < buckets.size(); ++bucket) asMade.push_back(bucket);
+    llvm::stable_sort(asMade, [&](unsigned a, unsigned b) { return made[a] < made[b]; });
+  }
+
+  /// Seconds of so many steps in a call, with this turn.
+  double play(int64_t times, int64_t turn) const {
+    SmallVector<double> back(buckets.size(), 0); // of the step before
+    double start = 0, laneFree = 0;
+    for (int64_t step = 0; step < times; ++step) {
+      double waited = 0; // so far in this step
+      size_t next = 0;
+      auto at = [&](double own) { // when so much of the step's own work is done
+        for (; next < reads.size() && reads[next].at <= own; ++next)
+          for (unsigned bucket : reads[next].waitsFor.set_bits())
+            waited = std::max(waited, back[bucket] - start - reads[next].at);
+        return start + own + waited;
+      };
+      SmallVector<double> madeAt(made.size());
+      for (unsigned bucket : asMade) madeAt[bucket] = at(made[bucket]);
+      double end = at(computing);
+      for (unsigned bucket : order(turn, step + 1 == times)) {
+        for (unsigned other : needs[bucket].set_bits()) madeAt[bucket] = std::max(madeAt[bucket], back[other]);
+        laneFree = std::max(laneFree, madeAt[bucket]) + seconds[bucket];
+        back[bucket] = laneFree;
+      }
+      start = end;
+    }
+    return std::max(start, laneFree);
+  }
+
+  /// How many buckets may turn.
+  int64_t count() const {
+    return llvm::count_if(llvm::seq<unsigned>(0, unsigned(buckets.size())), [&](unsigned b) { return mayTurn(b); });
+  }
+  double computing = 0;
+
+private:
+  struct Read {
+    double at = 0;
+    llvm::BitVector waitsFor = {};
+  };
+
+  void visit(Operation &op, OperationSeconds operation) {
+    llvm::BitVector waits(unsigned(buckets.size()));
+    auto own = bucketOf.find(&op);
+    dist::visitRead(&op, [&](Operation *def) {
+      if (auto found = waitsFor.find(def); found != waitsFor.end()) waits |= found->second;
+      if (auto get = dyn_cast<ir::GetParamOp>(def); get && waits.none()) readAt.try_emplace(get.getParam(), computing);
+      if (own != bucketOf.end()) made[own->second] = std::max(made[own->second], ends.lookup(def));
+    });
+    if (own != bucketOf.end()) {
+      needs[own->second] |= waits;
+      waits.set(unsigned(own->second));
+    }
+    if (auto set = dyn_cast<ir::SetParamOp>(op)) setBy[set.getParam()] = waits;
+    auto cost = dyn_cast<CostOpInterface>(op);
+    if (cost && own == bucketOf.end()) computing += operation(double(cost.getFlops()), double(cost.getBytes()));
+    if (waits.any())
+      waitsFor[&op] = std::move(waits);
+    else
+      ends[&op] = computing;
+  }
+
+  // As the pass that repeats programs has it: sums that no other collective needs.
+  bool mayTurn(unsigned bucket) const {
+    return isa<dist::AllReduceOp>(buckets[bucket].members.front()) &&
+           llvm::none_of(needs, [&](const llvm::BitVector &others) { return others.test(bucket); });
+  }
+
+  SmallVector<unsigned> order(int64_t turn, bool isLast) const {
+    SmallVector<unsigned> order, tail;
+    int64_t asTheyCome = 0;
+    for (unsigned bucket = 0; bucket < buckets.size(); ++bucket)
+      (!isLast && mayTurn(bucket) && asTheyCome++ >= turn ? tail : order).push_back(bucket);
+    order.append(tail.rbegin(), tail.rend());
+    return order;
+  }
+
+  SmallVector<Bucket> buckets;
+  SmallVector<double> made, seconds;
+  SmallVector<llvm::BitVector> needs; // other buckets
+  SmallVector<unsigned> asMade;       // buckets by that time
+  llvm::DenseMap<Operation *, size_t> bucketOf;
+  llvm::DenseMap<Operation *, double> ends;
+  llvm::DenseMap<Operation *, llvm::BitVector> waitsFor; // buckets that an operation needs
+  llvm::MapVector<StringRef, double> readAt;
+  llvm::DenseMap<StringRef, llvm::BitVector> setBy;
+  SmallVector<Read> reads;
+};
+
+/// Of a step in buckets of one size.
+class Choice {
+public:
+  Choice(func::FuncOp step, int64_t bytes, int64_t times, CollectiveSeconds collective, OperationSeconds operation)
+      : times(times), own(step, bytes, collective, operation),
+        plain(expectBuckets(step, bytes, collective, operation)) {}
+
+  StepsExpectation with(int64_t turn) const {
+    StepsExpectation found{plain, turn};
+    found.step.exposed = std::max(own.play(times, turn) / double(times) - own.computing, 0.0);
+    return found;
+  }
+  StepsExpectation best() const {
+    StepsExpectation best = with(own.count());
+    for (int64_t turn = 1; turn < own.count(); turn *= 2)
+      if (StepsExpectation found = with(turn); isBetter(found, best)) best = found;
+    return best;
+  }
+  bool isBetter(const StepsExpectation &found, const StepsExpectation &than) const {
+    return (own.computing + found.step.exposed) * kSame < own.computing + than.step.exposed;
+  }
+
+private:
+  int64_t times;
+  StepTimes own;
+  BucketExpectation plain;
+};
+
+} // namespace
+
+StepsExpectation expectSteps(func::FuncOp step, int64_t bytes, int64_t times, CollectiveSeconds collective,
+                             OperationSeconds operation) {
+  return Choice(step, bytes, times, collective, operation).best();
+}
+
+StepsExpectation expectSteps(func::FuncOp step, int64_t bytes, int64_t times, int64_t turn,
+                             CollectiveSeconds collective, OperationSeconds operation) {
+  return Choice(step, bytes, times, collective, operation).with(turn);
+}
+
+StepsExpectation chooseForSteps(func::FuncOp step, int64_t times, CollectiveSeconds collective,
+                                OperationSeconds operation) {
+  StepsExpectation chosen = expectSteps(step, INT64_MAX, times, collective, operation);
+  int64_t largest = chosen.step.largest(), size = kLeastBytes;
+  chosen.step.bytes = std::max(largest, kLeastBytes);
+  while (size <= largest / 2) size *= 2;
+  for (; size >= kLeastBytes && largest > 0; size /= 2) {
+    Choice choice(step, size, times, collective, operation);
+    if (StepsExpectation found = choice.best(); choice.isBetter(found, chosen)) chosen = found;
+  }
+  return chosen;
+}
+
+} // namespace sprig
