@@ -55,15 +55,15 @@ void Buckets::pullUp(Operation *op, unsigned place) {
     });
 }
 
-// Between two prompt buckets what stands there and no late one is needed for, then the late buckets that can go; what
-// needs these comes in the end, in their order, and in between the late ones that need it.
+// Between two prompt buckets what stands there and no late one is needed for, in front of it and behind it the late
+// buckets that can go; what needs these comes in the end, in their order, and in between the late ones that need it.
 void Buckets::order() {
   if (late.empty() && llvm::all_of(prompt, [](const Bucket &bucket) { return bucket.members.size() == 1; })) return;
   llvm::DenseMap<Operation *, unsigned> waitsFor; // the last late bucket that an operation needs, counted from 1
   for (auto [index, bucket] : llvm::enumerate(late))
     for (Operation *op : bucket.members) {
       waitsFor[op] = unsigned(index + 1);
-      if (!bucket.follows) pullUp(op, bucket.place);
+      if (!bucket.follows) pullUp(op, bucket.place - bucket.isFirst);
     }
   SmallVector<SmallVector<Operation *>> between(prompt.size() + 1), after(late.size());
   for (Operation &op : block.without_terminator()) {
@@ -77,10 +77,17 @@ void Buckets::order() {
     for (Operation *op : ops) op->moveBefore(block.getTerminator());
   };
   unsigned next = 0;
+  auto go = [&](unsigned place, bool isFirst) {
+    auto goes = [&](const Bucket &bucket) {
+      return bucket.place == place && bucket.isFirst == isFirst && !bucket.follows;
+    };
+    for (; next < late.size() && goes(late[next]); ++next) append(late[next].members);
+  };
   for (unsigned place = 0; place <= prompt.size(); ++place) {
     if (place) append(prompt[place - 1].members);
+    go(place, true);
     append(between[place]);
-    for (; next < late.size() && late[next].place == place && !late[next].follows; ++next) append(late[next].members);
+    go(place, false);
   }
   for (auto [index, ops] : llvm::enumerate(after)) {
     append(ops);

@@ -17,21 +17,19 @@ constexpr double kSame = 1.01;
 /// When the backward pass has made what each operation gives, and all that waits for no late collective.
 struct BackwardPass {
   llvm::DenseMap<Operation *, double> ends;
-  llvm::DenseSet<Operation *> waits; ///< all others
   double end = 0;
 };
 
-/// The late buckets of at most so many bytes, as the pass makes them.
-SmallVector<Bucket> lateOf(func::FuncOp step, int64_t bytes) {
-  return planBuckets(step.getBody().front(), bytes, step->hasAttr(dist::kRankAttr)).late;
+BucketPlan planOf(func::FuncOp step, int64_t bytes) {
+  return planBuckets(step.getBody().front(), bytes, step->hasAttr(dist::kRankAttr));
 }
 
 /// Operations are taken to follow one another as they stand, and those that share a kernel to move what they do alone:
 /// it is the order and the proportion that count.
 BackwardPass timesOf(func::FuncOp step, OperationSeconds seconds) {
   BackwardPass pass;
-  llvm::DenseSet<Operation *> &waits = pass.waits;
-  for (const Bucket &bucket : lateOf(step, INT64_MAX)) waits.insert(bucket.members.begin(), bucket.members.end());
+  llvm::DenseSet<Operation *> waits;
+  for (const Bucket &bucket : planOf(step, INT64_MAX).late) waits.insert(bucket.members.begin(), bucket.members.end());
   for (Operation &op : step.getBody().front().without_terminator()) {
     if (waits.contains(&op)) continue;
     bool isLater = false;
@@ -47,50 +45,38 @@ BackwardPass timesOf(func::FuncOp step, OperationSeconds seconds) {
   return pass;
 }
 
-/// When what operations give is there, as buckets come back. What waits for one is done behind the backward pass.
-class Arrivals {
-public:
-  explicit Arrivals(const BackwardPass &pass) : pass(pass) {}
+void count(BucketExpectation &found, const Bucket &bucket, Kind kind, double seconds) {
+  found.collective += seconds;
+  bool isGather = kind == Kind::allGather;
+  ++(isGather ? found.gathers : found.sums);
+  (isGather ? found.gathered : found.summed) += bucket.bytes;
+  found.isInHalves |= kind != Kind::allReduce;
+}
 
-  void comesBack(const Bucket &bucket, double end) {
-    for (Operation *member : bucket.members) ends[member] = end;
-  }
-  double of(Operation *op) {
-    if (!pass.waits.contains(op)) return pass.ends.lookup(op);
-    if (auto found = ends.find(op); found != ends.end()) return found->second;
-    double end = std::max(pass.end, operandsOf(op));
-    return ends[op] = end;
-  }
-  double operandsOf(Operation *op) {
-    double end = 0;
-    dist::visitRead(op, [&](Operation *def) { end = std::max(end, of(def)); });
-    return end;
-  }
-
-private:
-  const BackwardPass &pass;
-  llvm::DenseMap<Operation *, double> ends;
-};
-
+// A prompt collective waits for the late ones in front of it, and all that comes behind it with it.
 BucketExpectation expect(func::FuncOp step, const BackwardPass &pass, int64_t bytes, CollectiveSeconds seconds) {
   BucketExpectation found;
   found.bytes = bytes;
-  Arrivals arrivals(pass);
-  double free = 0; // from when on the lane is
-  for (const Bucket &bucket : lateOf(step, bytes)) {
-    double made = 0;
-    for (Operation *member : bucket.members) made = std::max(made, arrivals.operandsOf(member));
+  BucketPlan plan = planOf(step, bytes);
+  double free = 0, waited = 0; // from when on the lane is; by all that stands here
+  unsigned passed = 0;
+  auto endOf = [&](unsigned place) { return pass.ends.lookup(plan.prompt[place - 1].members.back()); };
+  auto passTo = [&](unsigned place) {
+    for (; passed < place; ++passed) waited = std::max(waited, free - endOf(passed + 1));
+  };
+  for (const Bucket &bucket : plan.late) {
+    passTo(bucket.place);
+    // What needs others is made behind all that waits for none; what it needs is back before the lane is free.
+    double made = bucket.follows ? pass.end : bucket.isFirst ? endOf(bucket.place) : 0;
+    for (Operation *member : bucket.members)
+      dist::visitRead(member, [&](Operation *def) { made = std::max(made, pass.ends.lookup(def)); });
     Kind kind = kindOf(bucket.members.front());
     double own = seconds(kind, bucket.bytes);
-    free = std::max(free, made) + own;
-    arrivals.comesBack(bucket, free);
-    found.collective += own;
-    bool isGather = kind == Kind::allGather;
-    ++(isGather ? found.gathers : found.sums);
-    (isGather ? found.gathered : found.summed) += bucket.bytes;
-    found.isInHalves |= kind != Kind::allReduce;
+    free = std::max(free, made + waited) + own;
+    count(found, bucket, kind, own);
   }
-  found.exposed = std::max(free - pass.end, 0.0);
+  passTo(unsigned(plan.prompt.size()));
+  found.exposed = std::max(free - pass.end, waited);
   return found;
 }
 

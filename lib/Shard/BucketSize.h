@@ -22,7 +22,7 @@ struct BucketExpectation {
   int64_t gathers = 0, gathered = 0; ///< buckets of gathers
   bool isInHalves = false;           ///< some are reduce-scatters or all-gathers
   double collective = 0;             ///< seconds that the lane for them is busy
-  double exposed = 0;                ///< seconds behind the last operation that none of them is waited for
+  double exposed = 0;                ///< seconds that others wait for them: prompt collectives, and the step's end
 
   int64_t largest() const { return std::max(summed, gathered); }
 };

@@ -131,7 +131,13 @@ void Planner::joinFirst(Operations &ops) {
   llvm::stable_sort(ops, [&](Operation *a, Operation *b) { return needs[a] < needs[b]; });
   joinLate(
       ops, [&](Operation *a, Operation *b) { return fencesOf(needs[a]) != fencesOf(needs[b]); },
-      [&](Bucket &bucket) { bucket.place = needs[bucket.members.back()]; });
+      [&](Bucket &bucket) {
+        unsigned own = bucket.place = needs[bucket.members.back()];
+        auto next = llvm::find_if(ops, [&](Operation *op) { return needs[op] > own; });
+        if (next == ops.end() || fencesOf(needs[*next]) != fencesOf(own)) return;
+        bucket.place = needs[*next];
+        bucket.isFirst = true;
+      });
 }
 
 // What is gathered of a bucket goes when that one's updates are made, whatever comes behind.

@@ -59,8 +59,9 @@ def BucketCollectives : Pass<"sprig-bucket-collectives", "::mlir::func::FuncOp">
     All-reduces, reduce-scatters or all-gathers of one reduction, group, algorithm and element type that follow each other
     become one, as long as its wholes have at most `bytes`, and nothing between reads a result. Those that no other
     collective needs a result of are late: they join over others, come behind the last other collective that they need a
-    result of and before the next one, with what they need before them, and what reads them comes in the end. So gradients
-    leave as the backward pass makes them, and updates come when they are back. In a program that is one rank's alone
+    result of and in front of what makes more of them, with what they need before them, and what reads them comes in the
+    end. So gradients leave as the backward pass makes them, let the sums pass that it waits for in between, and updates
+    come when they are back. In a program that is one rank's alone
     (`dist.rank`) those count as late that are marked so (`dist.late`), and where any are marked those alone, which may
     need each other: a gather of updated parameters comes behind the updates that it needs, in front of the next ones.
     Late ones are marked behind the pass. Nothing passes a barrier.

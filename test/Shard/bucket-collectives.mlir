@@ -51,15 +51,16 @@ func.func @kinds(%a: tensor<4xf32>, %n: tensor<i64>) {
   return
 }
 
-// Gradients leave in the order in which they are there: a late one, which no other collective needs, goes before the
-// next one that others wait for, with what it needs; what reads it comes in the end.
+// Gradients leave in the order in which they are there, but let those pass that others wait for, until more gradients are
+// made: a late one, which no other collective needs, goes in front of what makes the next late one, with what it needs;
+// what reads it comes in the end.
 // CHECK-LABEL: @late
 // CHECK-SAME: (%[[X:.*]]: tensor<4xf32>)
 // CHECK-NEXT: %[[S:.*]] = dist.all_reduce sum %[[X]]
 // CHECK-NEXT: %[[E:.*]] = nn.exp %[[S]]
 // CHECK-NEXT: %[[G:.*]] = nn.sin %[[S]]
-// CHECK-NEXT: %[[GS:.*]] = dist.all_reduce sum %[[G]]
 // CHECK-NEXT: %[[T:.*]] = dist.all_reduce sum %[[E]]
+// CHECK-NEXT: %[[GS:.*]] = dist.all_reduce sum %[[G]]
 // CHECK-NEXT: %[[C:.*]] = nn.cos %[[T]]
 // CHECK-NEXT: %[[CS:.*]] = dist.all_reduce max %[[C]]
 // CHECK-NEXT: %[[R:.*]] = nn.exp %[[GS]]
@@ -130,11 +131,11 @@ func.func @halves(%a: tensor<4xf32>, %b: tensor<8xf32>) -> (tensor<2xf32>, tenso
   return %0, %1, %2, %3, %4 : tensor<2xf32>, tensor<4xf32>, tensor<4xf32>, tensor<8xf32>, tensor<8xf32>
 }
 
-// Marked ones may need each other: parts of gradients go as they are made, in front of a sum that somebody waits for; in
+// Marked ones may need each other: parts of gradients go behind a sum that somebody waits for, beside what is made then; in
 // the end each bucket's updates, behind them what gathers these, then the next one's.
 // CHECK-LABEL: @updates
-// CHECK-NEXT: %[[P:.*]]:2 = dist.reduce_scatter sum %{{.*}}, %{{.*}} {dist.late} : tensor<8xf32>, tensor<8xf32>
 // CHECK-NEXT: %[[S:.*]] = dist.all_reduce sum
+// CHECK-NEXT: %[[P:.*]]:2 = dist.reduce_scatter sum %{{.*}}, %{{.*}} {dist.late} : tensor<8xf32>, tensor<8xf32>
 // CHECK-NEXT: %[[G:.*]] = nn.sin %[[S]]
 // CHECK-NEXT: %[[H:.*]] = nn.exp %[[S]]
 // CHECK-NEXT: %[[Q:.*]] = dist.reduce_scatter sum %[[G]] {{.*}} {dist.late}

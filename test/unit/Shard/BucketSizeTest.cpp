@@ -141,5 +141,30 @@ func.func @step(%x: tensor<32768xf32>) -> (tensor<32768xf32>, tensor<32768xf32>)
   EXPECT_NEAR(together.exposed, 2 * 1.1e-3, 1e-9);
 }
 
+// A sum that somebody waits for, behind which more gradients are made, passes what has been made before it; one behind
+// that waits until this is back.
+TEST_F(BucketSizeTest, WhatSomebodyWaitsForGoesFirst) {
+  parse(R"(
+dist.mesh @mesh ["data"] [2]
+func.func @step(%x: tensor<32768xf32>) -> (tensor<32768xf32>, tensor<32768xf32>, tensor<32768xf32>) {
+  %g1 = nn.sin %x : tensor<32768xf32>
+  %s1 = dist.all_reduce sum %g1 on @mesh ["data"] {dist.late} : tensor<32768xf32>
+  %n = dist.all_reduce max %g1 on @mesh ["data"] : tensor<32768xf32>
+  %g2 = nn.sin %n : tensor<32768xf32>
+  %s2 = dist.all_reduce sum %g2 on @mesh ["data"] {dist.late} : tensor<32768xf32>
+  %m = dist.all_reduce max %g2 on @mesh ["data"] : tensor<32768xf32>
+  %e = nn.exp %m : tensor<32768xf32>
+  return %s1, %s2, %e : tensor<32768xf32>, tensor<32768xf32>, tensor<32768xf32>
+}
+)");
+  BucketPlan plan = planBuckets(step.getBody().front(), 1, false);
+  ASSERT_EQ(plan.late.size(), 2u);
+  EXPECT_TRUE(plan.late[0].isFirst && !plan.late[1].isFirst);
+  EXPECT_EQ(plan.late[0].place, 1u);
+  EXPECT_EQ(plan.late[1].place, 1u);
+  // The first from 1 to 2.1 ms, the second until 3.2 ms, for which %m waits from 2 ms on.
+  EXPECT_NEAR(expectBuckets(step, 1, rate, seconds).exposed, 1.2e-3, 1e-9);
+}
+
 } // namespace
 } // namespace sprig
