@@ -45,25 +45,6 @@ std::optional<CollectiveUse> sprig::ir::dist::collectiveUse(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-LogicalResult AllReduceOp::buildVjp(VjpBuilder &vjp) {
-  if (getReduction() != Reduction::sum && getReduction() != Reduction::mean)
-    return emitOpError("has no gradient: it is a ")
-           << stringifyReduction(getReduction()) << ", expected a sum or a mean";
-  SmallVector<Value> cotangents;
-  for (unsigned i = 0; i < getNumOperands(); ++i)
-    if (vjp.needs(i)) cotangents.push_back(vjp.cotangent(i));
-  auto sums = AllReduceOp::create(vjp.b, vjp.loc, cotangents, getReductionAttr(), getMeshAttr(), getAxesAttr(),
-                                  getAlgorithmAttr());
-  for (unsigned i = 0, next = 0; i < getNumOperands(); ++i)
-    if (vjp.needs(i)) vjp.give(i, sums.getResult(next++));
-  return success();
-}
-
-LogicalResult ShardOp::buildVjp(VjpBuilder &vjp) {
-  if (vjp.needs(0)) vjp.give(0, ShardOp::create(vjp.b, vjp.loc, vjp.cotangent(), getSharding()));
-  return success();
-}
-
 int64_t MeshOp::numRanks() {
   int64_t count = 1;
   for (int64_t size : getSizes()) count *= size;

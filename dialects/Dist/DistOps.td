@@ -155,10 +155,12 @@ def Dist_AllReduceOp : Dist_Collective<"all_reduce", [InferTypeOpAdaptor,
   }];
   let hasVerifier = 1;
 }
-def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter"> {
+def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "this rank's part of the sum: the first axis is divided by the group";
   let description = [{
-    Several values of one element type go together, as those of an all-reduce.
+    Several values of one element type go together, as those of an all-reduce. The cotangents of the parts are gathered
+    from all ranks for that of a sum's operand, and divided by their number for a mean's. Other reductions have no
+    gradient.
 
     ```mlir
     dist.mesh @mesh ["data"] [4]
@@ -176,10 +178,11 @@ def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter"> {
   }];
   let hasVerifier = 1;
 }
-def Dist_AllGatherOp : Dist_Collective<"all_gather"> {
+def Dist_AllGatherOp : Dist_Collective<"all_gather", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "the values of the group one after the other along the first axis, on every rank";
   let description = [{
-    Several values of one element type go together, as those of an all-reduce.
+    Several values of one element type go together, as those of an all-reduce. The cotangent of an operand is this rank's
+    part of the sum of the ranks' cotangents.
 
     ```mlir
     dist.mesh @mesh ["data"] [4]
@@ -212,22 +215,34 @@ def Dist_PartOp : Dist_Moving<"part", [Pure]> {
     ```
   }];
 }
-def Dist_AllToAllOp : Dist_Moving<"all_to_all", [SameOperandsAndResultType]> {
+def Dist_AllToAllOp : Dist_Moving<"all_to_all", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "part i of the first axis goes to the i-th rank of the group, and comes from it";
   let description = [{
+    Each rank gets from every other the part that has its own number in the group, one after the other: of rows that the
+    group divides as many as it has, of others more on the ranks whose parts are larger. The way back, on which parts of
+    one size go to where they were cut from, is the same operation: of the two types it is the one whose rows the
+    group does not divide that is cut. The cotangent of the operand goes that way.
+
     ```mlir
     dist.mesh @mesh ["model"] [4]
     func.func @example(%x: tensor<8x3xf32>) {
-      %y = dist.all_to_all %x on @mesh ["model"] : tensor<8x3xf32>
+      %y = dist.all_to_all %x on @mesh ["model"] : tensor<8x3xf32> -> tensor<8x3xf32>
+      return
+    }
+    func.func @last(%x: tensor<9x3xf32>) attributes {dist.rank = 3 : i64} {
+      %y = dist.all_to_all %x on @mesh ["model"] : tensor<9x3xf32> -> tensor<8x3xf32>
+      %back = dist.all_to_all %y on @mesh ["model"] : tensor<8x3xf32> -> tensor<9x3xf32>
       return
     }
     ```
   }];
-  let assemblyFormat = [{ $x `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
 }
-def Dist_BroadcastOp : Dist_Rooted<"broadcast", [SameOperandsAndResultType]> {
+def Dist_BroadcastOp : Dist_Rooted<"broadcast", [SameOperandsAndResultType,
+                                                 DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "the value of the group's rank `root`, on every rank";
   let description = [{
+    The cotangent of the root's operand is the sum of the ranks' cotangents; those of others are zeros.
+
     ```mlir
     dist.mesh @mesh ["data"] [4]
     func.func @example(%x: tensor<8xf32>) {
@@ -238,9 +253,13 @@ def Dist_BroadcastOp : Dist_Rooted<"broadcast", [SameOperandsAndResultType]> {
   }];
   let assemblyFormat = [{ $x `root` $root `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
 }
-def Dist_ReduceOp : Dist_OfTensor<"reduce", [SameOperandsAndResultType]> {
-  let summary = "the sum of the group's values, on its rank `root`; elsewhere elements are anything";
+def Dist_ReduceOp : Dist_OfTensor<"reduce", [SameOperandsAndResultType,
+                                             DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "the sum of the group's values, on its rank `root`; elsewhere elements are zeros";
   let description = [{
+    The cotangent of the root's sum is broadcast to all ranks, and divided by their number for a mean. Other reductions
+    have no gradient.
+
     ```mlir
     dist.mesh @mesh ["data"] [4]
     func.func @example(%x: tensor<8xf32>) {
@@ -253,9 +272,11 @@ def Dist_ReduceOp : Dist_OfTensor<"reduce", [SameOperandsAndResultType]> {
                        StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
   let assemblyFormat = [{ $reduction $x `root` $root `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
 }
-def Dist_GatherOp : Dist_Rooted<"gather"> {
-  let summary = "the values of the group one after the other, on its rank `root`; elsewhere elements are anything";
+def Dist_GatherOp : Dist_Rooted<"gather", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+  let summary = "the values of the group one after the other, on its rank `root`; elsewhere elements are zeros";
   let description = [{
+    The root's cotangent is scattered.
+
     ```mlir
     dist.mesh @mesh ["data"] [4]
     func.func @example(%x: tensor<2x3xf32>) {
@@ -265,9 +286,11 @@ def Dist_GatherOp : Dist_Rooted<"gather"> {
     ```
   }];
 }
-def Dist_ScatterOp : Dist_Rooted<"scatter"> {
+def Dist_ScatterOp : Dist_Rooted<"scatter", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
   let summary = "this rank's part of the value of the group's rank `root`";
   let description = [{
+    The cotangents of the parts are gathered for that of the root's operand; those of others are zeros.
+
     ```mlir
     dist.mesh @mesh ["data"] [4]
     func.func @example(%x: tensor<8x3xf32>) {
@@ -297,7 +320,7 @@ def Dist_StepsOp : Dist_Op<"steps", [SingleBlock, NoTerminator, NoRegionArgument
   let description = [{
     The steps work on a buffer of as many elements as the larger of the operand and the result has, in row-major order.
     A smaller operand lies at element `at` of it, and a smaller result is taken from there. With `apart` what is sent is
-    of the operand, and what is received of a buffer for the result. Steps of a lane follow one another, lanes go side
+    of the operand, and what is received of a buffer for the result, which may differ in size. Steps of a lane follow one another, lanes go side
     by side; messages from one rank to another arrive in the order in which they are sent.
 
     ```mlir
@@ -341,6 +364,11 @@ def Dist_CombineOp : Dist_PeerStep<"combine", "from"> {
   let summary = "elements become what comes from a rank, combined with what they are";
 }
 def Dist_FinishOp : Dist_OwnStep<"finish"> { let summary = "elements are of all ranks now; a mean divides"; }
-def Dist_KeepOp : Dist_OwnStep<"keep"> { let summary = "elements of the result become the operand's"; }
+def Dist_KeepOp : Dist_Step<"keep"> {
+  let summary = "elements of the result become the operand's, from element `from` of it on or those of the same place";
+  let arguments = (ins I64Attr:$first, I64Attr:$end, OptionalAttr<I64Attr>:$from,
+                       DefaultValuedAttr<I64Attr, "0">:$lane);
+  let assemblyFormat = "` ` `[` $first `,` $end `)` (`from` $from^)? (`lane` $lane^)? attr-dict";
+}
 
 #endif // SPRIG_DIST_DISTOPS_TD

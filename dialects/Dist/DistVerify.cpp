@@ -77,18 +77,31 @@ LogicalResult verifyGroup(Operation *op, SymbolTableCollection &symbols, int64_t
 // A collective whose result is a part of its operand, or the other way round, or whose operand has to have parts.
 enum class Parts { none, ofResult, ofOperand, inOperand };
 
+// What a rank gets for its rows depends on its place, where they do not divide; so does what it gives back for them.
+LogicalResult verifyExchange(Operation *op, int64_t size, std::optional<int64_t> place) {
+  Value from = op->getOperand(0), to = op->getResult(0);
+  auto ranks = uint32_t(size);
+  bool isOneShape = to.getType() == withRows(from, rowsOf(to));
+  auto fits = [&](int64_t at) { return rt::collective::exchanges(rowsOf(from), rowsOf(to), ranks, uint32_t(at)); };
+  // Parts are of two sizes at most: the first rank's and the last's.
+  if (isOneShape && (place ? fits(*place) : fits(0) || fits(size - 1))) return success();
+  auto gets = [&](int64_t at) {
+    return withRows(from, rt::collective::exchangedRows(rowsOf(from), ranks, uint32_t(at)));
+  };
+  InFlightDiagnostic error = op->emitOpError() << "expected " << gets(place.value_or(0));
+  if (!place && rowsOf(from) % size) error << " or " << gets(size - 1);
+  return error << " for " << from.getType() << " that " << size << " ranks exchange, or the way back, found "
+               << to.getType();
+}
+
 // Whose part is larger by one depends on the rank, where rows do not divide.
 LogicalResult verifyParts(Operation *op, SymbolTableCollection &symbols, int64_t size, Value whole, Value part) {
   if (!cast<RankedTensorType>(whole.getType()).getRank() || !cast<RankedTensorType>(part.getType()).getRank())
     return op->emitOpError() << "expected tensors with a first axis";
+  std::optional<int64_t> place = placeInGroup(op, symbols);
+  if (isa<AllToAllOp>(op)) return verifyExchange(op, size, place);
   int64_t rows = rowsOf(whole);
   bool isEven = rows % size == 0;
-  if (isa<AllToAllOp>(op)) {
-    if (isEven) return success();
-    return op->emitOpError() << "a first axis of " << rows << " does not divide by the " << size
-                             << " ranks of the group";
-  }
-  std::optional<int64_t> place = placeInGroup(op, symbols);
   RankedTensorType expected =
       withRows(whole, rt::collective::pieceOf(rows, uint32_t(size), uint32_t(place.value_or(size - 1))).size());
   RankedTensorType larger = withRows(whole, rows / size + 1);
@@ -114,11 +127,20 @@ LogicalResult verifyCollective(Operation *op, SymbolTableCollection &symbols, Pa
   return success();
 }
 
+// Elements that a step may be about: where operand and result are apart those of the one or the other.
+int64_t elementsFor(Operation *step) {
+  auto steps = cast<StepsOp>(step->getParentOp());
+  auto countOf = [](ValueRange values) {
+    return values.empty() ? 0 : cast<ShapedType>(values[0].getType()).getNumElements();
+  };
+  int64_t from = countOf(steps.getOperands()), to = countOf(steps.getResults());
+  if (!steps.getApart()) return std::max(from, to);
+  return isa<SendOp>(step) ? from : to;
+}
+
 LogicalResult verifyStep(Operation *op, int64_t first, int64_t end, int64_t lane, std::optional<int64_t> peer) {
   auto steps = cast<StepsOp>(op->getParentOp());
-  int64_t elements = 0;
-  for (ValueRange values : {ValueRange(steps.getOperands()), ValueRange(steps.getResults())})
-    for (Value value : values) elements = std::max(elements, cast<ShapedType>(value.getType()).getNumElements());
+  int64_t elements = elementsFor(op);
   if (first < 0 || end < first || end > elements)
     return op->emitOpError() << "expected elements of " << elements << ", found [" << first << ", " << end << ")";
   if (lane < 0 || lane > 255) return op->emitOpError() << "expected a lane from 0 to 255, found " << lane;
@@ -222,10 +244,9 @@ LogicalResult StepsOp::verify() {
   if (combines && failed(verifyReduction(*this, getReduction()))) return failure();
   int64_t smaller = std::min(from.getNumElements(), to.getNumElements()),
           larger = std::max(from.getNumElements(), to.getNumElements()), at = getAt();
+  if (getApart() && at) return emitOpError() << "has an operand in a place of the result, and both apart";
   if (at < 0 || at > larger - smaller)
     return emitOpError() << "expected a place of " << smaller << " elements in " << larger << ", found " << at;
-  if (getApart() && smaller != larger)
-    return emitOpError() << "expected an operand and a result of one size where they are apart";
   return success();
 }
 
@@ -234,7 +255,12 @@ LogicalResult ReceiveOp::verify() { return verifyStep(*this, getFirst(), getEnd(
 LogicalResult CombineOp::verify() { return verifyStep(*this, getFirst(), getEnd(), getLane(), getPeer()); }
 LogicalResult FinishOp::verify() { return verifyStep(*this, getFirst(), getEnd(), getLane(), std::nullopt); }
 LogicalResult KeepOp::verify() {
-  if (!cast<StepsOp>((*this)->getParentOp()).getApart())
-    return emitOpError() << "is for an operand and a result that are apart";
-  return verifyStep(*this, getFirst(), getEnd(), getLane(), std::nullopt);
+  auto steps = cast<StepsOp>((*this)->getParentOp());
+  if (!steps.getApart()) return emitOpError() << "is for an operand and a result that are apart";
+  if (failed(verifyStep(*this, getFirst(), getEnd(), getLane(), std::nullopt))) return failure();
+  int64_t from = int64_t(getFrom().value_or(getFirst())), size = int64_t(getEnd()) - int64_t(getFirst()),
+          elements = cast<ShapedType>(steps.getOperands()[0].getType()).getNumElements();
+  if (from >= 0 && from <= elements - size) return success();
+  return emitOpError() << "expected " << size << " of " << elements << " elements of the operand, found them from "
+                       << from << " on";
 }

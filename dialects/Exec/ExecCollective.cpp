@@ -5,8 +5,11 @@
 
 using namespace mlir;
 using namespace sprig::exec;
+using sprig::rt::collective::exchangedRows;
+using sprig::rt::collective::exchanges;
 using sprig::rt::collective::Form;
 using sprig::rt::collective::Kind;
+using sprig::rt::collective::pieceOf;
 
 static_assert(int(CollectiveKind::part) == int(Kind::part) && int(CollectiveKind::all_to_all) == int(Kind::allToAll) &&
               int(CollectiveKind::all_gather) == int(Kind::allGather));
@@ -82,16 +85,22 @@ static LogicalResult verifyParts(CollectiveOp op, unsigned tensor, int64_t ranks
   if (unit < 1 || elements % unit)
     return op.emitOpError("has ") << elements << " elements of " << describe(whole) << " in rows of " << unit;
   if (formOf(op) == Form::inPlace) return success();
-  int64_t rows = elements / unit, expected = elements;
-  bool isExchange = op.getKind() == CollectiveKind::all_to_all;
-  if (rows % ranks && (isExchange || !rank))
+  int64_t rows = elements / unit;
+  if (rows % ranks && !rank)
     return op.emitOpError("has ") << rows << " rows of " << describe(whole) << ", which " << ranks
-                                  << " ranks do not share evenly"
-                                  << (isExchange ? "" : ", in a program that is not one rank's");
-  if (!isExchange)
-    expected = sprig::rt::collective::pieceOf(rows, uint32_t(ranks), uint32_t(rank.value_or(0))).size() * unit;
+                                  << " ranks do not share evenly, in a program that is not one rank's";
   auto other = cast<MemRefType>(op.otherOf(tensor).getType());
-  if (other.getNumElements() == expected) return success();
+  auto count = uint32_t(ranks), place = uint32_t(rank.value_or(0));
+  int64_t beside = other.getNumElements(), expected = pieceOf(rows, count, place).size() * unit;
+  if (kindOf(op) == Kind::allToAll) {
+    expected = elements;
+    if (rank && beside % unit == 0 && exchanges(beside / unit, rows, count, place)) return success();
+    if (rank)
+      return op.emitOpError("has ") << describe(other) << " in rows of " << unit << ", for which rank " << place
+                                    << " of " << ranks << " gets " << exchangedRows(beside / unit, count, place) * unit
+                                    << " elements, found " << describe(whole);
+  }
+  if (beside == expected) return success();
   return op.emitOpError("has ") << describe(other) << " beside " << describe(whole) << ", expected " << expected
                                 << " elements";
 }

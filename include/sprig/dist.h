@@ -45,11 +45,15 @@ enum class Algorithm : uint8_t {
 ///
 /// Tensors are read, so a call waits for them; results are new tensors, where the operand is, and are there at once.
 ///
-/// allReduce is an operation like others besides: in a function that is being compiled it becomes part of the program,
-/// and gradients go through sums and means. They are those of the sum of all ranks' outputs, so taking them is a
-/// collective: the cotangents of a sum are summed over the ranks, those of a mean averaged, and all ranks have to take
-/// the same gradients in the same order. All other collectives refuse a tensor that a gradient may be asked of
-/// (detach() it), and a call in a function that is being compiled.
+/// Collectives are operations like others besides: in a function that is being compiled they become part of the
+/// program, and gradients go through what moves tensors and through sums and means. They are those of the sum of all
+/// ranks' outputs, so taking them is a collective, the one that goes the other way: the cotangents of all-reduced sums
+/// are summed over the ranks, those of gathered rows summed and handed out, those of what a root has broadcast summed
+/// for the root. All ranks have to take the same gradients in the same order. A barrier is no such operation.
+///
+/// Where the root's tensor counts, broadcast and scatter, ranks that take a gradient give one of its type that requires
+/// a gradient as well, which is zero; so do, whether it requires one or not, all ranks in a function that is being
+/// compiled.
 class SPRIG_API Group {
 public:
   int rank() const; ///< -1 in a part that this rank is not in
@@ -85,14 +89,14 @@ public:
   Tensor broadcast(const Tensor &x, int root = 0, Source at = Source::here());
   /// Parameters and buffers become the root's.
   void broadcast(const nn::Module &module, int root = 0, Source at = Source::here());
-  /// The sum on the root; other ranks get a tensor that is not defined.
+  /// The sum on the root; other ranks get zeros.
   Tensor reduce(const Tensor &x, Reduce reduce = Reduce::sum, int root = 0, Source at = Source::here());
-  /// All ranks' rows on the root, as by allGather; other ranks get a tensor that is not defined.
+  /// All ranks' rows on the root, as by allGather; other ranks get zeros.
   Tensor gather(const Tensor &x, int root = 0, std::optional<int64_t> rows = {}, Source at = Source::here());
   /// This rank's rows of the root's tensor, as by rowsOf. Other ranks give no tensor, or any.
   Tensor scatter(const Tensor &x, int root = 0, Source at = Source::here());
-  /// Part i of the first axis goes to rank i, and part i of the result comes from it. The axis has to be a multiple of
-  /// the ranks.
+  /// Part i of the first axis goes to rank i, and part i of the result comes from it. Of rows that the ranks do not
+  /// divide parts are those of `rowsOf`, so a rank gets its own number of rows from each.
   Tensor allToAll(const Tensor &x, Source at = Source::here());
   /// Returns when all ranks have come.
   void barrier(Source at = Source::here());

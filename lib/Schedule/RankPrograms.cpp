@@ -108,17 +108,21 @@ static StringAttr labelOf(MLIRContext *context, Location location) {
   return StringAttr::get(context, label);
 }
 
+bool isEmpty(Operation *op, unsigned i) {
+  return exec::byteSize(op->getOperand(i).getType()) == 0 && exec::byteSize(op->getResult(i).getType()) == 0;
+}
+
 // Elements of a row of each whole; nothing where ranks share all of them evenly, whatever rows are.
 // By the values' shapes: buffers stand for bytes.
 static DenseI64ArrayAttr unitsOf(OpBuilder &b, Operation *op, int64_t ranks) {
   SmallVector<int64_t> units;
-  bool isEven = true;
-  for (Value whole : shapeOf(op).isWholeResult ? ValueRange(op->getResults()) : ValueRange(op->getOperands())) {
-    auto type = cast<RankedTensorType>(whole.getType());
-    if (exec::byteSize(type) == 0) continue; // in no command
-    ArrayRef<int64_t> shape = type.getShape();
-    isEven &= shape.front() % ranks == 0;
-    units.push_back(ShapedType::getNumElements(shape.drop_front()));
+  bool isEven = true, isWholeResult = shapeOf(op).isWholeResult, isExchange = isa<dist::AllToAllOp>(op);
+  for (unsigned i = 0; i < op->getNumOperands(); ++i) {
+    if (isEmpty(op, i)) continue; // in no command
+    ArrayRef<int64_t> from = cast<RankedTensorType>(op->getOperand(i).getType()).getShape(),
+                      to = cast<RankedTensorType>(op->getResult(i).getType()).getShape();
+    isEven &= (isWholeResult ? to : from).front() % ranks == 0 && (!isExchange || to.front() % ranks == 0);
+    units.push_back(ShapedType::getNumElements(from.drop_front()));
   }
   return isEven ? DenseI64ArrayAttr() : b.getDenseI64ArrayAttr(units);
 }

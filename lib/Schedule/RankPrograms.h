@@ -24,6 +24,9 @@ struct CollectiveShape {
 };
 CollectiveShape shapeOf(mlir::Operation *op);
 
+/// Whether a collective moves no byte of the operand on any rank, so its command is not about it.
+bool isEmpty(mlir::Operation *op, unsigned operand);
+
 /// States on a program what the function says of ranks, and how many there are.
 void stateRanks(exec::ProgramOp program, mlir::func::FuncOp function);
 

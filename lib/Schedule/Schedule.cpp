@@ -288,7 +288,7 @@ LogicalResult Scheduler::addCollective(Operation &op) {
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToEnd(&lane.getBody().front());
   SmallVector<Value> sources, targets;
-  for (auto [operand, result] : llvm::zip_equal(op.getOperands(), op.getResults())) {
+  for (auto [i, operand, result] : llvm::enumerate(op.getOperands(), op.getResults())) {
     Value own = bufferOf(operand), buffer = own;
     bool isFree = shape.changesOperand ? isReadHereAlone(operand) : !llvm::is_contained(sources, own);
     if (!isFree) {
@@ -304,7 +304,7 @@ LogicalResult Scheduler::addCollective(Operation &op) {
     if (!shape.isInPlace)
       to = makeBuffer(op.getLoc(), BufferKind::arena, result.getType(), -1, {}, nameOf(result.getLoc()), 0);
     buffers[result] = to;
-    if (byteSize(shape.isWholeResult ? result.getType() : operand.getType()) == 0) continue;
+    if (isEmpty(&op, unsigned(i))) continue;
     sources.push_back(buffer);
     if (!shape.isInPlace) targets.push_back(to);
   }

@@ -1,3 +1,5 @@
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "lib/Shard/Mesh.h"
 #include "lib/Shard/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -121,10 +123,20 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     return write(op, use, group, place, program);
   }
 
+  // Both are apart. What this rank gets may be more than another does.
+  FailureOr<int64_t> checkExchange(dist::AllToAllOp op, size_t ranks, int place) {
+    int64_t from = op.getX().getType().getDimSize(0), to = op.getType().getDimSize(0);
+    if (rt::collective::exchanges(from, to, uint32_t(ranks), uint32_t(place))) return 0;
+    return op.emitError() << "rank " << rank.getValue() << " gets "
+                          << rt::collective::exchangedRows(from, uint32_t(ranks), uint32_t(place)) << " rows for "
+                          << from << " over " << ranks << " ranks, found " << to;
+  }
+
   // Where a smaller operand or result lies in the larger one: a piece of rows. This rank's may be one more than
   // another's.
   FailureOr<int64_t> placeOf(Operation *op, int64_t from, int64_t to, size_t ranks, int place) {
     if (from == to) return 0;
+    if (auto exchange = dyn_cast<dist::AllToAllOp>(op)) return checkExchange(exchange, ranks, place);
     Value whole = from > to ? op->getOperand(0) : op->getResult(0),
           part = from > to ? op->getResult(0) : op->getOperand(0);
     auto wholeType = cast<RankedTensorType>(whole.getType()), partType = cast<RankedTensorType>(part.getType());
@@ -136,6 +148,11 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     return own.begin * (wholeType.getNumElements() / rows);
   }
 
+  static Value zerosOf(OpBuilder &b, Location loc, Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    return ir::ConstantOp::create(b, loc, tensor, ir::makeSplat(tensor, 0));
+  }
+
   LogicalResult write(Operation *op, const dist::CollectiveUse &use, ArrayRef<int64_t> group, int place,
                       const rt::collective::Program &program) {
     OpBuilder b(op);
@@ -145,7 +162,7 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
       from = cast<ShapedType>(op->getOperand(0).getType()).getNumElements();
       to = cast<ShapedType>(op->getResult(0).getType()).getNumElements();
     }
-    int64_t elements = std::max(from, to), unit = 1;
+    int64_t unit = 1;
     // Of a whole whose first axis is divided, pieces are of rows.
     if (rt::collective::formOf(kindOf(op)) != rt::collective::Form::inPlace)
       unit = ShapedType::getNumElements(cast<ShapedType>(op->getOperand(0).getType()).getShape().drop_front());
@@ -155,20 +172,33 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
                                        use.reduction.value_or(dist::Reduction::sum), rank, *at, program.isApart);
     b.createBlock(&steps.getBody());
     for (const Step &step : program.steps) {
-      rt::collective::Range range;
-      if (program.pieces && unit)
-        range = rt::collective::piecesOf(elements / unit, program.pieces, step.piece, step.count);
-      range.begin *= unit, range.end *= unit;
+      auto rangeIn = [&](int64_t elements) -> rt::collective::Range {
+        if (!program.pieces || !unit) return {};
+        auto range = rt::collective::piecesOf(elements / unit, program.pieces, step.piece, step.count);
+        return {range.begin * unit, range.end * unit};
+      };
+      // Where both are apart each is cut by itself.
+      int64_t written = program.isApart ? to : std::max(from, to);
+      rt::collective::Range read = rangeIn(program.isApart ? from : written),
+                            range = step.kind == Step::Kind::send ? read : rangeIn(written);
       int64_t peer = step.peer < 0 ? 0 : group[size_t(step.peer)], lane = step.lane;
       switch (step.kind) {
       case Step::Kind::send: dist::SendOp::create(b, loc, range.begin, range.end, peer, lane); break;
       case Step::Kind::receive: dist::ReceiveOp::create(b, loc, range.begin, range.end, peer, lane); break;
       case Step::Kind::reduce: dist::CombineOp::create(b, loc, range.begin, range.end, peer, lane); break;
       case Step::Kind::finish: dist::FinishOp::create(b, loc, range.begin, range.end, lane); break;
-      case Step::Kind::keep: dist::KeepOp::create(b, loc, range.begin, range.end, lane); break;
+      case Step::Kind::keep:
+        dist::KeepOp::create(b, loc, range.begin, range.end,
+                             read.begin == range.begin ? IntegerAttr() : b.getI64IntegerAttr(read.begin), lane);
+        break;
       }
     }
-    op->replaceAllUsesWith(steps);
+    b.setInsertionPointAfter(steps);
+    // Only the root has the sum, or all rows.
+    if (isa<dist::ReduceOp, dist::GatherOp>(op) && place != use.root)
+      op->getResult(0).replaceAllUsesWith(zerosOf(b, loc, op->getResult(0).getType()));
+    else
+      op->replaceAllUsesWith(steps);
     op->erase();
     return success();
   }

@@ -18,7 +18,7 @@ def ExpandCollectives : Pass<"sprig-expand-collectives", "::mlir::ModuleOp"> {
     Option<"algorithm", "algorithm", "std::string", "\"\"", "of collectives that name none and that it can do">,
     Option<"perMachine", "per-machine", "int64_t", "1", "ranks of a machine, for the algorithm 'hierarchy'">,
   ];
-  let dependentDialects = ["::sprig::ir::dist::DistDialect"];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }
 
 def DropLoneCollectives : Pass<"sprig-drop-lone-collectives", "::mlir::func::FuncOp"> {

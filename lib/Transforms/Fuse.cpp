@@ -101,24 +101,19 @@ private:
   llvm::SmallPtrSet<Operation *, 8> cloned;
 };
 
-// What does more than give results, as a collective of ranks, keeps its order.
-bool keepsOrder(Operation *op) {
-  return op->getNumRegions() == 0 && !isa<ir::SetParamOp>(op) && !isMemoryEffectFree(op);
-}
-
-// Stable, as mlir::sortTopologically. Where dispatches leave no order of those that have one, theirs is given up.
+// Stable, as mlir::sortTopologically; what keeps its order does, which grouping has heeded.
 void sortDispatches(Block &block) {
   llvm::DenseSet<Operation *> left;
   llvm::DenseMap<Operation *, Operation *> before;
   Operation *last = nullptr;
   for (Operation &op : block.without_terminator()) {
     left.insert(&op);
-    if (!keepsOrder(&op)) continue;
+    if (!FusionGroups::keepsOrder(&op)) continue;
     before[&op] = last;
     last = &op;
   }
-  auto isReady = [&](Operation *op, bool inOrder) {
-    if (Operation *first = before.lookup(op); inOrder && first && left.contains(first)) return false;
+  auto isReady = [&](Operation *op) {
+    if (Operation *first = before.lookup(op); first && left.contains(first)) return false;
     return !op->walk([&](Operation *inner) {
                 for (Value operand : inner->getOperands())
                   if (Operation *writer = operand.getDefiningOp(); writer && writer != op && left.contains(writer))
@@ -127,10 +122,10 @@ void sortDispatches(Block &block) {
               }).wasInterrupted();
   };
   auto next = block.begin();
-  for (bool inOrder = true; !left.empty();) {
-    bool isAny = false;
+  for (bool isAny = true; isAny && !left.empty();) { // none: a cycle, which the verifier tells
+    isAny = false;
     for (Operation &op : llvm::make_early_inc_range(llvm::make_range(next, block.without_terminator().end()))) {
-      if (!isReady(&op, inOrder)) continue;
+      if (!isReady(&op)) continue;
       left.erase(&op);
       if (&op == &*next)
         ++next;
@@ -138,8 +133,6 @@ void sortDispatches(Block &block) {
         op.moveBefore(&block, next);
       isAny = true;
     }
-    if (!isAny && !inOrder) return; // a cycle, which the verifier tells
-    inOrder = isAny;
   }
 }
 

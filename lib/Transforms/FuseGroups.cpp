@@ -21,6 +21,11 @@ bool FusionGroups::isComputed(Operation *op) {
          isa<ir::NNDialect, kernel::KernelDialect>(op->getDialect());
 }
 
+bool FusionGroups::keepsOrder(Operation *op) {
+  return op->getNumRegions() == 0 && !op->hasTrait<OpTrait::IsTerminator>() && !isa<ir::SetParamOp>(op) &&
+         !isMemoryEffectFree(op);
+}
+
 SmallVector<Value> sprig::resultsOf(const FusionGroup &group) {
   const auto &ops = group.ops;
   SmallVector<Value> values;
@@ -77,17 +82,16 @@ bool FusionGroups::wouldCycle(const SetVector<Operation *> &members) const {
   unsigned floor = searchFloor(members);
   llvm::SmallPtrSet<Operation *, 32> visited;
   SmallVector<Operation *> work;
-  auto push = [&](Operation *of, bool fromMember) -> bool {
-    for (Value operand : of->getOperands()) {
-      Operation *def = operand.getDefiningOp();
-      if (!def) continue;
-      if (members.contains(def)) {
-        if (!fromMember) return true;
-        continue;
-      }
-      if (position.lookup(def) >= floor && visited.insert(def).second) work.push_back(def);
-    }
+  auto visit = [&](Operation *needed, bool fromMember) -> bool {
+    if (!needed) return false;
+    if (members.contains(needed)) return !fromMember;
+    if (position.lookup(needed) >= floor && visited.insert(needed).second) work.push_back(needed);
     return false;
+  };
+  auto push = [&](Operation *of, bool fromMember) -> bool {
+    for (Value operand : of->getOperands())
+      if (visit(operand.getDefiningOp(), fromMember)) return true;
+    return visit(orderedBefore.lookup(of), fromMember);
   };
   for (Operation *member : members) push(member, true);
   while (!work.empty()) {
@@ -164,8 +168,13 @@ void FusionGroups::joinLoop(Operation *op) {
 
 FusionGroups::FusionGroups(Block &block, const Target &target, bool fuse) : target(target) {
   SmallVector<Operation *> ops;
+  Operation *last = nullptr;
   for (Operation &op : block) {
     position[&op] = position.size();
+    if (keepsOrder(&op)) {
+      orderedBefore[&op] = last;
+      last = &op;
+    }
     if (!isComputed(&op)) continue;
     ops.push_back(&op);
   }

@@ -24,6 +24,9 @@ public:
 
   /// Whether an operation becomes part of a kernel: constants, parameters, reshapes and terminators do not.
   static bool isComputed(mlir::Operation *op);
+  /// Whether an operation does more than give results, as a collective of ranks: those of a block keep their order, and
+  /// no group stands in its way. Ranks whose programs differ, where they have rows of their own, meet in it.
+  static bool keepsOrder(mlir::Operation *op);
 
 private:
   // FuseEpilogues.cpp: what follows a contraction, or is read by what follows it.
@@ -42,7 +45,8 @@ private:
   FusionGroup &newGroup(mlir::Operation *op);
   bool canMerge(const FusionGroup &into, const FusionGroup &from) const;
   void merge(FusionGroup &into, FusionGroup &from);
-  /// Whether some operation outside `members` uses a value of theirs and feeds one of them.
+  /// Whether some operation outside `members` uses a value of theirs, and feeds one of them or comes before it in the
+  /// order that is kept.
   unsigned searchFloor(const llvm::SetVector<mlir::Operation *> &members) const;
   bool wouldCycle(const llvm::SetVector<mlir::Operation *> &members) const;
 
@@ -50,7 +54,8 @@ private:
   std::vector<std::unique_ptr<FusionGroup>> storage;
   llvm::SmallVector<FusionGroup *> list;
   llvm::DenseMap<mlir::Operation *, FusionGroup *> groupOf;
-  llvm::DenseMap<mlir::Operation *, unsigned> position; // of every operation of the block
+  llvm::DenseMap<mlir::Operation *, unsigned> position;               // of every operation of the block
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> orderedBefore; // of those that keep their order, the last before
 };
 
 } // namespace sprig

@@ -80,7 +80,7 @@ Status runBetween(sprig_rt_group *group, const comm::GroupCall &call, void *elem
   if (collective::formOf(call.kind) == collective::Form::fromPart) {
     int64_t begin =
         collective::pieceOf(int64_t(count), uint32_t(group->group->ranks()), uint32_t(group->group->rank())).begin;
-    tensor.other = static_cast<char *>(elements) + begin * int64_t(dtypeSize(call.dtype));
+    tensor.other.data = static_cast<char *>(elements) + begin * int64_t(dtypeSize(call.dtype));
   }
   return group->group->run(call, {&tensor, 1}, name ? std::string_view(name) : nameOf(call.kind));
 }

@@ -22,7 +22,7 @@ enum class Kind : uint8_t {
   reduce,        // the root gets the sum
   gather,        // the root gets piece i of rank i
   scatter,       // rank i gets piece i of the root
-  allToAll,      // rank i gets piece i of rank j as its piece j
+  allToAll,      // rank i gets piece i of rank j as its piece j; or back (`exchanges`)
   barrier,       // nobody goes on before all have come
   part,          // rank i gets piece i of its own buffer: there is no message
 };
@@ -65,7 +65,8 @@ struct Step {
     receive, // the pieces become the peer's
     reduce,  // the pieces become what comes from the peer, plus what they are
     finish,  // the pieces are sums of all ranks now: a mean divides here
-    keep,    // the pieces of the result become those of the input (allToAll alone, where these are two buffers)
+    keep, // the pieces of the result become those of the input (allToAll alone, where these are two buffers, each cut
+          // by itself)
   };
   Kind kind;
   uint8_t lane;       // steps of a lane follow one another; those of other lanes are about other pieces
@@ -93,6 +94,12 @@ struct Range {
 Range pieceOf(int64_t elements, uint32_t pieces, uint32_t index);
 // Pieces from the first on.
 Range piecesOf(int64_t elements, uint32_t pieces, uint32_t first, uint32_t count);
+
+// What a rank gets for so many rows when all exchange them: of every rank the piece that has the rank's number.
+int64_t exchangedRows(int64_t rows, uint32_t ranks, uint32_t rank);
+// Whether all_to_all makes so many rows of a rank of those: `to` is what it gets for `from`, or `from` what it got for
+// `to`, and goes back.
+bool exchanges(int64_t from, int64_t to, uint32_t ranks, uint32_t rank);
 
 // The program of a rank, or in `why` what is wrong with the plan, by name. Every plan of `ranks` = 1 is an empty
 // program but for what finishes or keeps.

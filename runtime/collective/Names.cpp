@@ -98,4 +98,12 @@ Range piecesOf(int64_t elements, uint32_t pieces, uint32_t first, uint32_t count
 
 Range pieceOf(int64_t elements, uint32_t pieces, uint32_t index) { return piecesOf(elements, pieces, index, 1); }
 
+int64_t exchangedRows(int64_t rows, uint32_t ranks, uint32_t rank) {
+  return int64_t(ranks) * pieceOf(rows, ranks, rank).size();
+}
+
+bool exchanges(int64_t from, int64_t to, uint32_t ranks, uint32_t rank) {
+  return to == exchangedRows(from, ranks, rank) || from == exchangedRows(to, ranks, rank);
+}
+
 } // namespace sprig::rt::collective

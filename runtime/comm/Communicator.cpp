@@ -8,6 +8,7 @@
 
 namespace sprig::rt::comm {
 
+using collective::Kind;
 using collective::Program;
 using collective::Range;
 using collective::Step;
@@ -41,7 +42,24 @@ Status Communicator::programOf(const Call &call, const Program *&program) {
   return {};
 }
 
-Status Communicator::describe(const Program &program, const Buffers &buffers, Call &call) {
+// Of what all exchange ranks have the side alike that is cut by the number of ranks; the other one is pieces of one
+// size.
+template <typename Mix>
+Status Communicator::describeExchange(const Buffers::Buffer &from, const Buffers::Buffer &to,
+                                      const Buffers::Buffer *&told, Mix mix) const {
+  auto rowsOf = [](const Buffers::Buffer &buffer) { return buffer.unit ? buffer.elements / buffer.unit : 0; };
+  int64_t read = rowsOf(from), written = rowsOf(to);
+  auto ranks = uint32_t(transport.ranks()), rank = uint32_t(transport.rank());
+  if (from.unit != to.unit || !collective::exchanges(read, written, ranks, rank))
+    return Status(SPRIG_RT_INVALID_ARGUMENT,
+                  core::concat(nameOf(Kind::allToAll), " reads ", from.elements, " elements and writes ", to.elements));
+  bool goesBack = written != collective::exchangedRows(read, ranks, rank);
+  if (!goesBack) told = &from;
+  mix(read == written ? 0 : goesBack ? 1 : 2);
+  return {};
+}
+
+Status Communicator::describe(const Program &program, const Buffers &buffers, Call &call) const {
   if (reduces(call.kind))
     if (std::string why = whyNot(call.dtype, call.reduction); !why.empty())
       return Status(SPRIG_RT_INVALID_ARGUMENT, std::move(why));
@@ -53,10 +71,9 @@ Status Communicator::describe(const Program &program, const Buffers &buffers, Ca
   call.buffers = uint32_t(buffers.buffers.size());
   auto mix = [&](int64_t number) { call.layout = (call.layout ^ uint64_t(number)) * 0x9e3779b97f4a7c15 + 1; };
   for (size_t i = 0; i < buffers.buffers.size(); ++i) {
-    const Buffers::Buffer &buffer = buffers.buffers[i];
-    if (program.isApart && (buffers.inputs[i].elements != buffer.elements || buffers.inputs[i].unit != buffer.unit))
-      return Status(SPRIG_RT_INVALID_ARGUMENT, core::concat(nameOf(call.kind), " reads ", buffers.inputs[i].elements,
-                                                            " elements and writes ", buffer.elements));
+    const Buffers::Buffer *told = &buffers.buffers[i];
+    if (program.isApart) SPRIG_RETURN_IF_ERROR(describeExchange(buffers.inputs[i], buffers.buffers[i], told, mix));
+    const Buffers::Buffer &buffer = *told;
     call.elements += buffer.elements;
     mix(buffer.elements);
     mix(buffer.unit);
@@ -108,10 +125,10 @@ Status Communicator::runSteps(const Program &program, const Call &call, const Bu
       break;
     case Step::Kind::keep:
       for (size_t i = 0; i < buffers.buffers.size(); ++i) {
-        Range range = rangeOf(program, step, buffers.buffers[i]);
-        if (range.size())
-          std::memcpy(at(buffers.buffers[i], range.begin, size), at(buffers.inputs[i], range.begin, size),
-                      uint64_t(range.size()) * size);
+        const Buffers::Buffer &from = buffers.inputs[i], &to = buffers.buffers[i];
+        Range read = rangeOf(program, step, from), written = rangeOf(program, step, to);
+        if (written.size())
+          std::memcpy(at(to, written.begin, size), at(from, read.begin, size), uint64_t(written.size()) * size);
       }
       break;
     }

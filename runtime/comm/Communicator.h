@@ -10,7 +10,8 @@ namespace sprig::rt::comm {
 
 // A rank's buffers in a call: all of one type, of the same sizes on all ranks. They travel in the same messages, and
 // each is cut into pieces by itself, so bits do not depend on which are together. Everything happens in place, but that
-// allToAll reads `inputs` and writes `buffers`.
+// allToAll reads `inputs` and writes `buffers`, of which the one with as many pieces of one size
+// (collective::exchanges) may have another size on each rank.
 struct Buffers {
   struct Buffer {
     void *data;
@@ -38,7 +39,10 @@ private:
     uint64_t number;
     uint32_t piece, count;
   };
-  static Status describe(const collective::Program &program, const Buffers &buffers, Call &call);
+  Status describe(const collective::Program &program, const Buffers &buffers, Call &call) const;
+  template <typename Mix>
+  Status describeExchange(const Buffers::Buffer &from, const Buffers::Buffer &to, const Buffers::Buffer *&told,
+                          Mix mix) const;
   Status programOf(const Call &call, const collective::Program *&program);
   Status runSteps(const collective::Program &program, const Call &call, const Buffers &buffers);
   Status expectNext(const collective::Program &program, size_t step, const Call &call,

@@ -7,6 +7,7 @@
 namespace sprig::rt::comm {
 
 using collective::Algorithm;
+using collective::Kind;
 
 std::vector<std::shared_ptr<RankGroup>> RankGroup::ofThreads(const ThreadRanksOptions &options) {
   std::vector<std::shared_ptr<RankGroup>> groups;
@@ -58,10 +59,11 @@ RankGroup::Presence::~Presence() {
 }
 
 // This rank's parts: into the wholes that they make up, or out of those that give them.
-void RankGroup::copyParts(const GroupCall &call, std::span<const GroupTensor> tensors) const {
-  uint64_t size = core::dtypeSize(call.dtype);
-  bool isInto = collective::formOf(call.kind) == collective::Form::fromPart;
-  for (const auto &[whole, part] : tensors) {
+void RankGroup::copyParts(collective::Kind kind, sprig_rt_dtype dtype, std::span<const GroupTensor> tensors) const {
+  uint64_t size = core::dtypeSize(dtype);
+  bool isInto = collective::formOf(kind) == collective::Form::fromPart;
+  for (const auto &[whole, other] : tensors) {
+    void *part = other.data;
     if (!whole.unit || !whole.elements) continue;
     collective::Range units = collective::pieceOf(whole.elements / whole.unit, uint32_t(ranks()), uint32_t(rank()));
     void *own = static_cast<std::byte *>(whole.data) + uint64_t(units.begin * whole.unit) * size;
@@ -70,9 +72,8 @@ void RankGroup::copyParts(const GroupCall &call, std::span<const GroupTensor> te
   }
 }
 
-// Of `count` tensors those of one algorithm at a time.
-template <typename TensorAt>
-Status RankGroup::meet(Call call, GivenAlgorithm algorithm, size_t count, TensorAt tensorAt) {
+// Those of one algorithm at a time.
+Status RankGroup::meet(Call call, GivenAlgorithm algorithm, std::span<const GroupTensor> tensors) {
   auto chosen = [&](int64_t elements) {
     int64_t bytes = elements * int64_t(core::dtypeSize(call.dtype));
     return algorithm ? *algorithm : collective::chooseAlgorithm(call.kind, ranks(), bytes);
@@ -81,14 +82,12 @@ Status RankGroup::meet(Call call, GivenAlgorithm algorithm, size_t count, Tensor
        {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring, Algorithm::bidirectional}) {
     together.clear();
     inputs.clear();
-    for (size_t i = 0; i < count; ++i) {
-      GroupTensor tensor = tensorAt(i);
+    for (const GroupTensor &tensor : tensors) {
       if (chosen(tensor.whole.elements) != each) continue;
       together.push_back(tensor.whole);
-      if (collective::formOf(call.kind) == collective::Form::apart)
-        inputs.push_back({tensor.other, tensor.whole.elements, tensor.whole.unit});
+      if (collective::formOf(call.kind) == collective::Form::apart) inputs.push_back(tensor.other);
     }
-    bool isBarrier = count == 0 && call.kind == collective::Kind::barrier && chosen(0) == each;
+    bool isBarrier = tensors.empty() && call.kind == Kind::barrier && chosen(0) == each;
     if (!isBarrier && together.empty()) continue;
     call.algorithm = each;
     SPRIG_RETURN_IF_ERROR(communicator.run(call, {together, inputs}));
@@ -96,18 +95,29 @@ Status RankGroup::meet(Call call, GivenAlgorithm algorithm, size_t count, Tensor
   return {};
 }
 
+Status RankGroup::run(Call call, GivenAlgorithm algorithm, std::span<const GroupTensor> tensors) {
+  Turn turn(*this);
+  if (!turn.isTaken) return isTaken();
+  collective::Form form = collective::formOf(call.kind);
+  if (form == collective::Form::fromPart) copyParts(call.kind, call.dtype, tensors);
+  isInside = true;
+  Status status = meet(call, algorithm, tensors);
+  isInside = false;
+  if (!status.isOk()) return status;
+  if (form == collective::Form::toPart) copyParts(call.kind, call.dtype, tensors);
+  bool isOfRoot = call.kind == Kind::reduce || call.kind == Kind::gather;
+  if (isOfRoot && rank() != call.root)
+    for (const GroupTensor &tensor : tensors)
+      if (tensor.whole.elements)
+        std::memset(tensor.whole.data, 0, uint64_t(tensor.whole.elements) * core::dtypeSize(call.dtype));
+  return {};
+}
+
 Status RankGroup::run(const GroupCall &asked, std::span<const GroupTensor> tensors, std::string_view name) {
   if (!collective::meets(asked.kind)) {
-    copyParts(asked, tensors);
+    copyParts(asked.kind, asked.dtype, tensors);
     return {};
   }
-  auto named = [&](const Status &status) {
-    return Status(status.code(), core::concat("'", name, "': ", status.message()));
-  };
-  Turn turn(*this);
-  if (!turn.isTaken) return named(isTaken());
-  collective::Form form = collective::formOf(asked.kind);
-  if (form == collective::Form::fromPart) copyParts(asked, tensors);
   Call call;
   call.kind = asked.kind;
   call.reduction = asked.reduction;
@@ -115,22 +125,9 @@ Status RankGroup::run(const GroupCall &asked, std::span<const GroupTensor> tenso
   call.root = asked.root;
   // Ranks whose programs differ may not add up one tensor with another of its size.
   call.name = std::hash<std::string_view>()(name) | 1;
-  isInside = true;
-  Status status = meet(call, asked.algorithm, tensors.size(), [&](size_t i) { return tensors[i]; });
-  isInside = false;
-  if (!status.isOk()) return named(status);
-  if (form == collective::Form::toPart) copyParts(asked, tensors);
-  return {};
-}
-
-Status RankGroup::allReduce(Call call, GivenAlgorithm algorithm, std::span<const Buffers::Buffer> buffers) {
-  call.kind = collective::Kind::allReduce;
-  Turn turn(*this);
-  if (!turn.isTaken) return isTaken();
-  isInside = true;
-  Status status = meet(call, algorithm, buffers.size(), [&](size_t i) { return GroupTensor{buffers[i]}; });
-  isInside = false;
-  return status;
+  Status status = run(call, asked.algorithm, tensors);
+  if (status.isOk()) return status;
+  return Status(status.code(), core::concat("'", name, "': ", status.message()));
 }
 
 Status RankGroup::run(const Call &call, const Buffers &buffers) {

@@ -25,10 +25,10 @@ struct GroupCall {
 };
 
 // One of its tensors: the whole, which pieces are of, and what is beside it: this rank's part where `formOf` says that
-// there is one, or what allToAll reads.
+// there is one, or what allToAll reads, whose size counts, too.
 struct GroupTensor {
   Buffers::Buffer whole;
-  void *other = nullptr;
+  Buffers::Buffer other = {nullptr, 0};
 };
 
 // Of one thread at a time, but for what says otherwise. The rank leaves its group when it goes.
@@ -54,8 +54,9 @@ public:
 
   // Those of one algorithm travel together; `name` is what errors call it. What meets nobody may run at any time.
   Status run(const GroupCall &call, std::span<const GroupTensor> tensors, std::string_view name);
-  // All-reduces with what else is to be said of them: the caller's line. Kind, algorithm and sizes are filled in.
-  Status allReduce(Call call, GivenAlgorithm algorithm, std::span<const Buffers::Buffer> buffers);
+  // The same with what else is to be said of what meets others: the caller's line. Algorithm and sizes are filled in.
+  // What reduce and gather make is zeros on ranks other than the root.
+  Status run(Call call, GivenAlgorithm algorithm, std::span<const GroupTensor> tensors);
   // Any collective, as Communicator::run does it.
   Status run(const Call &call, const Buffers &buffers);
   // Why the group is of no more use; ok while it is.
@@ -88,8 +89,8 @@ public:
 
 private:
   RankGroup(std::shared_ptr<void> owner, Transport &transport);
-  void copyParts(const GroupCall &call, std::span<const GroupTensor> tensors) const;
-  template <typename TensorAt> Status meet(Call call, GivenAlgorithm algorithm, size_t count, TensorAt tensorAt);
+  void copyParts(collective::Kind kind, sprig_rt_dtype dtype, std::span<const GroupTensor> tensors) const;
+  Status meet(Call call, GivenAlgorithm algorithm, std::span<const GroupTensor> tensors);
   std::shared_ptr<void> owner; // of the transport
   Transport &transport;
   Communicator communicator;

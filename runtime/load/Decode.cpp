@@ -290,6 +290,11 @@ private:
         return {SPRIG_RT_BAD_PACKAGE, "a collective of a part of the ranks names no axes"};
       return numbers(content.axes(), entry.collectives.back().axes);
     }
+    case fb::Command::RootCollective: {
+      const fb::RootCollective &content = *from.command_as_RootCollective();
+      SPRIG_RETURN_IF_ERROR(anyCollective(entry, *content.content(), to));
+      return numbers(content.axes(), entry.collectives.back().axes);
+    }
     default: return {SPRIG_RT_BAD_PACKAGE, concat("unknown command kind ", int(from.command_type()))};
     }
   }

@@ -46,6 +46,20 @@ Status verifyNumbers(const Collective &call, uint32_t ranks) {
   return {};
 }
 
+// What all exchange: so many rows become of the other buffer's.
+Status verifyExchange(const std::string &text, int64_t rows, int64_t rowBytes, const Buffer &other,
+                      Entry::Place place) {
+  auto [ranks, rank] = place;
+  uint64_t read = other.size / uint64_t(rowBytes);
+  if (other.size % uint64_t(rowBytes) || read > uint64_t(std::numeric_limits<int64_t>::max() - kMaxRanks))
+    return badPackage(
+        concat(text, ": expected rows of ", rowBytes, " bytes in the ", other.size, " of '", other.name, "'"));
+  if (collective::exchanges(int64_t(read), rows, ranks, rank)) return {};
+  return badPackage(concat(text, ": rank ", rank, " of ", ranks, " gets ",
+                           collective::exchangedRows(int64_t(read), ranks, rank), " rows for ", read, " of '",
+                           other.name, "', found ", rows));
+}
+
 // A tensor, and what is beside it. `place`: of the entry's rank.
 Status verifySizes(const Collective &call, const Command &command, uint32_t tensor, const Entry &entry,
                    Entry::Place place) {
@@ -55,17 +69,17 @@ Status verifySizes(const Collective &call, const Command &command, uint32_t tens
   if (whole.size > uint64_t(std::numeric_limits<int64_t>::max()) || int64_t(whole.size) % size)
     return badPackage(concat(text, ", expected whole ", dtypeName(call.dtype)));
   int64_t elements = int64_t(whole.size) / size;
-  if (unit < 1 || elements % unit) return badPackage(concat(text, ", expected whole rows of ", unit, " elements"));
+  if (unit < 1 || unit > std::numeric_limits<int64_t>::max() / size || elements % unit)
+    return badPackage(concat(text, ", expected whole rows of ", unit, " elements"));
   if (call.isInPlace()) return {};
   int64_t rows = elements / unit;
-  bool isShared = rows % place.ranks == 0;
-  if (!isShared && (entry.rank < 0 || call.kind == Kind::allToAll))
-    return badPackage(concat(text, ": ", rows, " rows that ", place.ranks, " ranks do not share evenly",
-                             call.kind == Kind::allToAll ? "" : ", in an entry of any rank"));
+  if (rows % place.ranks && entry.rank < 0)
+    return badPackage(
+        concat(text, ": ", rows, " rows that ", place.ranks, " ranks do not share evenly, in an entry of any rank"));
   const Buffer &other = entry.bufferOf(command, call.otherOf(command, tensor));
-  uint64_t expected = whole.size;
-  if (call.kind != Kind::allToAll)
-    expected = uint64_t(collective::pieceOf(rows, place.ranks, place.place).size() * unit * size);
+  int64_t part = collective::pieceOf(rows, place.ranks, place.place).size();
+  uint64_t expected = call.kind == Kind::allToAll ? whole.size : uint64_t(part * unit * size);
+  if (call.kind == Kind::allToAll && entry.rank >= 0) return verifyExchange(text, rows, unit * size, other, place);
   if (other.size == expected) return {};
   return badPackage(
       concat(text, ": expected ", expected, " bytes beside it, found ", other.size, " of '", other.name, "'"));

@@ -126,6 +126,24 @@ TEST(Collective, PiecesDifferByOneAtMost) {
     }
 }
 
+// All ranks together get as many rows as they give, and who gets them can give them back.
+TEST(Collective, RowsAreExchangedThereAndBack) {
+  for (uint32_t ranks = 1; ranks <= 9; ++ranks)
+    for (int64_t rows : {int64_t(0), int64_t(1), int64_t(ranks) - 1, int64_t(ranks), int64_t(ranks) + 1, int64_t(97)}) {
+      int64_t all = 0;
+      for (uint32_t rank = 0; rank < ranks; ++rank) {
+        int64_t got = exchangedRows(rows, ranks, rank);
+        all += got;
+        EXPECT_EQ(got, ranks * (rows / ranks + (rank < rows % ranks)));
+        EXPECT_TRUE(exchanges(rows, got, ranks, rank) && exchanges(got, rows, ranks, rank));
+        EXPECT_EQ(exchanges(rows, got + 1, ranks, rank), exchangedRows(got + 1, ranks, rank) == rows);
+        // Only rows that divide are as many on both sides, so which one is cut is never in doubt.
+        EXPECT_EQ(exchanges(rows, rows, ranks, rank), rows % ranks == 0);
+      }
+      EXPECT_EQ(all, ranks * rows);
+    }
+}
+
 TEST(Collective, WrongPlansAreRefused) {
   Program program;
   auto refused = [&](const Plan &plan, int rank = 0) {

@@ -155,16 +155,16 @@ TEST(Comm, OtherCollectivesMoveWhatTheySay) {
         numbers = start(rank);
         SPRIG_RETURN_IF_ERROR(run(Kind::scatter, Algorithm::star, numbers));
         for (int64_t i = range(rank).begin; i < range(rank).end; ++i) EXPECT_EQ(numbers[size_t(i)], root * 1000 + i);
-        // Pieces are of one size where all are to be exchanged.
-        int64_t whole = size / ranks * ranks;
-        std::vector<int32_t> input = start(rank), output(size_t(whole), -1);
-        Buffers::Buffer from{input.data(), whole}, to{output.data(), whole};
-        SPRIG_RETURN_IF_ERROR(
-            communicator.run({Kind::allToAll, Algorithm::split, Reduction::sum, SPRIG_RT_I32}, {{&to, 1}, {&from, 1}}));
-        for (int64_t i = 0; i < whole; ++i) {
-          int64_t each = whole / ranks;
-          EXPECT_EQ(output[size_t(i)], i / each * 1000 + rank * each + i % each);
-        }
+        // Of every rank the piece of this one's number, and back.
+        int64_t each = range(rank).size();
+        std::vector<int32_t> input = start(rank), output(size_t(each * ranks), -1), back(input.size(), -1);
+        Buffers::Buffer from{input.data(), size}, to{output.data(), each * ranks}, again{back.data(), size};
+        Call exchange{Kind::allToAll, Algorithm::split, Reduction::sum, SPRIG_RT_I32};
+        SPRIG_RETURN_IF_ERROR(communicator.run(exchange, {{&to, 1}, {&from, 1}}));
+        for (int64_t i = 0; i < each * ranks; ++i)
+          EXPECT_EQ(output[size_t(i)], i / each * 1000 + range(rank).begin + i % each);
+        SPRIG_RETURN_IF_ERROR(communicator.run(exchange, {{&again, 1}, {&to, 1}}));
+        EXPECT_EQ(back, input);
         return communicator.run({Kind::barrier, Algorithm::tree}, {});
       });
       EXPECT_EQ(messages, none(ranks)) << ranks << " ranks, " << size << " elements";
@@ -406,4 +406,16 @@ TEST(Comm, WrongUseIsRefused) {
     return Status();
   });
   EXPECT_EQ(messages, none(1));
+  // Of five numbers rank 0 of two gets six; ranks that go opposite ways are told.
+  messages = onRanks({2}, [&](int rank, Communicator &communicator) {
+    int32_t numbers[12] = {};
+    auto exchanged = [&](int64_t read, int64_t written) {
+      Buffers::Buffer from{numbers, read}, to{numbers + 6, written};
+      return communicator.run({Kind::allToAll, Algorithm::split}, {{&to, 1}, {&from, 1}});
+    };
+    if (!rank) EXPECT_EQ(exchanged(5, 5).message(), "all_to_all reads 5 elements and writes 5");
+    return rank ? exchanged(4, 5) : exchanged(5, 6);
+  });
+  for (const std::string &message : messages)
+    EXPECT_NE(message.find("all_to_all of 5 f32 (split)"), std::string::npos) << message;
 }

@@ -41,12 +41,14 @@ inline comm::Status allReduceByEachAlgorithm(int ranks, int rank, comm::Communic
 
 inline comm::Status everyOtherCollective(int ranks, int rank, comm::Communicator &communicator, Arrays &results) {
   using collective::Kind;
-  for (int64_t size : {3, 12, 9000})
+  for (int64_t size : {3, 10, 12, 9000, 50021})
     for (Kind kind : {Kind::broadcast, Kind::reduce, Kind::reduceScatter, Kind::allGather, Kind::gather, Kind::scatter,
                       Kind::allToAll, Kind::barrier}) {
       auto algorithm = collective::chooseAlgorithm(kind, ranks, size * 4);
       auto numbers = randomNumbers(rank, size), inputs = numbers;
-      comm::Buffers::Buffer buffer{numbers.data(), size}, input{inputs.data(), size};
+      if (kind == Kind::allToAll)
+        numbers.resize(size_t(collective::exchangedRows(size, uint32_t(ranks), uint32_t(rank))));
+      comm::Buffers::Buffer buffer{numbers.data(), int64_t(numbers.size())}, input{inputs.data(), size};
       comm::Buffers buffers{{&buffer, size_t(kind != Kind::barrier)}};
       if (kind == Kind::allToAll) buffers.inputs = {&input, 1};
       SPRIG_RETURN_IF_ERROR(communicator.run({kind, algorithm, comm::Reduction::sum, SPRIG_RT_F32, 1}, buffers));

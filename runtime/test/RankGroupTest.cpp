@@ -276,10 +276,10 @@ TEST(RankGroup, TimesAreBounded) {
 // Word i of rank r's operand.
 uint32_t wordOf(uint32_t rank, int64_t i) { return uint32_t(i) * 7 + rank * 1000003; }
 
-// What rank `rank` gets as word i of its result, of a whole of so many; nothing: it may be anything. Operands are
-// those of ranks from `base` on.
-std::optional<uint32_t> expectedOf(Kind kind, uint32_t ranks, uint32_t rank, uint32_t root, int64_t rows, int64_t unit,
-                                   int64_t i, uint32_t base = 0) {
+// What rank `rank` gets as word i of its result, of a whole of so many rows. Operands are those of ranks from `base`
+// on.
+uint32_t expectedOf(Kind kind, uint32_t ranks, uint32_t rank, uint32_t root, int64_t rows, int64_t unit, int64_t i,
+                    uint32_t base = 0) {
   auto piece = [&](uint32_t of) { return collective::pieceOf(rows, ranks, of); };
   int64_t begin = piece(rank).begin * unit;
   auto sumAt = [&](int64_t at) {
@@ -293,17 +293,29 @@ std::optional<uint32_t> expectedOf(Kind kind, uint32_t ranks, uint32_t rank, uin
   switch (kind) {
   case Kind::allReduce: return sumAt(i);
   case Kind::reduceScatter: return sumAt(begin + i);
-  case Kind::reduce: return rank == root ? std::optional(sumAt(i)) : std::nullopt;
+  case Kind::reduce: return rank == root ? sumAt(i) : 0;
   case Kind::broadcast: return wordOf(base + root, i);
   case Kind::allGather: return wordOf(base + owner, i - piece(owner).begin * unit);
-  case Kind::gather:
-    return rank == root ? std::optional(wordOf(base + owner, i - piece(owner).begin * unit)) : std::nullopt;
+  case Kind::gather: return rank == root ? wordOf(base + owner, i - piece(owner).begin * unit) : 0;
   case Kind::scatter: return wordOf(base + root, begin + i);
   case Kind::part: return wordOf(base + rank, begin + i);
-  case Kind::allToAll: return wordOf(base + owner, begin + i - piece(owner).begin * unit);
+  case Kind::allToAll: {
+    int64_t each = piece(rank).size() * unit;
+    return wordOf(base + uint32_t(i / each), begin + i % each);
+  }
   case Kind::barrier: break;
   }
-  return std::nullopt;
+  return 0;
+}
+
+size_t wordsRead(Kind kind, uint32_t ranks, uint32_t rank, int64_t rows, int64_t unit) {
+  if (collective::formOf(kind) == collective::Form::fromPart) rows = collective::pieceOf(rows, ranks, rank).size();
+  return size_t(rows * unit);
+}
+size_t wordsWritten(Kind kind, uint32_t ranks, uint32_t rank, int64_t rows, int64_t unit) {
+  if (collective::formOf(kind) == collective::Form::toPart) rows = collective::pieceOf(rows, ranks, rank).size();
+  if (kind == Kind::allToAll) rows = collective::exchangedRows(rows, ranks, rank);
+  return size_t(rows * unit);
 }
 
 TEST(RankGroup, EveryCollectiveIsACommand) {
@@ -313,7 +325,7 @@ TEST(RankGroup, EveryCollectiveIsACommand) {
       for (Algorithm algorithm :
            {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring, Algorithm::bidirectional})
         for (int64_t rows : {0, 1, 3, 4, 5, 12, 131}) {
-          if (!collective::does(algorithm, kind) || (kind == Kind::allToAll && rows % ranks)) continue;
+          if (!collective::does(algorithm, kind)) continue;
           for (uint32_t root = 0; root < (collective::isRooted(kind) ? ranks : 1); ++root) {
             constexpr int64_t kUnit = 3;
             core::Collective call{.kind = kind, .algorithm = algorithm, .root = root};
@@ -321,18 +333,14 @@ TEST(RankGroup, EveryCollectiveIsACommand) {
               Package package = callPackage(ranks, rank, call, rows, kUnit).load();
               Context context(package);
               context.join(group);
-              auto sizeOf = [&](bool isPart) {
-                return size_t((isPart ? collective::pieceOf(rows, ranks, rank).size() : rows) * kUnit);
-              };
-              Words x(sizeOf(collective::formOf(kind) == collective::Form::fromPart)),
-                  y(sizeOf(collective::formOf(kind) == collective::Form::toPart));
+              Words x(wordsRead(kind, ranks, rank, rows, kUnit)), y(wordsWritten(kind, ranks, rank, rows, kUnit));
               for (int again = 0; again < 2; ++again) {
                 for (size_t i = 0; i < x.size(); ++i) x[i] = wordOf(rank, int64_t(i));
                 context.invoke({x.view()}, {y.view()});
                 for (size_t i = 0; i < y.size(); ++i)
-                  if (auto expected = expectedOf(kind, ranks, rank, root, rows, kUnit, int64_t(i)))
-                    ASSERT_EQ(y[i], *expected) << nameOf(kind) << " by " << nameOf(algorithm) << " of " << rows
-                                               << " rows, root " << root << ": rank " << rank << " at " << i;
+                  ASSERT_EQ(y[i], expectedOf(kind, ranks, rank, root, rows, kUnit, int64_t(i)))
+                      << nameOf(kind) << " by " << nameOf(algorithm) << " of " << rows << " rows, root " << root
+                      << ": rank " << rank << " at " << i;
               }
             });
           }
@@ -341,24 +349,21 @@ TEST(RankGroup, EveryCollectiveIsACommand) {
 
 // Tensors that go together, of rows that ranks share evenly and not, and of none: each is cut by itself.
 TEST(RankGroup, SeveralTensorsGoTogetherInEveryCollective) {
-  constexpr int64_t kUnit = 3, kRows[] = {5, 0, 12, 4099, 1}, kEven[] = {12, 0, 4092, 24, 36};
+  constexpr int64_t kUnit = 3, kRows[] = {5, 0, 12, 4099, 1};
   for (uint32_t ranks = 2; ranks <= 4; ++ranks)
     for (Kind kind : {Kind::allReduce, Kind::reduceScatter, Kind::allGather, Kind::broadcast, Kind::reduce,
                       Kind::gather, Kind::scatter, Kind::allToAll, Kind::part}) {
-      std::span<const int64_t> rows = kind == Kind::allToAll ? kEven : kRows;
+      std::span<const int64_t> rows = kRows;
       uint32_t root = collective::isRooted(kind) ? ranks - 1 : 0;
       onRanks(ranks, [&](uint32_t rank, const Group &group) {
         Package package = callPackage(ranks, rank, {.kind = kind, .root = root}, rows, kUnit).load();
         Context context(package);
         context.join(group);
-        auto sizeOf = [&](int64_t of, bool isPart) {
-          return size_t((isPart ? collective::pieceOf(of, ranks, rank).size() : of) * kUnit);
-        };
         std::vector<Words> x, y;
         std::vector<TensorView> inputs, outputs;
         for (size_t t = 0; t < rows.size(); ++t) {
-          x.emplace_back(sizeOf(rows[t], collective::formOf(kind) == collective::Form::fromPart));
-          y.emplace_back(sizeOf(rows[t], collective::formOf(kind) == collective::Form::toPart));
+          x.emplace_back(wordsRead(kind, ranks, rank, rows[t], kUnit));
+          y.emplace_back(wordsWritten(kind, ranks, rank, rows[t], kUnit));
           for (size_t i = 0; i < x[t].size(); ++i) x[t][i] = wordOf(rank + 100 * uint32_t(t), int64_t(i));
           inputs.push_back(x[t].view());
           outputs.push_back(y[t].view());
@@ -366,11 +371,31 @@ TEST(RankGroup, SeveralTensorsGoTogetherInEveryCollective) {
         context.invoke(inputs, outputs);
         for (size_t t = 0; t < rows.size(); ++t)
           for (size_t i = 0; i < y[t].size(); ++i)
-            if (auto expected = expectedOf(kind, ranks, rank, root, rows[t], kUnit, int64_t(i), 100 * uint32_t(t)))
-              ASSERT_EQ(y[t][i], *expected)
-                  << nameOf(kind) << " of tensor " << t << ", " << rows[t] << " rows: rank " << rank << " at " << i;
+            ASSERT_EQ(y[t][i], expectedOf(kind, ranks, rank, root, rows[t], kUnit, int64_t(i), 100 * uint32_t(t)))
+                << nameOf(kind) << " of tensor " << t << ", " << rows[t] << " rows: rank " << rank << " at " << i;
       });
     }
+}
+
+// Parts of one size go back to where they were cut from: of rows that ranks do not divide, too.
+TEST(RankGroup, ExchangedRowsGoBack) {
+  constexpr int64_t kUnit = 2;
+  for (uint32_t ranks = 2; ranks <= 4; ++ranks)
+    for (int64_t rows : {0, 1, 3, 4, 5, 13})
+      onRanks(ranks, [&](uint32_t rank, const Group &group) {
+        Package package = callPackage(ranks, rank, {.kind = Kind::allToAll}, rows, kUnit, /*goesBack=*/true).load();
+        Context context(package);
+        context.join(group);
+        Words x(wordsWritten(Kind::allToAll, ranks, rank, rows, kUnit)), y(size_t(rows * kUnit));
+        for (size_t i = 0; i < x.size(); ++i) x[i] = wordOf(rank, int64_t(i));
+        context.invoke({x.view()}, {y.view()});
+        for (uint32_t owner = 0; owner < ranks; ++owner) {
+          collective::Range piece = collective::pieceOf(rows, ranks, owner);
+          for (int64_t i = 0; i < piece.size() * kUnit; ++i)
+            ASSERT_EQ(y[size_t(piece.begin * kUnit + i)], wordOf(owner, rank * piece.size() * kUnit + i))
+                << rows << " rows of " << ranks << " ranks: rank " << rank << " from " << owner << " at " << i;
+        }
+      });
 }
 
 // Groups along either axis of a mesh, side by side, in turn with all ranks; of rows that they share evenly and not.
@@ -381,7 +406,6 @@ TEST(RankGroup, EveryCollectiveIsOfPartsOfAMesh) {
                       Kind::gather, Kind::scatter, Kind::allToAll, Kind::part})
       for (int64_t rows : {0, 1, 5, 12}) {
         uint32_t ranks = axis ? 3 : 2, root = collective::isRooted(kind) ? 1 : 0;
-        if (kind == Kind::allToAll && rows % ranks) continue;
         onRanks(6, [&](uint32_t rank, const Group &group) {
           uint32_t place = axis ? rank % 3 : rank / 3, base = 16 * (axis ? rank / 3 : rank % 3);
           TestPackage package = callPackage(ranks, place, {.kind = kind, .root = root, .axes = {axis}}, rows, kUnit);
@@ -391,19 +415,15 @@ TEST(RankGroup, EveryCollectiveIsOfPartsOfAMesh) {
           entry.mesh = {{"data", 2}, {"model", 3}};
           Package loaded = package.load(), all = sumPackage(6, 4).load();
           Context context(loaded), ofAll(all), again(loaded); // parts go on where another context has left them
-          auto sizeOf = [&](bool isPart) {
-            return size_t((isPart ? collective::pieceOf(rows, ranks, place).size() : rows) * kUnit);
-          };
-          Words x(sizeOf(collective::formOf(kind) == collective::Form::fromPart)),
-              y(sizeOf(collective::formOf(kind) == collective::Form::toPart)), one(4, rank), sum(4);
+          Words x(wordsRead(kind, ranks, place, rows, kUnit)), y(wordsWritten(kind, ranks, place, rows, kUnit)),
+              one(4, rank), sum(4);
           for (Context *each : {&context, &again, &context}) {
             each->join(group);
             for (size_t i = 0; i < x.size(); ++i) x[i] = wordOf(base + place, int64_t(i));
             each->invoke({x.view()}, {y.view()});
             for (size_t i = 0; i < y.size(); ++i)
-              if (auto expected = expectedOf(kind, ranks, place, root, rows, kUnit, int64_t(i), base))
-                ASSERT_EQ(y[i], *expected)
-                    << nameOf(kind) << " over axis " << axis << " of " << rows << " rows: rank " << rank << " at " << i;
+              ASSERT_EQ(y[i], expectedOf(kind, ranks, place, root, rows, kUnit, int64_t(i), base))
+                  << nameOf(kind) << " over axis " << axis << " of " << rows << " rows: rank " << rank << " at " << i;
             ofAll.join(group);
             ofAll.invoke({one.view()}, {sum.view()});
             ASSERT_EQ(sum[0], 30u);
@@ -601,6 +621,8 @@ TEST(RankGroup, DamagedCollectivesAreRefused) {
   expectOf(parts, "3 rows that 2 ranks do not share evenly, in an entry of any rank",
            [](Entry &, Command &, Collective &call) { call.units = {4}; });
   expectOf(callPackage(2, 0, {.kind = Kind::allToAll}, 4, 3), "3 rows that 2 ranks do not share evenly",
+           [](Entry &, Command &, Collective &call) { call.units = {4}; });
+  expectOf(callPackage(2, 0, {.kind = Kind::allToAll}, 4, 3), "rank 0 of 2 gets 4 rows for 3 of '",
            [](Entry &entry, Command &, Collective &call) {
              call.units = {4};
              entry.rank = 0;

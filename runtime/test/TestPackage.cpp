@@ -105,6 +105,11 @@ public:
       auto units = builder.CreateVector(call.units);
       auto content = fb::CreateCollective(builder, fb::CollectiveKind(call.kind), reduction, fb::DType(call.dtype),
                                           algorithm, call.root, buffers, units);
+      if (call.kind == collective::Kind::reduce || call.kind == collective::Kind::gather) {
+        auto axes = builder.CreateVector(call.axes);
+        auto ofRoot = fb::CreateRootCollective(builder, content, axes);
+        return fb::CreateCommandBox(builder, fb::Command::RootCollective, ofRoot.Union(), name);
+      }
       if (!call.axes.empty()) {
         auto axes = builder.CreateVector(call.axes);
         auto ofAxes = fb::CreateAxesCollective(builder, content, axes);
@@ -312,7 +317,7 @@ TestPackage addPackage(int64_t n) {
 }
 
 TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, std::span<const int64_t> rows,
-                        int64_t unit) {
+                        int64_t unit, bool goesBack) {
   TestPackage package;
   EntryBuilder entry("call");
   bool takesPart = collective::formOf(call.kind) == collective::Form::fromPart;
@@ -323,6 +328,8 @@ TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, st
     std::string number = rows.size() == 1 ? "" : std::to_string(i);
     int64_t all = rows[i] * unit, own = collective::pieceOf(rows[i], ranks, rank).size() * unit;
     int64_t from = takesPart ? own : all, to = givesPart ? own : all;
+    if (call.kind == collective::Kind::allToAll) to = own * ranks;
+    if (goesBack) std::swap(from, to);
     uint32_t x = entry.input("x" + number, {from});
     outputs.push_back(entry.output("y" + number, {to}));
     sources.push_back(entry.arena(uint64_t(from) * 4));

@@ -75,11 +75,13 @@ TestPackage addPackage(int64_t n = 16);
 TestPackage bucketPackage(uint32_t ranks, int64_t n, uint32_t buckets);
 
 // "call" of so many ranks: tensors x of so many rows of `unit` words go through one collective in the arena and come
-// out as tensors y. Of one rank alone where its parts are of other sizes.
+// out as tensors y. `goesBack`: as what they come out as, and become what they were. Of one rank alone where its parts
+// are of other sizes.
 TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, std::span<const int64_t> rows,
-                        int64_t unit);
-inline TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, int64_t rows, int64_t unit) {
-  return callPackage(ranks, rank, std::move(call), {&rows, 1}, unit);
+                        int64_t unit, bool goesBack = false);
+inline TestPackage callPackage(uint32_t ranks, uint32_t rank, core::Collective call, int64_t rows, int64_t unit,
+                               bool goesBack = false) {
+  return callPackage(ranks, rank, std::move(call), {&rows, 1}, unit, goesBack);
 }
 
 // "step" of so many ranks, as one that shares its optimizer's state: of two buckets, of n and 2 n words, bucket k is

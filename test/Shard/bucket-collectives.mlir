@@ -199,6 +199,6 @@ func.func @waited_for(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %w = dist.all_gather %u on @mesh ["data"] {dist.late} : tensor<4xf32> -> tensor<8xf32>
   dist.barrier on @mesh ["data"]
   %q = dist.reduce_scatter sum %x on @mesh ["data"] {dist.late} : tensor<8xf32> -> tensor<4xf32>
-  %t = dist.all_to_all %q on @mesh ["data"] : tensor<4xf32>
+  %t = dist.all_to_all %q on @mesh ["data"] : tensor<4xf32> -> tensor<4xf32>
   return %w, %t : tensor<8xf32>, tensor<4xf32>
 }

@@ -15,7 +15,7 @@ func.func @main(%x: tensor<4x2xf32>, %y: tensor<3xf32>) -> (tensor<4x2xf32>, ten
   %2 = dist.all_gather %1 on @mesh ["model"] : tensor<4x2xf32> -> tensor<4x2xf32>
   dist.barrier on @mesh ["data"]
   %3 = dist.part %2 on @mesh ["data"] : tensor<4x2xf32> -> tensor<4x2xf32>
-  %4 = dist.all_to_all %3 on @mesh ["data"] : tensor<4x2xf32>
+  %4 = dist.all_to_all %3 on @mesh ["data"] : tensor<4x2xf32> -> tensor<4x2xf32>
   %5 = dist.broadcast %4 root 0 on @mesh ["data"] : tensor<4x2xf32>
   %6 = dist.reduce max %5 root 0 on @mesh ["data"] : tensor<4x2xf32>
   %7 = dist.gather %6 root 0 on @mesh ["data"] : tensor<4x2xf32> -> tensor<4x2xf32>

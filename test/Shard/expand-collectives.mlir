@@ -81,7 +81,7 @@ func.func @parts(%x: tensor<4x3xf32>) -> (tensor<2x3xf32>, tensor<8x3xf32>, tens
   // CHECK-NEXT: dist.send [0, 6) to 0
   // CHECK-NEXT: dist.receive [0, 6) from 0
   // CHECK-NEXT: }
-  %2 = dist.all_to_all %x on @mesh ["model"] : tensor<4x3xf32>
+  %2 = dist.all_to_all %x on @mesh ["model"] : tensor<4x3xf32> -> tensor<4x3xf32>
   return %0, %1, %2 : tensor<2x3xf32>, tensor<8x3xf32>, tensor<4x3xf32>
 }
 
@@ -143,5 +143,32 @@ func.func @uneven(%x: tensor<1x5xf32>, %y: tensor<3x5xf32>) -> (tensor<3x5xf32>,
   // CHECK: dist.send [0, 10) to 0
   // CHECK: dist.combine [10, 15) from 0
   %1 = dist.reduce_scatter sum %y on @mesh ["model"] : tensor<3x5xf32> -> tensor<1x5xf32>
+  // One from each of two, there and back: of three rows it keeps the last.
+  // CHECK: dist.steps sum rank 1 apart (%{{.*}}) : tensor<3x5xf32> -> tensor<2x5xf32> {
+  // CHECK-NEXT: dist.keep [5, 10) from 10
+  // CHECK-NEXT: dist.send [0, 10) to 0
+  // CHECK-NEXT: dist.receive [0, 5) from 0
+  // CHECK-NEXT: }
+  %2 = dist.all_to_all %y on @mesh ["model"] : tensor<3x5xf32> -> tensor<2x5xf32>
+  // CHECK: dist.steps sum rank 1 apart (%{{.*}}) : tensor<2x5xf32> -> tensor<3x5xf32> {
+  // CHECK-NEXT: dist.keep [10, 15) from 5
+  // CHECK-NEXT: dist.send [0, 5) to 0
+  // CHECK-NEXT: dist.receive [0, 10) from 0
+  // CHECK-NEXT: }
+  %3 = dist.all_to_all %2 on @mesh ["model"] : tensor<2x5xf32> -> tensor<3x5xf32>
   return %0, %1 : tensor<3x5xf32>, tensor<1x5xf32>
+}
+
+// Ranks other than the root have zeros.
+// CHECK-LABEL: func.func @elsewhere
+func.func @elsewhere(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>, tensor<4xf32>) {
+  // CHECK: %[[SUM:.*]] = dist.steps sum rank 1 (
+  // CHECK: dist.steps sum rank 1 (
+  // CHECK: %[[ZEROS:.*]] = nn.constant dense<0.000000e+00> : tensor<2xf32>
+  // CHECK: %[[ROWS:.*]] = nn.constant dense<0.000000e+00> : tensor<4xf32>
+  // CHECK: return %[[SUM]], %[[ZEROS]], %[[ROWS]]
+  %0 = dist.reduce sum %x root 1 on @mesh ["model"] : tensor<2xf32>
+  %1 = dist.reduce sum %x root 0 on @mesh ["model"] : tensor<2xf32>
+  %2 = dist.gather %x root 0 on @mesh ["model"] : tensor<2xf32> -> tensor<4xf32>
+  return %0, %1, %2 : tensor<2xf32>, tensor<2xf32>, tensor<4xf32>
 }

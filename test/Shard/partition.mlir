@@ -93,7 +93,7 @@ func.func @deferred(%x: tensor<4x6xf32> {dist.sharding = #dist.sharding<@mesh, [
 // LAST-NEXT: %[[G:.*]] = dist.all_gather %[[Y]] on @mesh ["data"] : tensor<2x4xf32> -> tensor<5x4xf32>
 // CHECK-NEXT: %[[P:.*]] = nn.reshape %[[Z]] : tensor<3x4xf32> to tensor<3x2x2xf32>
 // CHECK-NEXT: %[[F:.*]] = nn.transpose %[[P]] [1, 0, 2]
-// CHECK-NEXT: %[[A:.*]] = dist.all_to_all %[[F]] on @mesh ["model"] : tensor<2x3x2xf32>
+// CHECK-NEXT: %[[A:.*]] = dist.all_to_all %[[F]] on @mesh ["model"] : tensor<2x3x2xf32> -> tensor<2x3x2xf32>
 // CHECK-NEXT: %[[J:.*]] = nn.reshape %[[A]] : tensor<2x3x2xf32> to tensor<6x2xf32>
 // CHECK-NEXT: return %[[S]], %[[G]], %[[J]]
 // STEPS-LABEL: func.func @moves

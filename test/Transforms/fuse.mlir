@@ -297,3 +297,24 @@ func.func @order_alone(%x: tensor<5xf32>) -> tensor<5xi64> {
   %values, %indices = nn.top_k %x {k = 5 : i64, axis = 0 : i64} : tensor<5xf32>
   return %indices : tensor<5xi64>
 }
+
+// What ranks do together keeps its order: one kernel for both products would need the second sum before the first
+// product is gathered.
+// CHECK-LABEL: func.func @collectives
+// CHECK: %[[A:.*]] = dist.reduce_scatter sum %arg0
+// CHECK: %[[P:.*]]:2 = kernel.dispatch "exp_mul" ({{.*}} = %[[A]] :
+// CHECK: dist.all_gather %[[P]]#1
+// CHECK: %[[C:.*]] = dist.reduce_scatter sum %arg1
+// CHECK: %[[Q:.*]] = kernel.dispatch "mul" ({{.*}} = %[[P]]#0 : {{.*}} = %[[C]] :
+// CHECK: dist.all_gather %[[Q]]
+dist.mesh @mesh ["data"] [2]
+func.func @collectives(%x: tensor<4xf32>, %y: tensor<4xf32>, %w: tensor<2xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %s = nn.exp %w : tensor<2xf32>
+  %a = dist.reduce_scatter sum %x on @mesh ["data"] : tensor<4xf32> -> tensor<2xf32>
+  %p = nn.mul %s, %a : tensor<2xf32>, tensor<2xf32>
+  %b = dist.all_gather %p on @mesh ["data"] : tensor<2xf32> -> tensor<4xf32>
+  %c = dist.reduce_scatter sum %y on @mesh ["data"] : tensor<4xf32> -> tensor<2xf32>
+  %q = nn.mul %s, %c : tensor<2xf32>, tensor<2xf32>
+  %d = dist.all_gather %q on @mesh ["data"] : tensor<2xf32> -> tensor<4xf32>
+  return %b, %d : tensor<4xf32>, tensor<4xf32>
+}

@@ -8,7 +8,7 @@ namespace sprig::frontend {
 namespace {
 struct Meshes {
   std::mutex mutex;
-  std::map<std::string, int, std::less<>> ranks;
+  std::map<std::string, MeshPlace, std::less<>> places;
 };
 Meshes &meshes() {
   static auto &all = *new Meshes;
@@ -16,19 +16,19 @@ Meshes &meshes() {
 }
 } // namespace
 
-const char *newMesh(int ranks) {
+const char *newMesh(MeshPlace place) {
   Meshes &all = meshes();
   std::lock_guard lock(all.mutex);
-  const std::string &name = graph::intern("@group" + std::to_string(all.ranks.size()));
-  all.ranks[name] = ranks;
+  const std::string &name = graph::intern("@group" + std::to_string(all.places.size()));
+  all.places[name] = place;
   return name.c_str();
 }
 
-int ranksOfMesh(std::string_view name) {
+MeshPlace placeOnMesh(std::string_view name) {
   Meshes &all = meshes();
   std::lock_guard lock(all.mutex);
-  auto found = all.ranks.find(name);
-  return found == all.ranks.end() ? 0 : found->second;
+  auto found = all.places.find(name);
+  return found == all.places.end() ? MeshPlace() : found->second;
 }
 
 } // namespace sprig::frontend

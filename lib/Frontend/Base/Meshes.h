@@ -5,9 +5,14 @@
 
 namespace sprig::frontend {
 
-/// "@group7": a name that no other group has or had, for good.
-const char *newMesh(int ranks);
-/// Of how many ranks it is; 0: there was no such group.
-int ranksOfMesh(std::string_view name);
+/// One rank's end of a group.
+struct MeshPlace {
+  int rank = 0, ranks = 0;
+};
+
+/// "@group7": a name that no other end of a group has or had, for good.
+const char *newMesh(MeshPlace place);
+/// Whose it is; of no ranks: there was no such group.
+MeshPlace placeOnMesh(std::string_view name);
 
 } // namespace sprig::frontend

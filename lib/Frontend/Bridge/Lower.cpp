@@ -65,15 +65,31 @@ Operation *Lowering::lowerConstant(OpBuilder &builder, const Graph &graph, const
   return ir::ConstantOp::create(builder, locationOf(context, node), value);
 }
 
-/// The module has the mesh that a collective names.
+/// Whether ranks have parts of different sizes in it.
+static bool isUneven(Operation *op, int ranks) {
+  auto divides = [&](ValueRange wholes) {
+    return llvm::all_of(wholes, [&](Value whole) {
+      ArrayRef<int64_t> shape = cast<RankedTensorType>(whole.getType()).getShape();
+      return shape.empty() || shape.front() % ranks == 0;
+    });
+  };
+  bool givesParts = isa<ir::dist::ReduceScatterOp, ir::dist::ScatterOp, ir::dist::AllToAllOp>(op),
+       takesParts = isa<ir::dist::AllGatherOp, ir::dist::GatherOp, ir::dist::AllToAllOp>(op);
+  return (givesParts && !divides(op->getOperands())) || (takesParts && !divides(op->getResults()));
+}
+
+/// The module has the mesh that a collective names; a function whose ranks have parts of different sizes is this one's.
 static void declareMesh(Operation *op, const GraphNode &node) {
   auto use = ir::dist::collectiveUse(op);
   if (!use) return;
+  auto [rank, ranks] = placeOnMesh("@" + use->mesh.getValue().str());
+  if (!ranks) refuse(node, "is of ranks '" + use->mesh.getValue().str() + "', which there are not");
+  Builder attributes(op->getContext());
+  if (auto function = op->getParentOfType<func::FuncOp>(); function && isUneven(op, ranks))
+    function->setAttr(ir::dist::kRankAttr, attributes.getI64IntegerAttr(rank));
   auto module = op->getParentOfType<ModuleOp>();
   StringRef name = use->mesh.getValue();
   if (SymbolTable::lookupSymbolIn(module, name)) return;
-  int ranks = ranksOfMesh("@" + name.str());
-  if (!ranks) refuse(node, "is of ranks '" + name.str() + "', which there are not");
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
   ir::dist::MeshOp::create(b, module.getLoc(), name, use->axes, ArrayRef<int64_t>{ranks});
 }

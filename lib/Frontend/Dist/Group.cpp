@@ -1,11 +1,10 @@
-// Collectives on tensors: what is refused, which buffers they are, what becomes of them.
+// Collectives on tensors: what is refused, and what is recorded of them.
 #include "lib/Frontend/Dist/Group.h"
 #include "lib/Frontend/Engine/Collective.h"
+#include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "lib/Frontend/Record.h"
 #include "sprig/create.h"
-#include "sprig/grad.h"
-#include <cstring>
 #include <map>
 #include <optional>
 
@@ -40,122 +39,127 @@ rt::comm::GivenAlgorithm given(Algorithm algorithm) {
   return std::nullopt;
 }
 
-/// One collective of a rank: its name, the caller's line, and the buffers.
-class Operation {
+/// One collective that a rank asks for: its name, the caller's line, and what is to be known of its operand.
+class Asked {
 public:
-  Operation(Group::Impl &impl, Kind kind, Source at) : impl(impl), kind(kind), at(at), name(nameOf(kind)) {
-    // It would run once, while the function is recorded, and its result would be a constant of the function.
-    if (frontend::Trace::current()) refuse("compiled functions have all_reduce alone yet: call it between them");
+  Asked(Group::Impl &impl, Kind kind, Source at) : impl(impl), kind(kind), at(at), name(nameOf(kind)) {
+    isTraced = frontend::Trace::current();
     if (!impl.end->isHere()) refuse("is called by another thread than that of " + impl.end->text());
-    impl.end->order->settle();
   }
 
   int rank() const { return impl.group().rank(); }
   int ranks() const { return impl.group().ranks(); }
   [[noreturn]] void refuse(const std::string &text) const { fail(at, name, text); }
 
-  /// The tensor's bytes, when they are there.
-  const void *read(const Tensor &x) const {
-    frontend::requireDefined(x, name.c_str(), "x", at);
-    const frontend::Value &value = *x.raw();
-    if (value.tracked)
-      refuse(
-          "a gradient may be asked of its operand, and none goes through it, only through all_reduce: give x.detach()");
-    return x.bytes(at);
-  }
   void checkRoot(int root) const {
     if (root < 0 || root >= ranks())
       refuse("expected a root below " + std::to_string(ranks()) + ", found " + std::to_string(root));
   }
   int64_t rowsOf(const Tensor &x) const {
     frontend::requireDefined(x, name.c_str(), "x", at);
-    if (!x.rank()) refuse("expected a tensor with a first axis, found a scalar");
-    return x.shape()[0];
+    return rowsOf(x.type(at));
   }
-  /// New memory with a tensor's numbers; null: not initialised.
-  std::shared_ptr<Storage> memory(const TensorType &type, const void *numbers = nullptr) const {
-    std::shared_ptr<Storage> storage = Storage::allocate(type.bytes());
-    if (numbers) std::memcpy(storage->data, numbers, size_t(type.bytes()));
-    return storage;
+  int64_t rowsOf(const TensorType &type) const {
+    if (!type.shape.rank()) refuse("expected a tensor with a first axis, found a scalar");
+    return type.shape[0];
   }
-  Tensor tensor(const TensorType &type, std::shared_ptr<Storage> storage, const Device &device) const {
-    DeviceScope scope(device, at);
-    return frontend::readyTensor(type, std::move(storage));
+  static TensorType withRows(TensorType type, int64_t rows) {
+    type.shape[0] = rows;
+    return type;
+  }
+  /// The rows of a whole that are this rank's.
+  int64_t partOf(int64_t rows) const {
+    return rt::collective::pieceOf(rows, uint32_t(ranks()), uint32_t(rank())).size();
+  }
+  /// The type of all ranks' rows together.
+  TensorType together(const Tensor &x, std::optional<int64_t> given) const {
+    int64_t own = rowsOf(x), all = given.value_or(own * ranks()), expected = all < 0 ? 0 : partOf(all);
+    if (all < 0 || expected != own)
+      refuse("of " + std::to_string(all) + " rows rank " + std::to_string(rank()) + " has " + std::to_string(expected) +
+             ", found " + std::to_string(own));
+    return withRows(x.type(), all);
+  }
+  Tensor likeRoot(const Tensor &x, int root);
+
+  /// Its result, which is there when this returns; in a function that is being recorded a part of that.
+  Tensor record(const Tensor &x, const TensorType &result, Reduce reduce = Reduce::sum, int root = 0) const {
+    frontend::requireDefined(x, name.c_str(), "x", at);
+    if (rt::comm::reduces(kind))
+      if (std::string why = rt::comm::whyNot(sprig_rt_dtype(x.dtype()), Reduction(reduce)); !why.empty()) refuse(why);
+    if (isTraced && ranks() == 1) return x; // which nobody else has a part of
+    // What cannot be read is this rank's error before anything is sent.
+    if (!isTraced) (void)x.wait(at);
+    Tensor made = frontend::record(frontend::collectiveName(kind), {x},
+                                   frontend::collectiveAttrs(*impl.end, kind, Reduction(reduce), {}, root), result, at);
+    if (!isTraced) made.wait(at);
+    return made;
   }
 
-  void run(DType dtype, const Buffers &buffers, CollectiveAlgorithm algorithm, Reduce reduce = Reduce::sum,
-           int root = 0, std::optional<Kind> announces = {}) {
-    rt::comm::Call call{kind, algorithm, Reduction(reduce), sprig_rt_dtype(dtype), root};
+  /// Without an operand that anything is recorded of.
+  void run(DType dtype, const Buffers &buffers, CollectiveAlgorithm algorithm, int root = 0,
+           std::optional<Kind> announces = {}) {
+    impl.end->order->settle();
+    rt::comm::Call call{announces ? Kind::broadcast : kind, algorithm, Reduction::sum, sprig_rt_dtype(dtype), root};
     call.announces = announces;
     call.file = at.file;
     call.line = at.line;
     if (Status status = impl.group().run(call, buffers); !status.isOk()) throw frontend::errorOf(status, name, at);
   }
-  void runOn(const TensorType &type, const std::shared_ptr<Storage> &storage, CollectiveAlgorithm algorithm,
-             Reduce reduce = Reduce::sum, int root = 0) {
-    Buffers::Buffer buffer{storage->data, type.elements(), rowElements(type), shapeOf(type)};
-    run(type.dtype, {{&buffer, 1}}, algorithm, reduce, root);
-  }
-  static std::span<const int64_t> shapeOf(const TensorType &type) { return {type.shape.begin(), type.shape.end()}; }
-  /// Elements of a row where pieces are rows, else 1.
-  int64_t rowElements(const TensorType &type) const {
-    bool isOfRows = kind == Kind::reduceScatter || kind == Kind::allGather || kind == Kind::gather ||
-                    kind == Kind::scatter || kind == Kind::allToAll;
-    if (!isOfRows) return 1;
-    int64_t elements = 1;
-    for (int axis = 1; axis < type.shape.rank(); ++axis) elements *= type.shape[axis];
-    return elements;
-  }
-  /// The first axis as this rank has it.
-  Tensor rowsAt(const TensorType &whole, const std::shared_ptr<Storage> &storage, const Device &device) const {
-    rt::collective::Range rows = rt::collective::pieceOf(whole.shape[0], uint32_t(ranks()), uint32_t(rank()));
-    TensorType type = whole;
-    type.shape[0] = rows.size();
-    const char *begin = static_cast<const char *>(storage->data) + rows.begin * rowElements(whole) * size(type.dtype);
-    return tensor(type, memory(type, begin), device);
-  }
-  /// The type of all ranks' rows together, with this rank's in their place in new memory.
-  TensorType together(const Tensor &x, std::optional<int64_t> given, std::shared_ptr<Storage> &storage) const {
-    int64_t own = rowsOf(x), all = given.value_or(own * ranks());
-    const void *numbers = read(x);
-    rt::collective::Range rows = rt::collective::pieceOf(all, uint32_t(ranks()), uint32_t(rank()));
-    if (all < 0 || rows.size() != own)
-      refuse("of " + std::to_string(all) + " rows rank " + std::to_string(rank()) + " has " +
-             std::to_string(all < 0 ? 0 : rows.size()) + ", found " + std::to_string(own));
-    TensorType type = x.type();
-    type.shape[0] = all;
-    storage = memory(type);
-    std::memcpy(static_cast<char *>(storage->data) + rows.begin * rowElements(type) * size(type.dtype), numbers,
-                size_t(x.type().bytes()));
-    return type;
-  }
-  /// The root's type, on every rank: what broadcast and scatter need to know first.
-  TensorType typeOfRoot(const Tensor &x, int root) {
-    checkRoot(root);
-    int64_t words[Shape::kMaxRank + 2] = {};
-    if (rank() == root) {
-      read(x);
-      words[0] = int64_t(x.dtype());
-      words[1] = x.rank();
-      for (int axis = 0; axis < x.rank(); ++axis) words[axis + 2] = x.shape()[axis];
-    }
-    Buffers::Buffer buffer{words, int64_t(std::size(words))};
-    Operation(impl, Kind::broadcast, at)
-        .run(DType::i64, {{&buffer, 1}}, CollectiveAlgorithm::tree, Reduce::sum, root, kind);
-    return {DType(words[0]), Shape(words + 2, size_t(words[1]))};
-  }
 
 private:
+  /// All are told, who would wait for this rank.
+  [[noreturn]] void refuseToAll(const std::string &text) const {
+    impl.group().fail(Status(SPRIG_RT_INVALID_ARGUMENT, text));
+    refuse(text);
+  }
+
   Group::Impl &impl;
   Kind kind;
   Source at;
   std::string name;
+  bool isTraced;
 };
+
+/// What a rank gives where the root's tensor counts: one of the root's type, which others need not have. The root says
+/// what it has, and whether a gradient may be asked of it: that goes through on all ranks, or on none.
+Tensor Asked::likeRoot(const Tensor &x, int root) {
+  checkRoot(root);
+  if (isTraced) {
+    if (!x.defined())
+      refuse("in a function that is being compiled every rank gives a tensor of the root's type, rank " +
+             std::to_string(rank()) + " gives none");
+    return x;
+  }
+  const bool isRoot = rank() == root, isTracked = x.defined() && x.raw()->tracked && frontend::lineageIsOn();
+  int64_t words[Shape::kMaxRank + 3] = {};
+  if (isRoot) {
+    frontend::requireDefined(x, name.c_str(), "x", at);
+    if (kind == Kind::scatter) (void)rowsOf(x);
+    (void)x.wait(at);
+    words[0] = int64_t(x.dtype());
+    words[1] = x.rank();
+    words[2] = isTracked;
+    for (int axis = 0; axis < x.rank(); ++axis) words[axis + 3] = x.shape()[axis];
+  }
+  Buffers::Buffer buffer{words, int64_t(std::size(words))};
+  run(DType::i64, {{&buffer, 1}}, CollectiveAlgorithm::tree, root, kind);
+  if (isRoot) return x;
+  TensorType type{DType(words[0]), Shape(words + 3, size_t(words[1]))};
+  const std::string rootText = "rank " + std::to_string(root), ownText = "rank " + std::to_string(rank());
+  if (bool(words[2]) != isTracked)
+    refuseToAll("a gradient may be asked of the tensor of " + (isTracked ? ownText : rootText) +
+                ", and not of that of " + (isTracked ? rootText : ownText) +
+                ": give x.detach(), or one that requires a gradient on all ranks");
+  const bool isAlike = x.defined() && x.type() == type;
+  if (x.defined() && !isAlike && (kind == Kind::broadcast || isTracked))
+    refuseToAll(rootText + " has a tensor " + describe(type) + ", " + ownText + " one of " + describe(x.type()));
+  if (isAlike) return x;
+  DeviceScope scope(x.defined() ? x.device() : defaultDevice(), at);
+  return frontend::readyTensor(type, Storage::allocate(type.bytes())); // nobody reads what is in it
+}
 
 /// As errors call it.
 std::string textOf(Kind kind) { return std::string(nameOf(kind)); }
-
-Device deviceOf(const Tensor &x) { return x.defined() ? x.device() : defaultDevice(); }
 
 } // namespace
 
@@ -177,7 +181,7 @@ std::pair<int64_t, int64_t> Group::rowsOf(int64_t rows) const {
 // itself, so what else is there changes no bit.
 std::vector<Tensor> Group::allReduceAsync(const std::vector<Tensor> &tensors, Reduce reduce, Algorithm algorithm,
                                           Source at) {
-  static const frontend::OpName &op = frontend::opName("dist.all_reduce");
+  const frontend::OpName &op = frontend::collectiveName(Kind::allReduce);
   const bool isTraced = frontend::Trace::current();
   std::map<std::pair<DType, size_t>, std::vector<size_t>> together;
   for (size_t i = 0; i < tensors.size(); ++i) {
@@ -197,7 +201,7 @@ std::vector<Tensor> Group::allReduceAsync(const std::vector<Tensor> &tensors, Re
       operands.push_back(tensors[i]);
       types.push_back(tensors[i].type());
     }
-    frontend::AttrList attrs = frontend::allReduceAttrs(end, Reduction(reduce), given(algorithm));
+    frontend::AttrList attrs = frontend::collectiveAttrs(end, Kind::allReduce, Reduction(reduce), given(algorithm));
     std::vector<Tensor> reduced = frontend::recordAll(op, operands, std::move(attrs), types, at);
     for (size_t m = 0; m < members.size(); ++m) results[members[m]] = std::move(reduced[m]);
   }
@@ -228,80 +232,52 @@ std::vector<Tensor> Group::allReduce(const std::vector<Tensor> &tensors, Reduce 
 }
 
 Tensor Group::reduceScatter(const Tensor &x, Reduce reduce, Source at) {
-  Operation operation(own(textOf(Kind::reduceScatter), at), Kind::reduceScatter, at);
-  operation.rowsOf(x);
-  std::shared_ptr<Storage> storage = operation.memory(x.type(), operation.read(x));
-  operation.runOn(x.type(), storage, CollectiveAlgorithm::ring, reduce);
-  return operation.rowsAt(x.type(), storage, x.device());
+  Asked asked(own(textOf(Kind::reduceScatter), at), Kind::reduceScatter, at);
+  int64_t rows = asked.rowsOf(x);
+  return asked.record(x, Asked::withRows(x.type(), asked.partOf(rows)), reduce);
 }
 
 Tensor Group::allGather(const Tensor &x, std::optional<int64_t> rows, Source at) {
-  Operation operation(own(textOf(Kind::allGather), at), Kind::allGather, at);
-  std::shared_ptr<Storage> storage;
-  TensorType type = operation.together(x, rows, storage);
-  operation.runOn(type, storage, CollectiveAlgorithm::ring);
-  return operation.tensor(type, storage, x.device());
+  Asked asked(own(textOf(Kind::allGather), at), Kind::allGather, at);
+  return asked.record(x, asked.together(x, rows));
 }
 
 Tensor Group::broadcast(const Tensor &x, int root, Source at) {
-  Operation operation(own(textOf(Kind::broadcast), at), Kind::broadcast, at);
-  TensorType type = operation.typeOfRoot(x, root);
-  if (x.defined() && !(x.type() == type)) {
-    // Said to all, who would wait for this rank.
-    std::string text = "rank " + std::to_string(root) + " has a tensor " + describe(type) + ", rank " +
-                       std::to_string(rank()) + " one of " + describe(x.type());
-    own("broadcast", at).group().fail(Status(SPRIG_RT_INVALID_ARGUMENT, text));
-    operation.refuse(text);
-  }
-  std::shared_ptr<Storage> storage = operation.memory(type, rank() == root ? operation.read(x) : nullptr);
-  operation.runOn(type, storage, CollectiveAlgorithm::tree, Reduce::sum, root);
-  return operation.tensor(type, storage, deviceOf(x));
+  Asked asked(own(textOf(Kind::broadcast), at), Kind::broadcast, at);
+  Tensor given = asked.likeRoot(x, root);
+  return asked.record(given, given.type(), Reduce::sum, root);
 }
 
 Tensor Group::reduce(const Tensor &x, Reduce reduce, int root, Source at) {
-  Operation operation(own(textOf(Kind::reduce), at), Kind::reduce, at);
-  operation.checkRoot(root);
-  std::shared_ptr<Storage> storage = operation.memory(x.type(at), operation.read(x));
-  operation.runOn(x.type(), storage, CollectiveAlgorithm::tree, reduce, root);
-  return rank() == root ? operation.tensor(x.type(), storage, x.device()) : Tensor();
+  Asked asked(own(textOf(Kind::reduce), at), Kind::reduce, at);
+  asked.checkRoot(root);
+  return asked.record(x, x.type(at), reduce, root);
 }
 
 Tensor Group::gather(const Tensor &x, int root, std::optional<int64_t> rows, Source at) {
-  Operation operation(own(textOf(Kind::gather), at), Kind::gather, at);
-  operation.checkRoot(root);
-  std::shared_ptr<Storage> storage;
-  TensorType type = operation.together(x, rows, storage);
-  operation.runOn(type, storage, CollectiveAlgorithm::star, Reduce::sum, root);
-  return rank() == root ? operation.tensor(type, storage, x.device()) : Tensor();
+  Asked asked(own(textOf(Kind::gather), at), Kind::gather, at);
+  asked.checkRoot(root);
+  return asked.record(x, asked.together(x, rows), Reduce::sum, root);
 }
 
 Tensor Group::scatter(const Tensor &x, int root, Source at) {
-  Operation operation(own(textOf(Kind::scatter), at), Kind::scatter, at);
-  operation.checkRoot(root);
-  if (rank() == root) operation.rowsOf(x);
-  TensorType type = operation.typeOfRoot(x, root);
-  std::shared_ptr<Storage> storage = operation.memory(type, rank() == root ? operation.read(x) : nullptr);
-  operation.runOn(type, storage, CollectiveAlgorithm::star, Reduce::sum, root);
-  return operation.rowsAt(type, storage, deviceOf(x));
+  Asked asked(own(textOf(Kind::scatter), at), Kind::scatter, at);
+  Tensor given = asked.likeRoot(x, root);
+  return asked.record(given, Asked::withRows(given.type(), asked.partOf(asked.rowsOf(given))), Reduce::sum, root);
 }
 
 Tensor Group::allToAll(const Tensor &x, Source at) {
-  Operation operation(own(textOf(Kind::allToAll), at), Kind::allToAll, at);
-  int64_t rows = operation.rowsOf(x);
-  if (rows % size())
-    operation.refuse("expected a first axis that is a multiple of " + std::to_string(size()) + " ranks, found " +
-                     std::to_string(rows));
-  const TensorType &type = x.type();
-  std::shared_ptr<Storage> storage = operation.memory(type);
-  int64_t unit = operation.rowElements(type);
-  Buffers::Buffer from{const_cast<void *>(operation.read(x)), type.elements(), unit};
-  Buffers::Buffer to{storage->data, type.elements(), unit, Operation::shapeOf(type)};
-  operation.run(type.dtype, {{&to, 1}, {&from, 1}}, CollectiveAlgorithm::split);
-  return operation.tensor(type, storage, x.device());
+  Asked asked(own(textOf(Kind::allToAll), at), Kind::allToAll, at);
+  int64_t rows = rt::collective::exchangedRows(asked.rowsOf(x), uint32_t(asked.ranks()), uint32_t(asked.rank()));
+  return asked.record(x, Asked::withRows(x.type(), rows));
 }
 
 void Group::barrier(Source at) {
-  Operation(own(textOf(Kind::barrier), at), Kind::barrier, at).run(DType::f32, {}, CollectiveAlgorithm::tree);
+  Asked asked(own(textOf(Kind::barrier), at), Kind::barrier, at);
+  if (frontend::Trace::current())
+    asked.refuse("is in a function that is being compiled, which waits for others only in collectives whose results it "
+                 "needs; call it between functions");
+  asked.run(DType::f32, {}, CollectiveAlgorithm::tree);
 }
 
 } // namespace sprig::dist

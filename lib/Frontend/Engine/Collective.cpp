@@ -5,21 +5,36 @@
 #include "lib/Frontend/Engine/Recording.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "runtime/collective/Collective.h"
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 
 namespace sprig::frontend {
 
+using rt::collective::Form;
+using rt::collective::Kind;
+using rt::comm::Buffers;
 using rt::comm::Status;
 
 namespace {
 
-const OpName &allReduceName() {
-  static const OpName &op = opName("dist.all_reduce");
-  return op;
+constexpr Kind kRecorded[] = {Kind::allReduce, Kind::reduceScatter, Kind::allGather, Kind::broadcast,
+                              Kind::reduce,    Kind::gather,        Kind::scatter,   Kind::allToAll};
+
+/// By Kind.
+const std::array<const OpName *, std::size(kRecorded)> &names() {
+  static const auto all = [] {
+    std::array<const OpName *, std::size(kRecorded)> made;
+    for (Kind kind : kRecorded) made[size_t(kind)] = &opName("dist." + std::string(nameOf(kind)));
+    return made;
+  }();
+  return all;
 }
 
-/// One all-reduce of a rank, out of place: whoever holds its operands keeps them.
+Kind kindOf(const OpName &op) { return Kind(std::find(names().begin(), names().end(), &op) - names().begin()); }
+
+/// One collective of a rank, out of place: whoever holds its operands keeps them.
 class CollectiveTask : public Task {
 public:
   std::shared_ptr<RankEnd> end;
@@ -27,6 +42,7 @@ public:
   GraphNode description;
   std::vector<Tensor> operands;
   std::vector<Value *> results; // a reference each
+  Kind kind;
 
   ~CollectiveTask() override {
     for (Value *value : results) drop(value);
@@ -42,12 +58,12 @@ public:
     // The others wait for this rank.
     if (failure) end->group->fail({SPRIG_RT_CANCELLED, end->text() + ": " + failure->what()});
     if (!failure) try {
-        ProfileSpan span("collective", [&] { return placeText(description.source, "all_reduce", nullptr); });
-        if (Status status = reduce(); !status.isOk())
-          failure = std::make_shared<Error>(errorOf(status, "all_reduce", description.source));
+        ProfileSpan span("collective", [&] { return placeText(description.source, description.op->text, nullptr); });
+        if (Status status = meet(); !status.isOk())
+          failure = std::make_shared<Error>(errorOf(status, std::string(nameOf(kind)), description.source));
       } catch (const std::exception &error) {
-        failure =
-            std::make_shared<Error>(ErrorKind::runtime, placeText(description.source) + "all_reduce: " + error.what());
+        failure = std::make_shared<Error>(
+            ErrorKind::runtime, placeText(description.source, description.op->text, nullptr) + ": " + error.what());
         end->group->fail({SPRIG_RT_CANCELLED, end->text() + ": " + failure->what()});
       }
     if (failure) Engine::of(end->order->lane).noteFailure(failure);
@@ -60,20 +76,48 @@ public:
   }
 
 private:
-  Status reduce() {
-    std::vector<rt::comm::Buffers::Buffer> buffers;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const TensorType &type = results[i]->type;
-      results[i]->storage = Storage::allocate(type.bytes());
-      std::memcpy(results[i]->storage->data, operands[i].raw()->storage->data, size_t(type.bytes()));
-      buffers.push_back({results[i]->storage->data, type.elements(), 1, {type.shape.begin(), type.shape.end()}});
-    }
+  Status meet() {
+    std::vector<rt::comm::GroupTensor> tensors;
+    for (size_t i = 0; i < operands.size(); ++i) tensors.push_back(tensorOf(i));
     rt::comm::Call call;
-    call.reduction = rt::comm::Reduction(std::atoi(find(description.attrs, "reduction")->text));
+    call.kind = kind;
+    if (const Attr *reduction = find(description.attrs, "reduction"))
+      call.reduction = rt::comm::Reduction(std::atoi(reduction->text));
+    if (const Attr *root = find(description.attrs, "root")) call.root = int32_t(root->integer);
     call.dtype = sprig_rt_dtype(operands[0].dtype());
     call.file = description.source.file;
     call.line = description.source.line;
-    return end->group->allReduce(call, algorithm(), buffers);
+    return end->group->run(call, algorithm(), tensors);
+  }
+
+  /// Of the operand and of new memory for the result: a whole that does not stay what it was is a copy.
+  rt::comm::GroupTensor tensorOf(size_t i) {
+    const TensorType &from = operands[i].type(), &to = results[i]->type;
+    void *read = operands[i].raw()->storage->data;
+    results[i]->storage = Storage::allocate(to.bytes());
+    void *written = results[i]->storage->data;
+    bool isOfRoot = kind == Kind::broadcast || kind == Kind::scatter;
+    bool isRead = !isOfRoot || find(description.attrs, "root")->integer == end->group->rank();
+    switch (formOf(kind)) {
+    case Form::inPlace:
+      if (isRead) std::memcpy(written, read, size_t(to.bytes()));
+      return {bufferOf(to, written)};
+    case Form::toPart:
+      wholes.push_back(Storage::allocate(from.bytes()));
+      if (isRead) std::memcpy(wholes.back()->data, read, size_t(from.bytes()));
+      return {bufferOf(from, wholes.back()->data), bufferOf(to, written)};
+    case Form::fromPart:
+    case Form::apart: break;
+    }
+    return {bufferOf(to, written), bufferOf(from, read)};
+  }
+
+  /// Pieces are of rows, but where all is in place.
+  Buffers::Buffer bufferOf(const TensorType &type, void *data) const {
+    int64_t unit = 1;
+    if (formOf(kind) != Form::inPlace)
+      for (int axis = 1; axis < type.shape.rank(); ++axis) unit *= type.shape[axis];
+    return {data, type.elements(), unit, {type.shape.begin(), type.shape.end()}};
   }
 
   rt::comm::GivenAlgorithm algorithm() const {
@@ -84,6 +128,8 @@ private:
     rt::collective::findAlgorithm(quoted.substr(1, quoted.size() - 2), algorithm);
     return algorithm;
   }
+
+  std::vector<std::shared_ptr<Storage>> wholes;
 };
 
 /// For gradients: the results remember what they were made of.
@@ -100,8 +146,8 @@ void rememberCollective(const GraphNode &description, std::span<const Tensor> op
   for (const Tensor &operand : operands) {
     keep(operand.raw());
     node->operands.push_back(operand.raw());
-    types.push_back(operand.type());
   }
+  for (const Value *value : values) types.push_back(value->type);
   node->resultTypes.assign(types);
   node->references.store(uint32_t(values.size()), std::memory_order_relaxed);
   for (size_t i = 0; i < values.size(); ++i) {
@@ -113,11 +159,19 @@ void rememberCollective(const GraphNode &description, std::span<const Tensor> op
 
 } // namespace
 
-bool isCollective(const OpName &op) { return &op == &allReduceName(); }
+bool isCollective(const OpName &op) {
+  // Each operation is asked: most are of another dialect.
+  return op.text.front() == 'd' && std::find(names().begin(), names().end(), &op) != names().end();
+}
 
-AttrList allReduceAttrs(const RankEnd &end, rt::comm::Reduction reduction, rt::comm::GivenAlgorithm algorithm) {
-  AttrList attrs{Attr::other("reduction", intern(std::to_string(int(reduction)) + " : i32").c_str()),
-                 Attr::other("mesh", end.mesh), Attr::other("axes", "[\"data\"]")};
+const OpName &collectiveName(Kind kind) { return *names()[size_t(kind)]; }
+
+AttrList collectiveAttrs(const RankEnd &end, Kind kind, rt::comm::Reduction reduction,
+                         rt::comm::GivenAlgorithm algorithm, int root) {
+  AttrList attrs{Attr::other("mesh", end.mesh), Attr::other("axes", "[\"data\"]")};
+  if (rt::comm::reduces(kind))
+    attrs.push_back(Attr::other("reduction", intern(std::to_string(int(reduction)) + " : i32").c_str()));
+  if (rt::collective::isRooted(kind)) attrs.push_back(Attr::of("root", root));
   if (algorithm)
     attrs.push_back(
         Attr::other("algorithm", intern('"' + std::string(rt::collective::nameOf(*algorithm)) + '"').c_str()));
@@ -165,6 +219,7 @@ void queueCollective(GraphNode &&collective, std::span<const Tensor> operands, s
   task->results.assign(values, values + operands.size());
   task->operands.assign(operands.begin(), operands.end());
   if (mayTrack && isTracked) rememberCollective(collective, operands, task->results);
+  task->kind = kindOf(*collective.op);
   task->description = std::move(collective);
   task->turn = task->end->order->next(lane);
   Engine &engine = Engine::of(lane);

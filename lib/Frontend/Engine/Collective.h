@@ -8,8 +8,12 @@ namespace sprig::frontend {
 /// Whether several ranks do it together.
 bool isCollective(const OpName &op);
 
-/// An all-reduce of tensors of one type of elements; the algorithm by their bytes where none is given.
-AttrList allReduceAttrs(const RankEnd &end, rt::comm::Reduction reduction, rt::comm::GivenAlgorithm algorithm);
+/// The operation of tensors of one type of elements. A barrier and a part are none.
+const OpName &collectiveName(rt::collective::Kind kind);
+/// Its attributes: the algorithm is by the tensors' bytes where none is given; a root, or a reduction, is for those
+/// that have one.
+AttrList collectiveAttrs(const RankEnd &end, rt::collective::Kind kind, rt::comm::Reduction reduction,
+                         rt::comm::GivenAlgorithm algorithm = {}, int root = 0);
 
 /// Notes in a function that is being recorded which rank's program it is. Throws Error (usage) where it cannot be.
 void noteCollective(Trace &trace, const GraphNode &collective);

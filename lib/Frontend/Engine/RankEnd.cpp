@@ -20,7 +20,10 @@ Ends &ends() {
 } // namespace
 
 CollectiveOrder::CollectiveOrder() : lane(takeRankLane()) {}
-CollectiveOrder::~CollectiveOrder() { giveBackRankLane(lane); }
+CollectiveOrder::~CollectiveOrder() {
+  (void)Engine::of(lane).takeFailure(); // the rank has been told; who takes the lane next has no part in it
+  giveBackRankLane(lane);
+}
 
 void CollectiveOrder::Turn::await() const {
   if (before && !before->done.load(std::memory_order_acquire)) Engine::of(before->lane).waitFor(before->done);
@@ -35,8 +38,8 @@ CollectiveOrder::Turn CollectiveOrder::next(LaneId lane) {
 void CollectiveOrder::settle() const { Turn{last, nullptr}.await(); }
 
 RankEnd::RankEnd(std::shared_ptr<rt::comm::RankGroup> group, std::shared_ptr<CollectiveOrder> order, bool isPart)
-    : group(std::move(group)), order(std::move(order)), mesh(newMesh(this->group->ranks())), isPart(isPart),
-      thread(std::this_thread::get_id()) {}
+    : group(std::move(group)), order(std::move(order)), mesh(newMesh({this->group->rank(), this->group->ranks()})),
+      isPart(isPart), thread(std::this_thread::get_id()) {}
 
 std::shared_ptr<RankEnd> RankEnd::open(std::shared_ptr<rt::comm::RankGroup> group,
                                        std::shared_ptr<CollectiveOrder> order) {

@@ -14,8 +14,8 @@ const SampleShare *SampleShare::current() { return innermost; }
 
 Tensor SampleShare::sum(const Tensor &x, Source at) const {
   if (end->group->ranks() == 1) return x;
-  return record(opName("dist.all_reduce"), {x}, allReduceAttrs(*end, rt::comm::Reduction::sum, std::nullopt),
-                x.type(at), at);
+  constexpr auto kind = rt::collective::Kind::allReduce;
+  return record(collectiveName(kind), {x}, collectiveAttrs(*end, kind, rt::comm::Reduction::sum), x.type(at), at);
 }
 
 } // namespace sprig::frontend

@@ -291,9 +291,16 @@ FailureOr<Writer::Encoded> Writer::encode(CollectiveOp op) {
   if (op.getUnits()) units = builder.CreateVector(std::vector<uint64_t>(op.getUnits()->begin(), op.getUnits()->end()));
   auto content = fb::CreateCollective(builder, fb::CollectiveKind(op.getKind()), reduction, *element, algorithm,
                                       uint32_t(op.getRoot().value_or(0)), buffers, units);
-  if (!op.getOver()) return Encoded{fb::Command::Collective, content.Union(), op.getTitle()};
-  SmallVector<uint32_t> axes = *op->getParentOfType<ProgramOp>().findAxes(*op.getOver());
-  auto list = builder.CreateVector(axes.data(), axes.size());
+  bool isOfRoot = op.getKind() == CollectiveKind::reduce || op.getKind() == CollectiveKind::gather;
+  if (!op.getOver() && !isOfRoot) return Encoded{fb::Command::Collective, content.Union(), op.getTitle()};
+  flatbuffers::Offset<flatbuffers::Vector<uint32_t>> list;
+  if (op.getOver()) {
+    SmallVector<uint32_t> axes = *op->getParentOfType<ProgramOp>().findAxes(*op.getOver());
+    list = builder.CreateVector(axes.data(), axes.size());
+  }
+  if (isOfRoot)
+    return Encoded{fb::Command::RootCollective, fb::CreateRootCollective(builder, content, list).Union(),
+                   op.getTitle()};
   return Encoded{fb::Command::AxesCollective, fb::CreateAxesCollective(builder, content, list).Union(), op.getTitle()};
 }
 

@@ -134,9 +134,12 @@ void CpuRun::runCollective(const Command &command, void *const *own, bool isApar
   const Collective &asked = current.collectives[command.collective];
   int64_t size = int64_t(dtypeSize(asked.dtype));
   auto tensorOf = [&](uint32_t i) -> comm::GroupTensor {
-    uint32_t whole = asked.wholeOf(command, i);
-    int64_t elements = int64_t(current.bufferOf(command, whole).size) / size;
-    return {{own[whole], elements, asked.unitOf(i)}, asked.isInPlace() ? nullptr : own[asked.otherOf(command, i)]};
+    auto bufferOf = [&](uint32_t operand) -> comm::Buffers::Buffer {
+      return {own[operand], int64_t(current.bufferOf(command, operand).size) / size, asked.unitOf(i)};
+    };
+    comm::GroupTensor tensor{bufferOf(asked.wholeOf(command, i))};
+    if (!asked.isInPlace()) tensor.other = bufferOf(asked.otherOf(command, i));
+    return tensor;
   };
   comm::GroupCall call{asked.kind, sprig_rt_dtype(asked.dtype), asked.reduction, asked.algorithm, int32_t(asked.root)};
   comm::RankGroup *part = nullptr;

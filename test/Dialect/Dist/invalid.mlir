@@ -71,7 +71,7 @@ func.func @booleans(%x: tensor<8xi1>) {
 dist.mesh @mesh ["data"] [4]
 func.func @scalar(%x: tensor<f32>) {
   // expected-error @+1 {{expected tensors with a first axis}}
-  %0 = dist.all_to_all %x on @mesh ["data"] : tensor<f32>
+  %0 = dist.all_to_all %x on @mesh ["data"] : tensor<f32> -> tensor<f32>
   return
 }
 
@@ -102,8 +102,16 @@ func.func @ofRank(%x: tensor<6x2xf32>) attributes {dist.rank = 3 : i64} {
 // -----
 dist.mesh @mesh ["data"] [4]
 func.func @exchange(%x: tensor<6x2xf32>) attributes {dist.rank = 3 : i64} {
-  // expected-error @+1 {{a first axis of 6 does not divide by the 4 ranks of the group}}
-  %0 = dist.all_to_all %x on @mesh ["data"] : tensor<6x2xf32>
+  // expected-error @+1 {{expected 'tensor<4x2xf32>' for 'tensor<6x2xf32>' that 4 ranks exchange, or the way back, found 'tensor<6x2xf32>'}}
+  %0 = dist.all_to_all %x on @mesh ["data"] : tensor<6x2xf32> -> tensor<6x2xf32>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @exchangeOfAny(%x: tensor<6x2xf32>) {
+  // expected-error @+1 {{expected 'tensor<8x2xf32>' or 'tensor<4x2xf32>' for 'tensor<6x2xf32>' that 4 ranks exchange, or the way back, found 'tensor<8x3xf32>'}}
+  %0 = dist.all_to_all %x on @mesh ["data"] : tensor<6x2xf32> -> tensor<8x3xf32>
   return
 }
 
@@ -167,8 +175,35 @@ func.func @place(%x: tensor<4xf32>) {
 
 // -----
 func.func @apart(%x: tensor<4xf32>) {
-  // expected-error @+1 {{expected an operand and a result of one size where they are apart}}
+  // expected-error @+1 {{has an operand in a place of the result, and both apart}}
+  %0 = dist.steps sum rank 0 at 1 apart (%x) : tensor<4xf32> -> tensor<2xf32> {
+  }
+  return
+}
+
+// -----
+func.func @sent(%x: tensor<2xf32>) {
+  %0 = dist.steps sum rank 0 apart (%x) : tensor<2xf32> -> tensor<4xf32> {
+    // expected-error @+1 {{expected elements of 2, found [0, 3)}}
+    dist.send [0, 3) to 1
+  }
+  return
+}
+
+// -----
+func.func @received(%x: tensor<4xf32>) {
   %0 = dist.steps sum rank 0 apart (%x) : tensor<4xf32> -> tensor<2xf32> {
+    // expected-error @+1 {{expected elements of 2, found [0, 3)}}
+    dist.receive [0, 3) from 1
+  }
+  return
+}
+
+// -----
+func.func @keptFrom(%x: tensor<4xf32>) {
+  %0 = dist.steps sum rank 0 apart (%x) : tensor<4xf32> -> tensor<2xf32> {
+    // expected-error @+1 {{expected 2 of 4 elements of the operand, found them from 3 on}}
+    dist.keep [0, 2) from 3
   }
   return
 }

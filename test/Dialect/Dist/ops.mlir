@@ -25,8 +25,8 @@ func.func @collectives(%x: tensor<8x3xf32>, %flags: tensor<4xi1>, %y: tensor<5x3
   %12:2 = dist.all_gather %x, %v on @mesh ["model"] : tensor<8x3xf32>, tensor<2xf32> -> tensor<16x3xf32>, tensor<4xf32>
   // CHECK: dist.part %{{.*}} on @mesh ["model"] : tensor<8x3xf32> -> tensor<4x3xf32>
   %13 = dist.part %x on @mesh ["model"] : tensor<8x3xf32> -> tensor<4x3xf32>
-  // CHECK: dist.all_to_all %{{.*}} on @mesh ["data"] : tensor<8x3xf32>
-  %4 = dist.all_to_all %x on @mesh ["data"] : tensor<8x3xf32>
+  // CHECK: dist.all_to_all %{{.*}} on @mesh ["data"] : tensor<8x3xf32> -> tensor<8x3xf32>
+  %4 = dist.all_to_all %x on @mesh ["data"] : tensor<8x3xf32> -> tensor<8x3xf32>
   // CHECK: dist.broadcast %{{.*}} root 3 on @mesh ["data"] by "tree" : tensor<8x3xf32>
   %5 = dist.broadcast %x root 3 on @mesh ["data"] by "tree" : tensor<8x3xf32>
   // CHECK: dist.reduce product %{{.*}} root 1 on @mesh ["model"] : tensor<8x3xf32>
@@ -47,7 +47,36 @@ func.func @uneven(%x: tensor<10x3xf32>) attributes {dist.rank = 5 : i64} {
   %0 = dist.part %x on @mesh ["data"] : tensor<10x3xf32> -> tensor<2x3xf32>
   // CHECK: dist.all_gather %{{.*}} on @mesh ["data"] : tensor<2x3xf32> -> tensor<10x3xf32>
   %1 = dist.all_gather %0 on @mesh ["data"] : tensor<2x3xf32> -> tensor<10x3xf32>
+  // It gets two from each of the four, and gives them back.
+  // CHECK: dist.all_to_all %{{.*}} on @mesh ["data"] : tensor<10x3xf32> -> tensor<8x3xf32>
+  %2 = dist.all_to_all %x on @mesh ["data"] : tensor<10x3xf32> -> tensor<8x3xf32>
+  // CHECK: dist.all_to_all %{{.*}} on @mesh ["data"] : tensor<8x3xf32> -> tensor<10x3xf32>
+  %3 = dist.all_to_all %2 on @mesh ["data"] : tensor<8x3xf32> -> tensor<10x3xf32>
   return
+}
+
+// Of any rank: two or three rows from each.
+func.func @unevenOfAny(%x: tensor<10x3xf32>) {
+  // CHECK: dist.all_to_all %{{.*}} on @mesh ["data"] : tensor<10x3xf32> -> tensor<12x3xf32>
+  %0 = dist.all_to_all %x on @mesh ["data"] : tensor<10x3xf32> -> tensor<12x3xf32>
+  // CHECK: dist.all_to_all %{{.*}} on @mesh ["data"] : tensor<10x3xf32> -> tensor<8x3xf32>
+  %1 = dist.all_to_all %x on @mesh ["data"] : tensor<10x3xf32> -> tensor<8x3xf32>
+  return
+}
+
+// What is kept of a larger operand lies elsewhere in it.
+// CHECK-LABEL: func.func @apart
+func.func @apart(%x: tensor<3xf32>) -> tensor<2xf32> {
+  // CHECK: dist.steps sum rank 1 apart (%{{.*}}) : tensor<3xf32> -> tensor<2xf32> {
+  // CHECK-NEXT: dist.keep [1, 2) from 2
+  // CHECK-NEXT: dist.send [0, 2) to 0
+  // CHECK-NEXT: dist.receive [0, 1) from 0
+  %y = dist.steps sum rank 1 apart (%x) : tensor<3xf32> -> tensor<2xf32> {
+    dist.keep [1, 2) from 2
+    dist.send [0, 2) to 0
+    dist.receive [0, 1) from 0
+  }
+  return %y : tensor<2xf32>
 }
 
 // CHECK-LABEL: func.func @steps

@@ -723,8 +723,20 @@ exec.program @exchange inputs() outputs("y": tensor<4xf32>, "z": tensor<4xf32>) 
   %t = exec.buffer arena : memref<2xf32>
   %u = exec.buffer arena : memref<3xf32>
   exec.lane on @cpu {
-    // expected-error@+1 {{has 4 rows of 4xf32, which 3 ranks do not share evenly}}
+    // expected-error@+1 {{has 4xf32 in rows of 1, for which rank 0 of 3 gets 6 elements, found 4xf32}}
     exec.collective all_to_all (%y) to (%z) : memref<4xf32> to memref<4xf32>
+  }
+}
+
+// -----
+
+exec.device @cpu "cpu"
+exec.program @exchange inputs() outputs("y": tensor<4xf32>) attributes {ranks = 2 : i64} {
+  %y = exec.buffer output[0] : memref<4xf32>
+  %t = exec.buffer arena : memref<3xf32>
+  exec.lane on @cpu {
+    // expected-error@+1 {{has 3xf32 beside 4xf32, expected 4 elements}}
+    exec.collective all_to_all (%t) to (%y) : memref<3xf32> to memref<4xf32>
   }
 }
 
