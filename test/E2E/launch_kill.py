@@ -66,8 +66,8 @@ def check(number):
     stops = number % 3 == 0
     time.sleep(random.uniform(0, 0.6))
     there = ranks()
-    if victim not in there:  # not started yet
-        time.sleep(0.1)
+    while victim not in there and process.poll() is None:  # not started yet
+        time.sleep(0.02)
         there = ranks()
     begin = time.monotonic()
     if victim in there:
