@@ -64,6 +64,9 @@ struct CompileOptions {
   std::map<std::string, std::vector<int64_t>> dims;
   /// Whole shapes of inputs.
   std::map<std::string, std::vector<int64_t>> shapes;
+  /// Values that inputs of an ONNX model always have, as many as their shapes take: they become constants, the entries
+  /// have no such inputs, and what only other values would lead to is not compiled ({"sr", {16000}}).
+  std::map<std::string, std::vector<double>> values;
 
   /// Devices to compile for, each as `kind:number`: cpu:0 and cpu:1 are shares of the cores, null:0 is for tests
   /// (docs/parallel.md). With several, operations are placed by cost where `places` says nothing; none or one: all is

@@ -50,7 +50,7 @@ std::vector<uint8_t> sprig::compileTraining(const Model &model, const std::strin
   ModelInterface interface = inspectONNX(content, model.name());
   std::vector<std::map<std::string, int64_t>> dims;
   for (int64_t batch : entries.forwardSizes(parsed)) dims.push_back(batchDims(interface, model.name(), batch));
-  OwningOpRef<ModuleOp> module = readEntries(*lease.context, model, content, dims, options.shapes, /*training=*/true);
+  OwningOpRef<ModuleOp> module = readEntries(*lease.context, model, content, dims, options, /*training=*/true);
   std::map<int64_t, func::FuncOp> forwards;
   auto functions = llvm::to_vector(module->getOps<func::FuncOp>());
   for (auto [batch, function] : llvm::zip_equal(entries.forwardSizes(parsed), functions)) forwards[batch] = function;

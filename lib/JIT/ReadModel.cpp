@@ -42,8 +42,7 @@ std::vector<std::map<std::string, int64_t>> sprig::entrySizes(const CompileOptio
 mlir::OwningOpRef<mlir::ModuleOp> sprig::readEntries(mlir::MLIRContext &context, const Model &model,
                                                      const std::string &content,
                                                      const std::vector<std::map<std::string, int64_t>> &sizes,
-                                                     const std::map<std::string, std::vector<int64_t>> &shapes,
-                                                     bool training) {
+                                                     const CompileOptions &options, bool training) {
   ImportOptions import;
   import.training = training;
   import.entries.clear();
@@ -52,7 +51,8 @@ mlir::OwningOpRef<mlir::ModuleOp> sprig::readEntries(mlir::MLIRContext &context,
     for (const auto &[dim, size] : dims)
       if (sizes.size() > 1) entry.name += "_" + dim + std::to_string(size);
     entry.dims = dims;
-    entry.shapes = shapes;
+    entry.shapes = options.shapes;
+    entry.fixed = options.values;
     import.entries.push_back(std::move(entry));
   }
   std::string folder;
@@ -71,9 +71,10 @@ mlir::OwningOpRef<mlir::ModuleOp> sprig::readModule(mlir::MLIRContext &context, 
                                                     const std::string &content, const CompileOptions &options) {
   if (content.empty()) throw Error(ErrorKind::badInput, model.name() + ": is empty, expected a model");
   if (!looksLikeText(content))
-    return readEntries(context, model, content, entrySizes(options), options.shapes, /*training=*/false);
-  if (!options.dims.empty() || !options.shapes.empty())
-    throw Error(ErrorKind::usage,
-                model.name() + ": is MLIR text, whose shapes are fixed; dims and shapes are for ONNX models");
+    return readEntries(context, model, content, entrySizes(options), options, /*training=*/false);
+  if (!options.dims.empty() || !options.shapes.empty() || !options.values.empty())
+    throw Error(ErrorKind::usage, model.name() +
+                                      ": is MLIR text, whose inputs and their shapes are fixed; dims, shapes "
+                                      "and values are for ONNX models");
   return readText(context, content, model.name(), options.compileFrom);
 }

@@ -16,12 +16,13 @@ bool isPackage(const std::string &content);
 /// One set of sizes per entry: the cross product of `dims`.
 std::vector<std::map<std::string, int64_t>> entrySizes(const CompileOptions &options);
 
-/// Imports ONNX, one function for each set of sizes, in their order; they are entries of one name. For training, what
+/// Imports ONNX, one function for each set of sizes, in their order, with the options' shapes and values; they are
+/// entries of one name. For training, what
 /// an inference does without stays.
 mlir::OwningOpRef<mlir::ModuleOp> readEntries(mlir::MLIRContext &context, const Model &model,
                                               const std::string &content,
                                               const std::vector<std::map<std::string, int64_t>> &sizes,
-                                              const std::map<std::string, std::vector<int64_t>> &shapes, bool training);
+                                              const CompileOptions &options, bool training);
 
 /// Imports ONNX or parses text; the module is verified. Entries get the attribute `nn.entry`, their common name.
 mlir::OwningOpRef<mlir::ModuleOp> readModule(mlir::MLIRContext &context, const Model &model, const std::string &content,

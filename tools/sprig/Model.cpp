@@ -52,6 +52,21 @@ std::string entryName(const std::vector<EntryRequest> &entries, size_t index) {
   return name;
 }
 
+std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings) {
+  std::vector<InputSpec> specs = inputsOf(model);
+  for (auto &[name, values] : settings.inputValues())
+    if (std::erase_if(specs, [&](const InputSpec &spec) { return spec.name == name; }) == 0)
+      throw Error(ErrorKind::usage, "--value " + name + "=...: the model has no input '" + name + "'");
+  std::map<std::string, std::vector<int64_t>> shapes = settings.inputShapes();
+  for (InputSpec &spec : specs) {
+    auto given = shapes.find(spec.name);
+    if (spec.hasShape || given == shapes.end()) continue;
+    spec.hasShape = true;
+    for (int64_t size : given->second) spec.dims.push_back({size, ""});
+  }
+  return specs;
+}
+
 Runner loadPackage(const Model &model, const RunnerOptions &options) {
   if (model.text.empty()) return Runner::load(model.path, options);
   return Runner::load({model.text.begin(), model.text.end()}, model.path == "-" ? "<stdin>" : model.path, options);
@@ -61,6 +76,9 @@ void refusePlaces(const Model &model, const Settings &settings) {
   if (!settings.places.empty() || settings.explainPlacement)
     throw Error(ErrorKind::usage, model.path + ": is a package, in which all has its place; --place and "
                                                "--explain-placement go with the model that it was made of");
+  if (!settings.values.empty())
+    throw Error(ErrorKind::usage, model.path + ": is a package, whose inputs stay; --value goes with the model that it "
+                                               "was made of");
   if (settings.precision != Settings().precision)
     throw Error(ErrorKind::usage,
                 model.path +

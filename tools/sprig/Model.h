@@ -33,6 +33,8 @@ Model openModel(const std::string &path);
 
 /// Inputs (and outputs) of a model that is no package, symbolic dimensions and all.
 std::vector<InputSpec> inputsOf(const Model &model);
+/// Inputs that calls give: those that are left with --value; what says no shape has the one that --shape gives it.
+std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings);
 std::vector<InputSpec> outputsOf(const Model &model);
 
 /// One entry to compile.

@@ -21,7 +21,7 @@ constexpr int kMostLanes = 64;
 std::pair<std::string, std::string> splitAssignment(const std::string &flag, const std::string &text) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    badUse(flag + " " + text + ": expected NAME=" + (flag == "--dim" ? "SIZE" : "8x784"));
+    badUse(flag + " " + text + ": expected NAME=" + (flag == "--dim" ? "SIZE" : flag == "--value" ? "16000" : "8x784"));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -74,6 +74,25 @@ std::map<std::string, std::vector<int64_t>> Settings::inputShapes() const {
     auto [name, text] = splitAssignment("--shape", argument);
     auto sizes = text == "scalar" ? std::vector<int64_t>() : parseSizes("--shape", argument, text, 'x');
     if (!result.emplace(name, sizes).second) badUse("--shape " + argument + ": input '" + name + "' is given twice");
+  }
+  return result;
+}
+
+std::map<std::string, std::vector<double>> Settings::inputValues() const {
+  std::map<std::string, std::vector<double>> result;
+  for (const std::string &argument : values) {
+    auto [name, text] = splitAssignment("--value", argument);
+    std::vector<double> numbers;
+    for (const char *at = text.data(), *end = at + text.size();; ++at) {
+      double number = 0;
+      auto [after, error] = std::from_chars(at, end, number);
+      if (error != std::errc() || (after != end && *after != ','))
+        badUse("--value " + argument + ": expected numbers with commas between them behind the =");
+      numbers.push_back(number);
+      if (at = after; at == end) break;
+    }
+    if (!result.emplace(name, std::move(numbers)).second)
+      badUse("--value " + argument + ": input '" + name + "' is given twice");
   }
   return result;
 }
@@ -245,6 +264,12 @@ void addSettings(CLI::App &command, Settings &settings) {
       ->expected(1);
   command.add_option("--shape", settings.shapes, "binds an input's shape: NAME=8x784")->take_all()->expected(1);
   command
+      .add_option("--value", settings.values,
+                  "a value that an input always has: NAME=16000 or NAME=0.5,0.5; it is compiled as a constant, the "
+                  "input is gone, and what only other values lead to is left out")
+      ->take_all()
+      ->expected(1);
+  command
       .add_option("--target", settings.targets,
                   "kind of device to generate code for: cpu or cuda, which may have architectures behind a colon, "
                   "as cuda:sm_80,sm_90 (default cpu; of cuda sm_80 and sm_90, and PTX for newer ones)")
@@ -364,6 +389,29 @@ std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
           std::find(result.begin(), result.end(), dim.symbol) == result.end())
         result.push_back(dim.symbol);
   return result;
+}
+
+void requireSizes(const std::string &model, const std::vector<InputSpec> &specs,
+                  const std::map<std::string, int64_t> &dims) {
+  for (const InputSpec &spec : specs)
+    if (!spec.hasShape)
+      badUse(model + ": input '" + spec.name + "' has no shape: give --shape " + spec.name + "=8x784");
+  std::vector<std::string> symbols = unboundSymbols(specs, dims);
+  if (symbols.empty()) return;
+  std::string names, flags;
+  for (const std::string &symbol : symbols) {
+    names += (names.empty() ? "'" : ", '") + symbol + "'";
+    flags += " --dim " + symbol + "=8";
+  }
+  if (symbols.size() > 1) badUse(model + ": dimensions " + names + " are not bound: give their sizes with" + flags);
+  badUse(model + ": dimension " + names + " is not bound: give its size with" + flags);
+}
+
+void takeOnes(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims) {
+  for (const std::string &symbol : unboundSymbols(specs, dims)) {
+    inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
+    dims[symbol] = 1;
+  }
 }
 
 } // namespace sprig::cli

@@ -12,6 +12,7 @@ namespace sprig::cli {
 
 struct Settings {
   std::vector<std::string> dims, shapes; ///< as given: NAME=8 or NAME=1,8; NAME=8x784
+  std::vector<std::string> values;       ///< as given: NAME=16000 or NAME=0.5,0.5
   std::vector<std::string> targets, cpus, devices, links, places, remarks;
   std::string topology;               ///< of commands that compile or run here; takeTopology makes links of it
   std::vector<std::string> ownMemory; ///< devices that the caller's arrays would be copied to on that topology
@@ -29,6 +30,7 @@ struct Settings {
   /// One map of symbol to size per entry: the cross product of the lists given by --dim, one empty map without.
   std::vector<std::map<std::string, int64_t>> entryDims() const;
   std::map<std::string, std::vector<int64_t>> inputShapes() const;
+  std::map<std::string, std::vector<double>> inputValues() const;
   /// Lanes to schedule for: --threads, --devices cpu:N (which is told of), or 0 for the machine's default.
   int laneCount() const;
   /// What --devices names, for the runtime; "" for what the program names.
@@ -77,5 +79,10 @@ void bindShapes(const std::vector<InputSpec> &specs, const std::map<std::string,
 /// Names of symbolic dimensions that are in no map, in order.
 std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
                                         const std::map<std::string, int64_t> &dims);
+/// Throws a usage error that names all dimensions without a size, with the flags that give them.
+void requireSizes(const std::string &model, const std::vector<InputSpec> &specs,
+                  const std::map<std::string, int64_t> &dims);
+/// Gives what has no size the size 1, and says so.
+void takeOnes(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims);
 
 } // namespace sprig::cli

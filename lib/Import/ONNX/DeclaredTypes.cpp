@@ -10,7 +10,10 @@ static std::string declaredText(const onnx::TensorShapeProto &shape) {
   std::string text;
   for (const auto &dim : shape.dim()) {
     text += text.empty() ? "" : "x";
-    text += dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param().empty() ? "?" : dim.dim_param();
+    if (dim.has_dim_value() && dim.dim_value() >= 0)
+      text += std::to_string(dim.dim_value());
+    else
+      text += dim.dim_param().empty() ? "?" : dim.dim_param();
   }
   return text;
 }
@@ -29,7 +32,7 @@ void Importer::checkDeclared(const onnx::ValueInfoProto &declared, Value value, 
   bool fits = size_t(type.shape().dim_size()) == shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
     const auto &dim = type.shape().dim(int(i));
-    fits = !dim.has_dim_value() || dim.dim_value() == shape[i];
+    fits = !dim.has_dim_value() || dim.dim_value() < 0 || dim.dim_value() == shape[i];
   }
   if (fits) return;
   std::string text = place + " declared as " + declaredText(type.shape()) + ", but the graph makes " + typeText(value);

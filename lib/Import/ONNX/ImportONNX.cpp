@@ -11,7 +11,7 @@ namespace sprig {
 
 using namespace onnximport;
 
-static InterfaceValue describeValue(MLIRContext &context, const onnx::ValueInfoProto &info) {
+static InterfaceValue describeValue(const onnx::ValueInfoProto &info, bool isInput) {
   InterfaceValue value;
   value.name = info.name();
   if (!info.type().has_tensor_type()) {
@@ -22,24 +22,24 @@ static InterfaceValue describeValue(MLIRContext &context, const onnx::ValueInfoP
   const auto &type = info.type().tensor_type();
   value.dtype = dataTypeName(type.elem_type());
   value.hasShape = type.has_shape();
-  for (const auto &dim : type.shape().dim()) {
+  for (int i = 0; i < type.shape().dim_size(); ++i) {
+    const auto &dim = type.shape().dim(i);
     InterfaceDim shown;
-    if (dim.has_dim_value()) shown.size = dim.dim_value();
-    if (dim.has_dim_param()) shown.symbol = dim.dim_param();
+    shown.symbol = isInput ? dimensionName(info, i) : dim.dim_param();
+    if (dim.has_dim_value() && dim.dim_value() >= 0) shown.size = dim.dim_value();
     value.dims.push_back(std::move(shown));
   }
   return value;
 }
 
 ModelInterface inspectONNX(const Model &model) {
-  MLIRContext context(MLIRContext::Threading::DISABLED);
   ModelInterface interface;
   const onnx::GraphProto &graph = model.proto.graph();
   std::set<std::string> initializers;
   for (const auto &tensor : graph.initializer()) initializers.insert(tensor.name());
   for (const auto &input : graph.input())
-    if (!initializers.count(input.name())) interface.inputs.push_back(describeValue(context, input));
-  for (const auto &output : graph.output()) interface.outputs.push_back(describeValue(context, output));
+    if (!initializers.count(input.name())) interface.inputs.push_back(describeValue(input, /*isInput=*/true));
+  for (const auto &output : graph.output()) interface.outputs.push_back(describeValue(output, /*isInput=*/false));
   return interface;
 }
 

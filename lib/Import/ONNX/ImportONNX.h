@@ -38,6 +38,9 @@ struct ImportEntry {
   /// Values of inputs. Where one decides a shape (the target of a Reshape, the axes of a reduction) it is taken as a
   /// constant, and the input leaves the entry's signature; the others are not looked at.
   std::map<std::string, mlir::ElementsAttr> values;
+  /// Values that inputs always have: they are constants, and no inputs of the entry. As many as the input's shape
+  /// takes.
+  std::map<std::string, std::vector<double>> fixed;
 };
 
 struct ImportOptions {
@@ -50,7 +53,8 @@ struct ImportOptions {
   std::function<void(const std::string &)> warn;
 };
 
-/// An input or output of a model's graph. A dimension is a size, or a name, or neither (unknown).
+/// An input or output of a model's graph. A dimension is a size, or a name; of outputs it may be neither (unknown).
+/// Dimensions of inputs that have no name are called INPUT.INDEX, by which sizes are given to them.
 struct InterfaceDim {
   std::optional<int64_t> size;
   std::string symbol;

@@ -69,7 +69,12 @@ public:
 private:
   bool tryImportEntry(const ImportEntry &entry);
   void bindInputs(const ImportEntry &entry, Scope &scope);
-  Ints bindShape(const ImportEntry &entry, const onnx::ValueInfoProto &input, std::map<std::string, int64_t> &dims);
+  void bindGiven(IntsRef shape, const onnx::ValueInfoProto &input, std::map<std::string, int64_t> &dims);
+  void bindFixed(const onnx::ValueInfoProto &input, size_t count, std::map<std::string, int64_t> &dims);
+  Value fixedInput(Emit &emit, const std::string &name, RankedTensorType type, const std::vector<double> &values);
+  void requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
+                    const std::map<std::string, int64_t> &dims);
+  Ints declaredShape(const onnx::ValueInfoProto &input, const std::map<std::string, int64_t> &dims);
   void addInitializers(const onnx::GraphProto &graph, Scope &scope);
   Item lookup(Scope &scope, const std::string &name);
   Value parameter(const onnx::TensorProto &tensor);

@@ -31,6 +31,10 @@ std::string readFile(const std::string &path);
 /// How errors call a node: #3 'fc2' (Gemm), or #3 Gemm -> 'h' when it has no name.
 std::string nodeLabel(const onnx::NodeProto &node, int64_t index);
 
+/// What the size of an input's dimension i is asked for by: its name, or "x.1" of input 'x' where it has none of its
+/// own (no name, "?", a negative size); "" where the file says the size.
+std::string dimensionName(const onnx::ValueInfoProto &input, int i);
+
 /// Names, order and definition of every value, in the graph and the graphs inside it.
 void checkGraph(const Model &model, const onnx::GraphProto &graph);
 /// Functions of the model: unique, not recursive, importing their opsets.

@@ -319,6 +319,20 @@ TEST(OnnxExport, RefusalsNameOperationLayerAndLine) {
             std::string::npos);
 }
 
+TEST(OnnxExport, AnInputMayHaveItsValueForGood) {
+  auto scaled = [](const Tensor &x, const Tensor &by) { return x * by; };
+  auto bytes = exportOnnxBytes(scaled, {{DType::f32, {2}}, {DType::f32, {1}}}, {.inputs = {"x", "by"}});
+  auto program = compile(Model::bytes(bytes), {.values = {{"by", {3}}}});
+  std::vector<float> x = {1, -2};
+  auto y = program({rt::TensorView(x.data(), {2})});
+  auto *values = static_cast<const float *>(y[0].data());
+  EXPECT_EQ(values[0], 3);
+  EXPECT_EQ(values[1], -6);
+  auto with = [&](CompileOptions options) { return errorOf([&] { compile(Model::bytes(bytes, "m"), options); }); };
+  EXPECT_EQ(with({.values = {{"by", {3, 4}}}}), "m: input 'by' is a 1xf32 and is given 2 values");
+  EXPECT_EQ(with({.values = {{"to", {3}}}}), "m: has no input 'to' to give a value");
+}
+
 TEST(OnnxExport, FilesAppearWholeOrNotAtAll) {
   std::filesystem::path folder = std::filesystem::temp_directory_path() / "sprig-onnx-export-test";
   std::filesystem::create_directories(folder);

@@ -171,15 +171,12 @@ int bench(Options &options) {
   std::optional<Runner> loaded;
   std::vector<std::map<std::string, int64_t>> entryDims = options.settings.entryDims();
   if (model.kind == ModelKind::package) loaded = compileAndLoad(model, {}, options.settings);
-  auto specs = loaded ? loaded->inputSpecs() : inputsOf(model);
+  auto specs = loaded ? loaded->inputSpecs() : inputsOfCalls(model, options.settings);
   std::vector<EntryRequest> entries;
   for (auto &dims : entryDims) {
     EntryRequest entry{dims, options.settings.inputShapes(), {}};
     bindShapes(specs, entry.shapes, entry.dims);
-    for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
-      inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
-      entry.dims[symbol] = 1;
-    }
+    takeOnes(specs, entry.dims);
     entries.push_back(entry);
   }
   if (!loaded) loaded = compileAndLoad(model, entries, options.settings, &phases);

@@ -36,15 +36,12 @@ struct Options {
 std::vector<EntryRequest> requestEntries(const Model &model, const Settings &settings) {
   // What a phase has left has its sizes, and later phases leave no function to ask.
   if (model.kind == ModelKind::mlir && !settings.compileFrom.empty()) return {EntryRequest{}};
-  auto specs = inputsOf(model);
+  auto specs = inputsOfCalls(model, settings);
   std::vector<EntryRequest> entries;
   for (auto &dims : settings.entryDims()) {
     EntryRequest entry{dims, settings.inputShapes(), {}};
     bindShapes(specs, entry.shapes, entry.dims);
-    for (const std::string &symbol : unboundSymbols(specs, entry.dims))
-      throw Error(ErrorKind::usage, model.path + ": dimension '" + symbol +
-                                        "' is not bound: give its size with --dim " + symbol +
-                                        "=8 (or several: --dim " + symbol + "=1,8)");
+    requireSizes(model.path, specs, entry.dims);
     entries.push_back(entry);
   }
   return entries;

@@ -14,6 +14,7 @@ extern "C" __attribute__((visibility("default"))) const CompilerTable *sprig_cli
                                       compile,
                                       compileToText,
                                       summarizeModel,
+                                      outlineModel,
                                       graphToDot,
                                       interpret,
                                       bisectModel,

@@ -41,6 +41,7 @@ ModelSummary summarizeModel(const Model &model, const EntryRequest &entry, const
   return compiler().summarizeModel(model, entry, settings);
 }
 
+ModelSummary outlineModel(const Model &model) { return compiler().outlineModel(model); }
 std::string graphToDot(const Model &model, const EntryRequest &entry, const Settings &settings) {
   return compiler().graphToDot(model, entry, settings);
 }

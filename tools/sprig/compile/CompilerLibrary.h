@@ -21,6 +21,7 @@ struct CompilerTable {
   decltype(&sprig::cli::compile) compile;
   decltype(&sprig::cli::compileToText) compileToText;
   decltype(&sprig::cli::summarizeModel) summarizeModel;
+  decltype(&sprig::cli::outlineModel) outlineModel;
   decltype(&sprig::cli::graphToDot) graphToDot;
   decltype(&sprig::cli::interpret) interpret;
   decltype(&sprig::cli::bisectModel) bisectModel;

@@ -63,6 +63,7 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       entry.name = entryName(entries, i);
       entry.dims = entries[i].dims;
       entry.shapes = entries[i].shapes;
+      entry.fixed = settings.inputValues();
       for (auto &[name, array] : entries[i].values) entry.values.emplace(name, toAttribute(*owner, array));
       options.entries.push_back(std::move(entry));
     }
@@ -73,6 +74,8 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       function->setAttr(ir::kEntryAttr, StringAttr::get(owner.get(), "main"));
     return;
   }
+  if (!settings.values.empty())
+    throw Error(ErrorKind::usage, model.path + ": is MLIR text, whose inputs stay; --value is for ONNX models");
   moduleRef = readText(*owner, model.text, model.path == "-" ? "<stdin>" : model.path, settings.compileFrom);
 }
 

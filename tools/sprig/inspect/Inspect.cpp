@@ -12,11 +12,13 @@
 #include "tools/sprig/profile/ProgramMemory.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <set>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -140,16 +142,81 @@ std::vector<EntryRequest> allEntries(const Options &options, const std::vector<I
   return entries;
 }
 
+// Why a model shows no more than its file's operators, and what helps against each obstacle.
+void explainOutline(const ModelSummary &summary, const std::string &reason) {
+  inform("the operators as the file has them, as it cannot be compiled so: " + reason);
+  bool isOfTools = false;
+  for (const OpRow &row : summary.ops) {
+    if (row.obstacle.empty()) continue;
+    inform("operator '" + row.op + "' " + row.obstacle);
+    isOfTools |= row.op.starts_with("com.microsoft.");
+  }
+  if (isOfTools)
+    inform("operators of com.microsoft are written by tools that optimise or quantise a model for one runtime: Sprig "
+           "takes the model as it was before");
+}
+
+// Sizes to try for dimensions that nobody gives one: 1, and larger ones, as windows and paddings need them: of all but
+// the first dimensions of inputs, which are batches, then of one alone.
+std::vector<std::map<std::string, int64_t>> sizesToTry(const std::vector<InputSpec> &specs,
+                                                       const std::vector<std::string> &unbound) {
+  constexpr size_t kMost = 24;
+  std::map<std::string, int64_t> ones;
+  for (const std::string &symbol : unbound) ones[symbol] = 1;
+  std::vector<std::map<std::string, int64_t>> tried = {ones};
+  std::set<std::string> batches;
+  for (const InputSpec &spec : specs)
+    if (spec.dims.size() > 1) batches.insert(spec.dims.front().symbol);
+  for (int64_t size : {64, 256, 1024}) {
+    auto inner = ones;
+    for (auto &[symbol, value] : inner)
+      if (!batches.count(symbol)) value = size;
+    tried.push_back(inner);
+    for (const std::string &symbol : unbound) {
+      auto alone = ones;
+      alone[symbol] = size;
+      if (tried.size() < kMost && std::find(tried.begin(), tried.end(), alone) == tried.end()) tried.push_back(alone);
+    }
+  }
+  return tried;
+}
+
+// What no size helps against is shown without work. Binds the sizes that were taken.
+ModelSummary summarizeSomehow(const Model &model, const std::vector<InputSpec> &specs, EntryRequest &entry,
+                              const Settings &settings) {
+  std::vector<std::string> unbound = unboundSymbols(specs, entry.dims);
+  std::optional<Error> first;
+  for (const auto &sizes : sizesToTry(specs, unbound)) {
+    EntryRequest tried = entry;
+    tried.dims.insert(sizes.begin(), sizes.end());
+    try {
+      ModelSummary summary = summarizeModel(model, tried, settings);
+      for (const std::string &symbol : unbound)
+        inform("dimension '" + symbol + "' is not bound: taking " + std::to_string(sizes.at(symbol)) + " (--dim " +
+               symbol + "=N binds it)");
+      entry = tried;
+      return summary;
+    } catch (const Error &error) {
+      if (model.kind != ModelKind::onnx) throw;
+      // Where the file says all sizes, what is wrong is bad input.
+      if (unbound.empty() && error.kind() != ErrorKind::unsupported) throw;
+      if (!first) first = error;
+    }
+    if (unbound.empty()) break;
+  }
+  ModelSummary summary = outlineModel(model);
+  std::string sizes;
+  for (const std::string &symbol : unbound) sizes += (sizes.empty() ? "with " : ", ") + symbol + "=1";
+  explainOutline(summary, (sizes.empty() ? "" : sizes + " (--dim binds other sizes), ") + first->what());
+  return summary;
+}
+
 int inspectModel(const Options &options, const Model &model) {
-  auto specs = inputsOf(model);
+  auto specs = inputsOfCalls(model, options.settings);
   EntryRequest entry{options.settings.entryDims().front(), options.settings.inputShapes(), {}};
   bindShapes(specs, entry.shapes, entry.dims);
   bindBatch(options, model, specs, entry);
-  for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
-    inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
-    entry.dims[symbol] = 1;
-  }
-  ModelSummary summary = summarizeModel(model, entry, options.settings);
+  ModelSummary summary = summarizeSomehow(model, specs, entry, options.settings);
   std::optional<MemoryNeeds> needs;
   if (wantsMemory(options)) needs = memoryNeeds(model, allEntries(options, specs, entry), options.settings);
   if (options.common.json()) {
@@ -168,8 +235,9 @@ int inspectModel(const Options &options, const Model &model) {
   } else {
     for (auto &spec : specs) std::cout << "input   " << cli::describe(spec) << '\n';
     for (auto &spec : outputsOf(model)) std::cout << "output  " << cli::describe(spec) << '\n';
-    std::cout << summary.parameterElements << " parameters, " << formatBytes(double(summary.parameterBytes)) << "; "
-              << formatCount(double(summary.flops), "FLOP") << " a call\n\n";
+    std::cout << summary.parameterElements << " parameters, " << formatBytes(double(summary.parameterBytes));
+    if (!summary.isOutline) std::cout << "; " << formatCount(double(summary.flops), "FLOP") << " a call";
+    std::cout << "\n\n";
     if (options.params)
       printParameters(summary);
     else

@@ -8,8 +8,18 @@ Json toJson(const ModelSummary &summary) {
   Json parameters = Json::array(), ops = Json::array();
   for (auto &row : summary.parameters)
     parameters.push_back({{"name", row.name}, {"type", row.type}, {"elements", row.elements}, {"bytes", row.bytes}});
-  for (auto &row : summary.ops)
-    ops.push_back({{"op", row.op}, {"count", row.count}, {"flops", row.flops}, {"bytes", row.bytes}});
+  for (auto &row : summary.ops) {
+    Json op = {{"op", row.op}, {"count", row.count}};
+    if (!summary.isOutline) op.update({{"flops", row.flops}, {"bytes", row.bytes}});
+    if (!row.obstacle.empty()) op["obstacle"] = row.obstacle;
+    ops.push_back(op);
+  }
+  if (summary.isOutline)
+    return {{"parameter_count", summary.parameterElements},
+            {"parameter_bytes", summary.parameterBytes},
+            {"op_count", summary.opCount},
+            {"parameters", parameters},
+            {"ops", ops}};
   return {{"parameter_count", summary.parameterElements},
           {"parameter_bytes", summary.parameterBytes},
           {"op_count", summary.opCount},
@@ -32,7 +42,15 @@ void printParameters(const ModelSummary &summary) {
   table.print();
 }
 
+static void printOperators(const ModelSummary &summary) {
+  Table table({"operator", "count"});
+  for (auto &row : summary.ops) table.add({row.op, std::to_string(row.count)});
+  table.add({"total", std::to_string(summary.opCount)});
+  table.print();
+}
+
 void printOps(const ModelSummary &summary) {
+  if (summary.isOutline) return printOperators(summary);
   Table table({"op", "count", "flop", "bytes"});
   for (auto &row : summary.ops)
     table.add({row.op, std::to_string(row.count), formatCount(double(row.flops), ""), formatBytes(double(row.bytes))});

@@ -14,8 +14,10 @@ struct ParameterRow {
 struct OpRow {
   std::string op;
   int64_t count = 0, flops = 0, bytes = 0;
+  std::string obstacle = {}; ///< of an outline: why Sprig cannot compile it
 };
 struct ModelSummary {
+  bool isOutline = false; ///< operators as the file has them, without work
   std::vector<ParameterRow> parameters;
   std::vector<OpRow> ops; ///< the most work first
   int64_t parameterElements = 0, parameterBytes = 0, flops = 0, bytes = 0, opCount = 0;
@@ -23,6 +25,9 @@ struct ModelSummary {
 
 /// Of one entry and the model's parameters.
 ModelSummary summarizeModel(const Model &model, const EntryRequest &entry, const Settings &settings);
+
+/// What the file of an ONNX model that cannot be imported has in it.
+ModelSummary outlineModel(const Model &model);
 
 Json toJson(const ModelSummary &summary);
 void printParameters(const ModelSummary &summary);

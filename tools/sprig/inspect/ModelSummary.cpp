@@ -1,5 +1,6 @@
 // What is inside of a model, from its IR.
 #include "dialects/NN/Attributes.h"
+#include "lib/Import/ONNX/Outline.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/inspect/ModelReport.h"
 #include "dialects/NN/NNState.h"
@@ -67,6 +68,22 @@ ModelSummary summarizeModel(const Model &model, const EntryRequest &request, con
     summary.ops.back().op = name;
   }
   std::stable_sort(summary.ops.begin(), summary.ops.end(), [](auto &a, auto &b) { return a.flops > b.flops; });
+  return summary;
+}
+
+ModelSummary outlineModel(const Model &model) {
+  ONNXOutline outline = outlineONNX(parsedONNX(model));
+  ModelSummary summary;
+  summary.isOutline = true;
+  for (auto &parameter : outline.parameters) {
+    summary.parameterElements += parameter.elements;
+    summary.parameterBytes += parameter.bytes;
+    summary.parameters.push_back({parameter.name, parameter.type, parameter.elements, parameter.bytes});
+  }
+  for (auto &op : outline.operators) {
+    summary.opCount += op.count;
+    summary.ops.push_back({op.name, op.count, 0, 0, op.obstacle});
+  }
   return summary;
 }
 

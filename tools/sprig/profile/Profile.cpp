@@ -252,7 +252,7 @@ int profile(Options options) {
   std::vector<InputSpec> specs;
   std::vector<EntryRequest> entries;
   if (!loaded || isChosenByShape(*loaded, entry)) {
-    specs = loaded ? loaded->inputSpecs() : inputsOf(model);
+    specs = loaded ? loaded->inputSpecs() : inputsOfCalls(model, options.settings);
     entries = entriesOf(options.settings, specs);
   }
   if (!loaded) loaded = compileAndLoad(model, entries, options.settings);

@@ -123,14 +123,9 @@ std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<
   for (auto &dims : settings.entryDims()) {
     EntryRequest entry{dims, settings.inputShapes(), {}};
     bindShapes(specs, entry.shapes, entry.dims);
-    for (const std::string &symbol : unboundSymbols(specs, entry.dims)) {
-      if (auto found = otherwise.find(symbol); found != otherwise.end()) {
-        entry.dims.insert(*found);
-        continue;
-      }
-      inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
-      entry.dims[symbol] = 1;
-    }
+    for (const std::string &symbol : unboundSymbols(specs, entry.dims))
+      if (auto found = otherwise.find(symbol); found != otherwise.end()) entry.dims.insert(*found);
+    takeOnes(specs, entry.dims);
     entries.push_back(entry);
   }
   return entries;

@@ -13,11 +13,11 @@ BoundInputs bindInputs(const std::vector<InputSpec> &specs, const std::vector<st
   bindShapes(specs, bound.entry.shapes, bound.entry.dims);
   bound.arrays = readInputs(files, specs);
   bindDims(specs, bound.arrays, bound.entry.dims);
+  for (const InputSpec &spec : specs)
+    if (auto given = bound.arrays.find(spec.name); !spec.hasShape && given != bound.arrays.end())
+      bound.entry.shapes.emplace(spec.name, given->second.shape);
   if (randomSeed) {
-    for (const std::string &symbol : unboundSymbols(specs, bound.entry.dims)) {
-      inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
-      bound.entry.dims[symbol] = 1;
-    }
+    takeOnes(specs, bound.entry.dims);
     fillRandom(specs, *randomSeed, bound.entry.dims, bound.arrays);
   }
   requireAll(specs, bound.arrays);

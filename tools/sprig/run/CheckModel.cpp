@@ -21,7 +21,7 @@ CheckedModel::CheckedModel(const std::filesystem::path &path, const Settings &se
     specs = runner->inputSpecs();
     return;
   }
-  specs = inputsOf(model);
+  specs = inputsOfCalls(model, settings);
   requireTypes(specs, "input");
   requireTypes(outputsOf(model), "output");
 }

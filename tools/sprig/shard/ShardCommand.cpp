@@ -68,16 +68,14 @@ int shard(const Options &options) {
 } // namespace
 
 EntryRequest entryToSplit(const Model &model, const Settings &settings) {
-  auto specs = inputsOf(model);
+  auto specs = inputsOfCalls(model, settings);
   auto dims = settings.entryDims();
   if (dims.size() > 1)
     throw Error(ErrorKind::usage,
                 "--dim: gives " + std::to_string(dims.size()) + " entries, and one is split at a time");
   EntryRequest entry{dims.empty() ? std::map<std::string, int64_t>() : dims.front(), settings.inputShapes(), {}};
   bindShapes(specs, entry.shapes, entry.dims);
-  for (const std::string &symbol : unboundSymbols(specs, entry.dims))
-    throw Error(ErrorKind::usage,
-                model.path + ": dimension '" + symbol + "' is not bound: give its size with --dim " + symbol + "=8");
+  requireSizes(model.path, specs, entry.dims);
   return entry;
 }
 

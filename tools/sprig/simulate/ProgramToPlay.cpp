@@ -80,7 +80,7 @@ Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::T
   if (!options.train.empty()) return compileSteps(model, options.train, options.allow, settings, onClock);
   // A program that is scheduled already has its shapes.
   if (settings.compileFrom.empty()) {
-    specs = inputsOf(model);
+    specs = inputsOfCalls(model, settings);
     entries = entriesOf(settings, specs);
     Compiled compiled = compile(model, entries, settings, {"native"});
     Runner runner = Runner::load(std::move(compiled.package), model.path, onClock);

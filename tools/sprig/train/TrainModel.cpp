@@ -58,9 +58,7 @@ EntryRequest entryFor(const Model &model, const std::vector<InputSpec> &specs, c
                                            "; export the model with a symbolic first dimension");
     if (!first.size) entry.dims[first.symbol] = batch;
   }
-  for (const std::string &symbol : unboundSymbols(specs, entry.dims))
-    throw Error(ErrorKind::usage,
-                model.path + ": dimension '" + symbol + "' is not bound: give its size with --dim " + symbol + "=8");
+  requireSizes(model.path, specs, entry.dims);
   return entry;
 }
 

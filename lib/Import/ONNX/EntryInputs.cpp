@@ -1,0 +1,155 @@
+// The inputs of an entry as arguments of its function: sizes of their dimensions, which are declared, named or given.
+#include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/Tensor.h"
+#include "llvm/Support/Format.h"
+#include <cmath>
+#include <set>
+
+using namespace mlir;
+
+namespace sprig::onnximport {
+
+std::string dimensionName(const onnx::ValueInfoProto &input, int i) {
+  const auto &dim = input.type().tensor_type().shape().dim(i);
+  if (dim.has_dim_value() && dim.dim_value() >= 0) return "";
+  // Exporters write "?" for each dimension that they know nothing of.
+  if (!dim.dim_param().empty() && dim.dim_param() != "?") return dim.dim_param();
+  return input.name() + "." + std::to_string(i);
+}
+
+void Importer::bindGiven(IntsRef shape, const onnx::ValueInfoProto &input, std::map<std::string, int64_t> &dims) {
+  const auto &tensorType = input.type().tensor_type();
+  std::string what = "input '" + input.name() + "'";
+  for (int64_t size : shape)
+    if (size < 0) throw Error(ErrorKind::usage, what + " is given a dimension of size " + std::to_string(size));
+  if (!tensorType.has_shape()) return;
+  if (tensorType.shape().dim_size() != int(shape.size()))
+    throw Error(ErrorKind::usage, what + " has rank " + std::to_string(tensorType.shape().dim_size()) +
+                                      ", but is given shape " + shapeText(shape));
+  for (int i = 0; i < int(shape.size()); ++i) {
+    std::string symbol = dimensionName(input, i);
+    if (int64_t declared = tensorType.shape().dim(i).dim_value(); symbol.empty() && declared != shape[i])
+      throw Error(ErrorKind::usage, what + " has size " + std::to_string(declared) + " in dimension " +
+                                        std::to_string(i) + ", but is given shape " + shapeText(shape));
+    if (symbol.empty()) continue;
+    auto [known, isNew] = dims.emplace(symbol, shape[i]);
+    if (!isNew && known->second != shape[i])
+      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is " + std::to_string(known->second) + " and also " +
+                                        std::to_string(shape[i]) + " (of " + what + ")");
+  }
+}
+
+// A row of values says how long the only dimension is that has no size.
+void Importer::bindFixed(const onnx::ValueInfoProto &input, size_t count, std::map<std::string, int64_t> &dims) {
+  const auto &tensorType = input.type().tensor_type();
+  if (tensorType.has_shape() && tensorType.shape().dim_size() == 1)
+    if (std::string symbol = dimensionName(input, 0); !symbol.empty()) dims.emplace(symbol, int64_t(count));
+}
+
+Value Importer::fixedInput(Emit &emit, const std::string &name, RankedTensorType type,
+                           const std::vector<double> &values) {
+  auto fail = [&](const std::string &what) {
+    throw Error(ErrorKind::usage,
+                model.file + ": input '" + name + "' is a " + ir::describe(type) + " and is given " + what);
+  };
+  if (type.getNumElements() != int64_t(values.size())) fail(std::to_string(values.size()) + " values");
+  if (auto integer = dyn_cast<IntegerType>(type.getElementType())) {
+    bool isUnsigned = integer.isUnsigned() || integer.getWidth() == 1;
+    double end = std::ldexp(1.0, int(integer.getWidth()) - (isUnsigned ? 0 : 1)), begin = isUnsigned ? 0 : -end;
+    for (double value : values)
+      if (!(value >= begin && value < end && value == std::trunc(value))) {
+        std::string text;
+        llvm::raw_string_ostream(text) << llvm::format("%g", value);
+        fail("the value " + text);
+      }
+  }
+  return emit.constant(type.getShape(), type.getElementType(), values);
+}
+
+Ints Importer::declaredShape(const onnx::ValueInfoProto &input, const std::map<std::string, int64_t> &dims) {
+  const onnx::TensorShapeProto &declared = input.type().tensor_type().shape();
+  Ints shape;
+  for (int i = 0; i < declared.dim_size(); ++i) {
+    std::string symbol = dimensionName(input, i);
+    shape.push_back(symbol.empty() ? declared.dim(i).dim_value() : dims.at(symbol));
+    if (shape.back() < 0)
+      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is given the size " + std::to_string(shape.back()));
+  }
+  return shape;
+}
+
+// All that are missing at once, with the flags that give them.
+void Importer::requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
+                            const std::map<std::string, int64_t> &dims) {
+  std::string which, flags;
+  int count = 0;
+  std::set<std::string> seen;
+  for (const auto *input : inputs) {
+    if (given.shapes.count(input->name())) continue;
+    if (!input->type().tensor_type().has_shape())
+      throw Error(ErrorKind::usage,
+                  model.file + ": input '" + input->name() + "' has no shape: give --shape " + input->name() + "=...");
+    for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i) {
+      std::string symbol = dimensionName(*input, i);
+      if (symbol.empty() || dims.count(symbol) || !seen.insert(symbol).second) continue;
+      which += (count++ ? ", '" : "'") + symbol + "' of input '" + input->name() + "'";
+      flags += " --dim " + symbol + "=SIZE";
+    }
+  }
+  if (count)
+    throw Error(ErrorKind::usage, model.file + ": dimension" + (count > 1 ? "s " : " ") + which +
+                                      (count > 1 ? " have" : " has") + " no size: give" + flags);
+}
+
+void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
+  Block &block = function.front();
+  Emit emit(state, function.getLoc(), model.file);
+  std::map<std::string, int64_t> dims = given.dims;
+  std::vector<const onnx::ValueInfoProto *> inputs;
+  for (const auto &input : model.proto.graph().input())
+    if (!scope.initializers.count(input.name())) inputs.push_back(&input);
+  for (const auto *input : inputs) {
+    std::string what = "input '" + input->name() + "'";
+    if (input->type().value_case() == onnx::TypeProto::VALUE_NOT_SET)
+      model.fail(ErrorKind::badInput, what + " has no type; expected a tensor's element type and shape");
+    if (!input->type().has_tensor_type())
+      model.fail(ErrorKind::unsupported,
+                 what + " is no tensor (a sequence, optional, map or sparse tensor), which an entry cannot take");
+    int dataType = input->type().tensor_type().elem_type();
+    if (!elementType(builder.getContext(), dataType))
+      model.fail(dataType == 0 ? ErrorKind::badInput : ErrorKind::unsupported,
+                 what + " has element type " + dataTypeName(dataType) + ", which Sprig does not have");
+    // Given shapes bind symbols for all inputs, wherever they stand.
+    if (auto whole = given.shapes.find(input->name()); whole != given.shapes.end())
+      bindGiven(whole->second, *input, dims);
+  }
+  for (auto &[name, values] : given.fixed) {
+    auto found = llvm::find_if(inputs, [&](const auto *input) { return input->name() == name; });
+    if (found == inputs.end())
+      throw Error(ErrorKind::usage, model.file + ": has no input '" + name + "' to give a value");
+    bindFixed(**found, values.size(), dims);
+  }
+  requireSizes(given, inputs, dims);
+  for (const auto *input : inputs) {
+    Type element = elementType(builder.getContext(), input->type().tensor_type().elem_type());
+    if (bound.count(input->name())) {
+      scope.items[input->name()] = Item(emit.constant(given.values.at(input->name())));
+      continue;
+    }
+    auto whole = given.shapes.find(input->name());
+    RankedTensorType type = emit.tensor(whole != given.shapes.end() ? Ints(whole->second.begin(), whole->second.end())
+                                                                    : declaredShape(*input, dims),
+                                        element);
+    if (auto fixed = given.fixed.find(input->name()); fixed != given.fixed.end()) {
+      scope.items[input->name()] = Item(fixedInput(emit, input->name(), type, fixed->second));
+      continue;
+    }
+    const auto &tensorType = input->type().tensor_type();
+    isOpen |= !tensorType.has_shape();
+    for (int i = 0; i < tensorType.shape().dim_size(); ++i) isOpen |= !dimensionName(*input, i).empty();
+    scope.items[input->name()] = Item(block.addArgument(type, NameLoc::get(builder.getStringAttr(input->name()))));
+    argumentNames.push_back(input->name());
+  }
+}
+
+} // namespace sprig::onnximport
