@@ -113,6 +113,9 @@ struct CompileOptions {
   /// Whether sums over ranks of products (gradients of dense layers) become products of gathered factors. It changes
   /// bits: the order of sums is that of one rank.
   FactorPolicy factors = FactorPolicy::never;
+  /// Whether ranks divide those products among them, and gather the parts: for ranks of one machine, between which
+  /// bytes cost less than products. It never changes a bit.
+  bool dividesProducts = false;
 
   /// Seconds to search on this machine for better register tiles (docs/cache.md); 0: none, the compiler's own choice.
   /// It changes no bit of a result.

@@ -45,6 +45,7 @@ static void buildDifferentiate(OpPassManager &passes, const CompileOptions &opti
   if (options.factors == FactorPolicy::never) return;
   GatherFactorsOptions factors;
   factors.always = options.factors == FactorPolicy::always;
+  factors.divide = options.dividesProducts;
   passes.addNestedPass<func::FuncOp>(createGatherFactors(factors));
   simplify(passes, options);
 }

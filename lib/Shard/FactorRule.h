@@ -16,7 +16,7 @@ struct FactoredSum {
 /// An all-reduce of so few bytes is a message or two: nothing is gained.
 inline constexpr int64_t kLeastFactoredBytes = int64_t(64) << 10;
 /// Rows of other ranks that a rank may multiply besides its own. A number of the sum takes it two operations for each,
-/// in all some 2 ns of a core: less than a link of 10 Gbit/s takes for it, more than memory does.
+/// in all some 2 ns of a core: less than a link of 10 Gbit/s takes for it. (Ranks of one machine divide products.)
 inline constexpr int64_t kMostRowsOfOthers = 64;
 
 /// Ranks send and receive (N-1)/N of the factors, or 2 (N-1)/N of the sum. Gathered are those of which half the bytes

@@ -84,7 +84,7 @@ std::string listed(ArrayRef<std::string> names) {
 
 class Gatherer {
 public:
-  Gatherer(func::FuncOp function, bool always) : function(function), always(always) {}
+  Gatherer(func::FuncOp function, bool always, bool divide) : function(function), always(always), divide(divide) {}
 
   /// In words what was done; empty: nothing.
   std::string run();
@@ -94,12 +94,13 @@ private:
   std::optional<SummedProduct> match(dist::AllReduceOp sum);
   bool isWorthIt(SummedProduct &found, const Rows &rows) const;
   Value gather(Value factor, dist::AllReduceOp sum, const Rows &rows);
+  Value multiply(Expression &e, Value left, Value right, dist::AllReduceOp sum, int64_t ranks);
   void replaceProduct(SummedProduct &found, const Rows &rows);
   bool replaceRowSum(dist::AllReduceOp sum);
   void replace(dist::AllReduceOp sum, Value value);
 
   func::FuncOp function;
-  bool always;
+  bool always, divide;
   SymbolTableCollection symbols;
   /// What was gathered, by the value without its reshapes, the number of columns and the group.
   using Factor = std::tuple<Value, int64_t, Attribute, Attribute>;
@@ -178,6 +179,24 @@ Value Gatherer::gather(Value factor, dist::AllReduceOp sum, const Rows &rows) {
   return all = e.reshape(op.getResult(0), {rows.ofAll(type.getDimSize(0)), type.getDimSize(1)});
 }
 
+/// All of it, or with `divide` this rank's part of its rows, which all then gather: the same chains.
+Value Gatherer::multiply(Expression &e, Value left, Value right, dist::AllReduceOp sum, int64_t ranks) {
+  auto type = Expression::typeOf(left);
+  int64_t all = type.getDimSize(1);
+  if (!divide || all % ranks)
+    return ir::MatmulOp::create(e.b, e.loc, left, right, /*transpose_lhs=*/true, /*transpose_rhs=*/false);
+  Value rows = ir::TransposeOp::create(e.b, e.loc, left, ArrayRef<int64_t>{1, 0});
+  Value part = dist::PartOp::create(e.b, e.loc, type.clone({all / ranks, type.getDimSize(0)}), rows, sum.getMeshAttr(),
+                                    sum.getAxesAttr(), StringAttr());
+  Value product = e.matmul(part, right, /*transposeRhs=*/false);
+  auto whole = type.clone({all, Expression::typeOf(product).getDimSize(1)});
+  auto gather = dist::AllGatherOp::create(e.b, sum.getLoc(), TypeRange(whole), ValueRange(product), sum.getMeshAttr(),
+                                          sum.getAxesAttr(), StringAttr());
+  if (sum->hasAttr(dist::kLateAttr)) gather->setAttr(dist::kLateAttr, e.b.getUnitAttr());
+  bytesGathered += shard::bytesOf(gather.getResult(0));
+  return gather.getResult(0);
+}
+
 // What scales the product scales a factor: ranks may scale by different numbers.
 void Gatherer::replaceProduct(SummedProduct &found, const Rows &rows) {
   OpBuilder b(found.product);
@@ -200,7 +219,7 @@ void Gatherer::replaceProduct(SummedProduct &found, const Rows &rows) {
   left = gather(left, found.sum, rows);
   right = gather(right, found.sum, rows);
   b.setInsertionPoint(found.sum);
-  Value value = ir::MatmulOp::create(b, e.loc, left, right, /*transpose_lhs=*/true, /*transpose_rhs=*/false);
+  Value value = multiply(e, left, right, found.sum, rows.ranks);
   for (Operation *op : found.between) {
     if (scalarOf(op)) continue;
     IRMapping map;
@@ -274,7 +293,7 @@ struct GatherFactors : sprig::impl::GatherFactorsBase<GatherFactors> {
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal() || !function.getBody().hasOneBlock()) return;
-    std::string text = Gatherer(function, always).run();
+    std::string text = Gatherer(function, always, divide).run();
     if (text.empty()) return;
     function->setAttr(dist::kFactorsAttr, StringAttr::get(&getContext(), text));
     remark::analysis(function.getLoc(), remark::RemarkOpts::name("factors").category("schedule"))

@@ -46,9 +46,14 @@ def GatherFactors : Pass<"sprig-gather-factors", "::mlir::func::FuncOp"> {
     `dist.late`, which says that other ranks have it in the same form, each rank two samples at least, and the rows
     have to be those of samples, by the sharding rules of what made them. `dist.factors` on the function says in words
     what was done. Gathers stand right behind their operand, and are late where the sum was.
+    With `divide` each rank multiplies its part of a product's rows, where ranks have even parts, and all gather these:
+    each element is the same chain.
   }];
   let options = [
     Option<"always", "always", "bool", "false", "wherever fewer bytes move, however much there is to compute">,
+    Option<"divide", "divide", "bool", "false",
+           "each rank multiplies its part of a product's rows, and all gather these, where ranks have even parts: for "
+           "ranks between which bytes cost less than products; the same bits">,
   ];
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }

@@ -5,6 +5,13 @@
 // RUN: %sprig-opt %s --sprig-expand-collectives -o %t.summed
 // RUN: %python %S/Inputs/sent.py %t.gathered @layer 16384 @attention 25088 @uneven 15360
 // RUN: %python %S/Inputs/sent.py %t.summed @layer 65536 @attention 132096 @uneven 65536
+// The same product, of whose rows each rank has a half.
+// RUN: %sprig-opt %s --pass-pipeline="builtin.module(func.func(sprig-gather-factors{divide}))" | FileCheck %s --check-prefix=DIVIDED
+// DIVIDED-LABEL: @layer
+// DIVIDED: %[[T:.*]] = nn.transpose %{{.*}} [1, 0] : tensor<32x128xf32>
+// DIVIDED: %[[P:.*]] = dist.part %[[T]] on @mesh ["data"] : tensor<128x32xf32> -> tensor<64x32xf32>
+// DIVIDED: %[[DW:.*]] = nn.matmul %[[P]], %{{.*}} : tensor<64x32xf32>, tensor<32x128xf32>
+// DIVIDED: dist.all_gather %[[DW]] on @mesh ["data"] : tensor<64x128xf32> -> tensor<128x128xf32>
 
 dist.mesh @mesh ["data"] [2]
 dist.mesh @grid ["data", "model"] [2, 2]

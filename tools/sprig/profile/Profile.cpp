@@ -155,6 +155,7 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
     throw Error(ErrorKind::usage, "--shares auto: is what 'sprig train' measures; expected its numbers, as 2,1");
   of.stepsPerCall = options.stepsPerCall.count(settings);
   Chosen chosen;
+  of.onOneMachine = !place.isProcess || place.here == place.ranks;
   std::vector<Runner> &runners = ranks.runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
     options.mesh.refuseChoicesOf(options.model);

@@ -163,6 +163,7 @@ Runner compileSteps(const Model &model, training::TrainConfig config, const std:
   request.factors = of.factors;
   request.weights = of.weights;
   request.stepsPerCall = of.stepsPerCall;
+  request.onOneMachine = of.onOneMachine;
   request.agreeOnBucket = of.agreeOnBucket;
   request.agreeOnTurn = of.agreeOnTurn;
   CompiledTraining compiled = compileTraining(model, request, settings, {"native"});

@@ -47,6 +47,7 @@ struct StepOfRank {
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
   std::vector<int64_t> weights = {};          ///< of shares (RankWeights.h)
   int64_t stepsPerCall = 1;                   ///< above 1: there are calls of so many steps, too
+  bool onOneMachine = false;                  ///< as in TrainRequest
   /// As in TrainRequest: what was chosen for this rank, to what all take.
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
   std::function<int64_t(int64_t turn)> agreeOnTurn = {};

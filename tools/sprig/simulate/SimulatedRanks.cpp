@@ -137,6 +137,7 @@ struct RankedSteps::Source {
     StepOfRank of{isEvenWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
     of.factors = ranks.factors;
     of.stepsPerCall = ranks.stepsPerCall;
+    of.onOneMachine = ranks.onOneMachine;
     if (count > 1) {
       of.zero = ranks.zero;
       of.weights = ranks.weights;
@@ -242,7 +243,7 @@ bool isNumberOfRanks(std::string_view mesh) {
 
 RankedSteps::RankedSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
                          const Settings &settings, const std::string &entry, const RankSettings &ranks)
-    : source(std::make_unique<Source>(Source{model, std::nullopt, allow, settings, entry, ranks, {}, {}})) {
+    : source(std::make_unique<Source>(Source{model, std::nullopt, allow, settings, entry, ranks, {}, {}, {}})) {
   if (config.empty() && model.kind != ModelKind::package)
     throw Error(ErrorKind::usage, "--mesh: ranks take training steps together: --train CONFIG");
   if (!config.empty() && model.kind == ModelKind::package)
@@ -255,7 +256,7 @@ RankedSteps::RankedSteps(const Model &model, const std::string &config, const st
 
 RankedSteps::RankedSteps(const Model &model, const training::TrainConfig &config, const Settings &settings,
                          const RankSettings &ranks, const std::vector<std::string> &allow)
-    : source(std::make_unique<Source>(Source{model, config, allow, settings, "", ranks, {}, {}})) {}
+    : source(std::make_unique<Source>(Source{model, config, allow, settings, "", ranks, {}, {}, {}})) {}
 
 RankedSteps::~RankedSteps() = default;
 

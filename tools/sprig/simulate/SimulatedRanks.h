@@ -30,6 +30,7 @@ struct RankSettings {
   int64_t bucketBytes = 0;  ///< of gradients that go together at most; 0: by cost, at the rates of nodes and links
   int64_t stepsPerCall = 1; ///< of training; what is said of a step is its share of a call
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
+  bool onOneMachine = false;                  ///< as in TrainRequest
   int zero = 0;                               ///< 1: ranks share the optimizer's state
   std::vector<int64_t> weights = {};          ///< of shares (RankWeights.h), of the one number of ranks
   bool isBySpeed = false;                     ///< shares as what a step of one rank takes on each node

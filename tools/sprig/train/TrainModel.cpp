@@ -181,6 +181,7 @@ CompileOptions trainingOptions(const Model &model, const TrainRequest &request, 
   options.bucketBytes = request.bucketBytes;
   // Of shares by weights no rank knows from its own rows how many the others have.
   if (request.ranks > 1 && request.weights.empty()) options.factors = request.factors;
+  options.dividesProducts = request.onOneMachine;
   return options;
 }
 

@@ -35,6 +35,7 @@ struct TrainRequest {
   /// How many of such a step's late all-reduces go in their order (nn.repeat_turn); nothing: chosen, as buckets are.
   std::optional<int64_t> turn = {};
   std::function<int64_t(int64_t turn)> agreeOnTurn = {}; ///< as agreeOnBucket
+  bool onOneMachine = false;                             ///< ranks are, so bytes between them cost little
 };
 
 struct CompiledTraining : Compiled {

@@ -295,6 +295,7 @@ private:
   void expectCollectives() {
     request.bucketBytes = options.mesh.bucketBytes();
     request.factors = options.mesh.factorPolicy();
+    request.onOneMachine = !place.isProcess || place.here == place.ranks;
     if (ranks == 1) return;
     if (!place.isProcess) {
       request.link = givenOr(linkOfThreads(ranks, settings.laneCount()), options.settings, ranks);
