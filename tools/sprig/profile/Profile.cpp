@@ -185,11 +185,10 @@ std::string entryOf(const Options &options) {
   return std::string(options.stepsPerCall.given().value_or(1) > 1 ? training::kStepsEntry : training::kStepEntry);
 }
 
-int profileOfRanks(const Options &options, const RankPlace &place) {
+int profileOfRanks(const Options &options, const Model &model, const RankPlace &place) {
   refuseWithRanks(options);
   // Of processes the first alone says what all of them know.
   if (place.rank) setQuiet(true);
-  Model model = openModel(options.model);
   RanksToProfile ranks{{}, place, entryOf(options), options.session.seconds, options.session.calls, options.seed};
   load(options, model, ranks);
   RanksProfile result = profileRanks(std::move(ranks), options.settings);
@@ -211,8 +210,7 @@ int profileOfRanks(const Options &options, const RankPlace &place) {
 }
 
 // A package of a model that is split says over what, and is profiled on as many ranks.
-void takeMesh(Options &options) {
-  Model model = openModel(options.model);
+void takeMesh(const Model &model, Options &options) {
   if (model.kind != ModelKind::package || !options.train.empty()) return;
   Runner package = loadPackage(model, RunnerOptions{1, ""});
   if (!RankedModel::isIn(package)) return;
@@ -228,11 +226,12 @@ int profile(Options options) {
   if (!options.compare.empty()) return compare(options);
   if (options.model.empty()) throw Error(ErrorKind::usage, "expected a MODEL, or --compare with two saved profiles");
   checkOptions(options);
-  takeMesh(options);
-  if (RankPlace place = options.mesh.place(options.settings); place.ranks > 1) return profileOfRanks(options, place);
+  Model model = openModel(options.model); // once: it may be standard input
+  takeMesh(model, options);
+  if (RankPlace place = options.mesh.place(options.settings); place.ranks > 1)
+    return profileOfRanks(options, model, place);
   ProfileView view = options.view;
   view.operations = isVerbose() || options.common.json();
-  Model model = openModel(options.model);
   std::optional<Runner> loaded;
   std::string entry = options.entry;
   if (options.train.empty() && options.stepsPerCall.given()) {
