@@ -106,4 +106,13 @@ Operations waitLate(Block &block) {
   return moved;
 }
 
+SmallVector<unsigned> turnedOrder(unsigned count, llvm::function_ref<bool(unsigned)> mayTurn, uint64_t turn) {
+  SmallVector<unsigned> order, tail;
+  uint64_t asTheyCome = 0;
+  for (unsigned index = 0; index < count; ++index)
+    (mayTurn(index) && asTheyCome++ >= turn ? tail : order).push_back(index);
+  order.append(tail.rbegin(), tail.rend());
+  return order;
+}
+
 } // namespace sprig::ir::dist

@@ -32,4 +32,8 @@ llvm::DenseSet<mlir::Operation *> lateCollectives(mlir::Block &block, bool isOfO
 /// Collectives keep their order. Returns what was put there.
 llvm::DenseSet<mlir::Operation *> waitLate(mlir::Block &block);
 
+/// The order of a step's `count` collectives where another step comes behind: as they come, but that of those that may
+/// turn all behind the first `turn` come last and in the reverse order, as what is made last is read first.
+llvm::SmallVector<unsigned> turnedOrder(unsigned count, llvm::function_ref<bool(unsigned)> mayTurn, uint64_t turn);
+
 } // namespace sprig::ir::dist

@@ -10,6 +10,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "runtime/collective/Collective.h"
 
 #include "dialects/Dist/DistDialect.h.inc"
 #include "dialects/Dist/DistEnums.h.inc"
@@ -53,5 +54,7 @@ struct CollectiveUse {
 };
 /// Null for an operation that is no collective.
 std::optional<CollectiveUse> collectiveUse(mlir::Operation *op);
+/// What the engines call a collective.
+rt::collective::Kind kindOf(mlir::Operation *collective);
 
 } // namespace sprig::ir::dist

@@ -45,6 +45,21 @@ std::optional<CollectiveUse> sprig::ir::dist::collectiveUse(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
+sprig::rt::collective::Kind sprig::ir::dist::kindOf(Operation *collective) {
+  using rt::collective::Kind;
+  return llvm::TypeSwitch<Operation *, Kind>(collective)
+      .Case([](AllReduceOp) { return Kind::allReduce; })
+      .Case([](ReduceScatterOp) { return Kind::reduceScatter; })
+      .Case([](AllGatherOp) { return Kind::allGather; })
+      .Case([](BroadcastOp) { return Kind::broadcast; })
+      .Case([](ReduceOp) { return Kind::reduce; })
+      .Case([](GatherOp) { return Kind::gather; })
+      .Case([](ScatterOp) { return Kind::scatter; })
+      .Case([](AllToAllOp) { return Kind::allToAll; })
+      .Case([](PartOp) { return Kind::part; })
+      .Case([](BarrierOp) { return Kind::barrier; });
+}
+
 int64_t MeshOp::numRanks() {
   int64_t count = 1;
   for (int64_t size : getSizes()) count *= size;

@@ -14,15 +14,9 @@ bool isCollectiveCommand(Operation *command) {
   return op && rt::collective::meets(rt::collective::Kind(op.getKind()));
 }
 
-static exec::CollectiveKind kindOf(Operation *op) {
-  auto kind = exec::symbolizeCollectiveKind(op->getName().stripDialect());
-  assert(kind && "commands are called as the collectives of dist are");
-  return *kind;
-}
-
 CollectiveShape shapeOf(Operation *op) {
   using rt::collective::Form;
-  auto kind = rt::collective::Kind(kindOf(op));
+  rt::collective::Kind kind = dist::kindOf(op);
   Form form = rt::collective::formOf(kind);
   bool isChanged = form == Form::inPlace || (form == Form::toPart && rt::collective::meets(kind));
   return {isChanged, form == Form::inPlace, form == Form::fromPart};
@@ -128,7 +122,7 @@ static DenseI64ArrayAttr unitsOf(OpBuilder &b, Operation *op, int64_t ranks) {
 }
 
 void addCommand(OpBuilder &b, Operation *op, ArrayRef<Value> buffers, ArrayRef<Value> targets) {
-  exec::CollectiveKind kind = kindOf(op);
+  auto kind = exec::CollectiveKind(dist::kindOf(op));
   if (buffers.empty() && kind != exec::CollectiveKind::barrier) return;
   dist::CollectiveUse use = *dist::collectiveUse(op);
   exec::ReductionAttr reduction;

@@ -1,4 +1,5 @@
 #include "lib/Schedule/StepOrder.h"
+#include "dialects/Dist/CollectiveOrder.h"
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cassert>
@@ -21,23 +22,19 @@ static SmallVector<bool> findLate(ArrayRef<StepCommand> commands) {
 
 /// One repetition after the other, each with its late collectives behind the first `turn` in the reverse order.
 static SmallVector<unsigned> turnedCollectives(ArrayRef<StepCommand> commands, ArrayRef<bool> late, uint64_t turn) {
-  SmallVector<unsigned> order, tail;
-  uint64_t asTheyCome = 0;
-  auto closeStep = [&] {
-    order.append(tail.rbegin(), tail.rend());
-    tail.clear();
-    asTheyCome = 0;
-  };
+  SmallVector<SmallVector<unsigned>> steps;
   for (auto [index, command] : enumerate(commands)) {
-    if (index && commands[index - 1].step != command.step) closeStep();
-    if (!command.isCollective) continue;
-    bool isLast = command.step == commands.back().step;
-    if (late[index] && command.mayTurn && !isLast && asTheyCome++ >= turn)
-      tail.push_back(unsigned(index));
-    else
-      order.push_back(unsigned(index));
+    if (index == 0 || commands[index - 1].step != command.step) steps.emplace_back();
+    if (command.isCollective) steps.back().push_back(unsigned(index));
   }
-  closeStep();
+  SmallVector<unsigned> order;
+  for (ArrayRef<unsigned> own : steps) {
+    auto mayTurn = [&](unsigned i) {
+      const StepCommand &command = commands[own[i]];
+      return late[own[i]] && command.mayTurn && command.step != commands.back().step;
+    };
+    for (unsigned i : ir::dist::turnedOrder(unsigned(own.size()), mayTurn, turn)) order.push_back(own[i]);
+  }
   return order;
 }
 

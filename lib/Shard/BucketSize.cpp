@@ -70,7 +70,7 @@ BucketExpectation expect(func::FuncOp step, const BackwardPass &pass, int64_t by
     double made = bucket.follows ? pass.end : bucket.isFirst ? endOf(bucket.place) : 0;
     for (Operation *member : bucket.members)
       dist::visitRead(member, [&](Operation *def) { made = std::max(made, pass.ends.lookup(def)); });
-    Kind kind = kindOf(bucket.members.front());
+    Kind kind = dist::kindOf(bucket.members.front());
     double own = seconds(kind, bucket.bytes);
     free = std::max(free, made + waited) + own;
     count(found, bucket, kind, own);
@@ -81,11 +81,6 @@ BucketExpectation expect(func::FuncOp step, const BackwardPass &pass, int64_t by
 }
 
 } // namespace
-
-Kind kindOf(Operation *collective) {
-  if (isa<dist::ReduceScatterOp>(collective)) return Kind::reduceScatter;
-  return isa<dist::AllGatherOp>(collective) ? Kind::allGather : Kind::allReduce;
-}
 
 BucketExpectation expectBuckets(func::FuncOp step, int64_t bytes, CollectiveSeconds collective,
                                 OperationSeconds operation) {

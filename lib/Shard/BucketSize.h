@@ -12,9 +12,6 @@ namespace sprig {
 using CollectiveSeconds = llvm::function_ref<double(rt::collective::Kind kind, int64_t bytes)>;
 using OperationSeconds = llvm::function_ref<double(double flops, double bytes)>;
 
-/// What a late collective is to who says what it takes.
-rt::collective::Kind kindOf(mlir::Operation *collective);
-
 /// Late collectives in one size of buckets: what they are expected to take.
 struct BucketExpectation {
   int64_t bytes = 0;                 ///< most of a bucket

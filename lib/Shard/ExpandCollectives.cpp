@@ -5,7 +5,6 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "runtime/collective/Collective.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_EXPANDCOLLECTIVES
@@ -16,25 +15,10 @@ using namespace mlir;
 using namespace sprig;
 using namespace sprig::ir;
 using rt::collective::Algorithm;
-using rt::collective::Kind;
 using rt::collective::Plan;
 using rt::collective::Step;
 
 namespace {
-
-Kind kindOf(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Kind>(op)
-      .Case([](dist::AllReduceOp) { return Kind::allReduce; })
-      .Case([](dist::ReduceScatterOp) { return Kind::reduceScatter; })
-      .Case([](dist::AllGatherOp) { return Kind::allGather; })
-      .Case([](dist::BroadcastOp) { return Kind::broadcast; })
-      .Case([](dist::ReduceOp) { return Kind::reduce; })
-      .Case([](dist::GatherOp) { return Kind::gather; })
-      .Case([](dist::ScatterOp) { return Kind::scatter; })
-      .Case([](dist::AllToAllOp) { return Kind::allToAll; })
-      .Case([](dist::PartOp) { return Kind::part; })
-      .Default([](Operation *) { return Kind::barrier; });
-}
 
 struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives> {
   using ExpandCollectivesBase::ExpandCollectivesBase;
@@ -112,7 +96,7 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     SmallVector<int64_t> group = mesh.groupOf(rank, use.axes);
     int place = int(llvm::find(group, rank) - group.begin());
     Plan plan;
-    plan.kind = kindOf(op);
+    plan.kind = dist::kindOf(op);
     plan.ranks = int(group.size());
     plan.root = int(use.root);
     plan.perMachine = ranksOnMachine(group);
@@ -164,7 +148,7 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     }
     int64_t unit = 1;
     // Of a whole whose first axis is divided, pieces are of rows.
-    if (rt::collective::formOf(kindOf(op)) != rt::collective::Form::inPlace)
+    if (rt::collective::formOf(dist::kindOf(op)) != rt::collective::Form::inPlace)
       unit = ShapedType::getNumElements(cast<ShapedType>(op->getOperand(0).getType()).getShape().drop_front());
     FailureOr<int64_t> at = placeOf(op, from, to, group.size(), place);
     if (failed(at)) return failure();

@@ -25,7 +25,7 @@ public:
         made(buckets.size(), 0), needs(buckets.size(), llvm::BitVector(unsigned(buckets.size()))) {
     for (auto [number, bucket] : llvm::enumerate(buckets)) {
       for (Operation *member : bucket.members) bucketOf[member] = number;
-      seconds.push_back(collective(kindOf(bucket.members.front()), bucket.bytes));
+      seconds.push_back(collective(dist::kindOf(bucket.members.front()), bucket.bytes));
     }
     for (Operation &op : step.getBody().front()) visit(op, operation);
     for (auto &[param, at] : readAt)
@@ -51,7 +51,9 @@ public:
       SmallVector<double> madeAt(made.size());
       for (unsigned bucket : asMade) madeAt[bucket] = at(made[bucket]);
       double end = at(computing);
-      for (unsigned bucket : order(turn, step + 1 == times)) {
+      bool isLast = step + 1 == times;
+      for (unsigned bucket : dist::turnedOrder(
+               unsigned(buckets.size()), [&](unsigned b) { return !isLast && mayTurn(b); }, uint64_t(turn))) {
         for (unsigned other : needs[bucket].set_bits()) madeAt[bucket] = std::max(madeAt[bucket], back[other]);
         laneFree = std::max(laneFree, madeAt[bucket]) + seconds[bucket];
         back[bucket] = laneFree;
@@ -98,15 +100,6 @@ private:
   bool mayTurn(unsigned bucket) const {
     return isa<dist::AllReduceOp>(buckets[bucket].members.front()) &&
            llvm::none_of(needs, [&](const llvm::BitVector &others) { return others.test(bucket); });
-  }
-
-  SmallVector<unsigned> order(int64_t turn, bool isLast) const {
-    SmallVector<unsigned> order, tail;
-    int64_t asTheyCome = 0;
-    for (unsigned bucket = 0; bucket < buckets.size(); ++bucket)
-      (!isLast && mayTurn(bucket) && asTheyCome++ >= turn ? tail : order).push_back(bucket);
-    order.append(tail.rbegin(), tail.rend());
-    return order;
   }
 
   SmallVector<Bucket> buckets;
