@@ -199,6 +199,10 @@ void MeshFlags::refuseZeroOf(const std::string &package) const {
                     " is a package, whose ranks share the optimizer's state or do not, as it was compiled");
 }
 
+void MeshFlags::refuseSharesOf(const std::string &package) const {
+  throw Error(ErrorKind::usage, "--shares " + shares + ": " + package + " is a package, whose ranks have even shares");
+}
+
 void addZero(CLI::App &command, int &zero) {
   command.add_option("--zero", zero,
                      "1: each rank holds and updates a piece of the optimizer's state, not all of it (ZeRO 1)");

@@ -15,6 +15,8 @@ struct RankPlace {
   bool isProcess = false; ///< each is a process, this one is `rank`; else all are threads of this one
   int rank = 0;
   int here = 1; ///< ranks on this machine, which share its cores
+
+  bool isOnOneMachine() const { return !isProcess || here == ranks; }
 };
 
 struct MeshAxis {
@@ -51,6 +53,8 @@ struct MeshFlags {
   void refuseChoicesOf(const std::string &package) const;
   /// Throws a usage error where --zero is given with a package, which shares state or does not.
   void refuseZeroOf(const std::string &package) const;
+  /// Throws the usage error of --shares that are not even with a package.
+  [[noreturn]] void refuseSharesOf(const std::string &package) const;
   /// Throws usage errors of --strategy and --zero.
   void checkNames() const;
   /// What --shares says of so many ranks; none: even ones. Throws usage errors.

@@ -56,7 +56,10 @@ double measuredNs(const TrainedNetwork &network, const Settings &settings, int r
     return taken[taken.size() / 2];
   }
   std::vector<Runner> runners;
-  runners.push_back(compileSteps(model, config, {}, own, runner, {0, ranks, true, true}));
+  StepOfRank of;
+  of.ranks = ranks;
+  of.hasWholeBatch = true;
+  runners.push_back(compileSteps(model, config, {}, own, runner, of));
   while (int(runners.size()) < ranks) runners.push_back(runners.front().another(runner));
   RanksProfile profile = profileRanks({std::move(runners), place, "train_step", 1, kCalls, 1}, own);
   return *std::max_element(profile.stepNs.begin(), profile.stepNs.end());

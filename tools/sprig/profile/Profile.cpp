@@ -147,7 +147,11 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
   Settings settings = settingsOfRank(options.settings, place);
   RunnerOptions runner{settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
   int first = place.isProcess ? place.rank : 0, here = place.isProcess ? 1 : place.ranks;
-  StepOfRank of{first, place.ranks, false, first == 0, options.mesh.bucketBytes()};
+  StepOfRank of;
+  of.rank = first;
+  of.ranks = place.ranks;
+  of.warns = first == 0;
+  of.bucketBytes = options.mesh.bucketBytes();
   of.zero = options.mesh.zero;
   of.factors = options.mesh.factorPolicy();
   of.weights = options.mesh.weights(place.ranks);
@@ -155,14 +159,12 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
     throw Error(ErrorKind::usage, "--shares auto: is what 'sprig train' measures; expected its numbers, as 2,1");
   of.stepsPerCall = options.stepsPerCall.count(settings);
   Chosen chosen;
-  of.onOneMachine = !place.isProcess || place.here == place.ranks;
+  of.onOneMachine = place.isOnOneMachine();
   std::vector<Runner> &runners = ranks.runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
     options.mesh.refuseChoicesOf(options.model);
     options.mesh.refuseZeroOf(options.model);
-    if (!of.weights.empty())
-      throw Error(ErrorKind::usage, "--shares " + options.mesh.shares + ": " + options.model +
-                                        " is a package, whose ranks have even shares");
+    if (!of.weights.empty()) options.mesh.refuseSharesOf(options.model);
     options.stepsPerCall.refuseOf(options.model);
     refusePlaces(model, settings);
     runners.push_back(loadPackage(model, runner));

@@ -4,9 +4,8 @@
 #include "lib/Training/TrainConfig.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/run/Runner.h"
-#include "tools/sprig/train/RankLink.h"
+#include "tools/sprig/train/RankChoices.h"
 #include "tools/sprig/Settings.h"
-#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -37,20 +36,9 @@ int64_t stepsOfEntry(const Runner &runner, size_t entry);
 bool isChosenByShape(const Runner &runner, const std::string &entry);
 
 /// Of ranks that take a step together, whose program it is.
-struct StepOfRank {
-  int rank = 0, ranks = 1;
+struct StepOfRank : RankChoices {
   bool hasWholeBatch = false; ///< the configuration's batch is each rank's, else that of all
   bool warns = true;          ///< of what an exporter did to the model
-  int64_t bucketBytes = 0;    ///< of gradients that go together at most; 0: by cost, of all-reduces over `link`
-  std::optional<RankLink> link = {};
-  int zero = 0;                               ///< as --zero says
-  FactorPolicy factors = FactorPolicy::never; ///< as --factors says
-  std::vector<int64_t> weights = {};          ///< of shares (RankWeights.h)
-  int64_t stepsPerCall = 1;                   ///< above 1: there are calls of so many steps, too
-  bool onOneMachine = false;                  ///< as in TrainRequest
-  /// As in TrainRequest: what was chosen for this rank, to what all take.
-  std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
-  std::function<int64_t(int64_t turn)> agreeOnTurn = {};
 };
 
 /// A model's training step and evaluation of whole batches, compiled as the configuration in a file says.

@@ -10,7 +10,6 @@
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/run/NamedDevices.h"
-#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/ProgramToPlay.h"
 #include "tools/sprig/simulate/SimulateRanks.h"

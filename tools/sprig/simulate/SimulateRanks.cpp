@@ -63,12 +63,10 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   flags.factors = options.factors;
   flags.shares = options.shares;
   if (!options.shares.empty()) {
-    std::string flag = "--shares " + options.shares;
-    if (isPackage)
-      throw Error(ErrorKind::usage, flag + ": " + options.model + " is a package, whose ranks have even shares");
+    if (isPackage) flags.refuseSharesOf(options.model);
     if (settings.ranks.size() > 1)
-      throw Error(ErrorKind::usage,
-                  flag + ": expected one number of ranks, found " + std::to_string(settings.ranks.size()));
+      throw Error(ErrorKind::usage, "--shares " + options.shares + ": expected one number of ranks, found " +
+                                        std::to_string(settings.ranks.size()));
     settings.isBySpeed = flags.measuresShares() && settings.ranks[0] > 1;
     settings.weights = flags.weights(settings.ranks[0]);
   }

@@ -134,7 +134,12 @@ struct RankedSteps::Source {
     Compiled &found = compiled[{count, share, link.latency, link.bytesPerSecond}];
     if (found.runner) return found;
     bool isEvenWeak = isWeak && (count == 1 || ranks.weights.empty());
-    StepOfRank of{isEvenWeak ? 0 : rank, count, isWeak, compiled.size() == 1, ranks.bucketBytes};
+    StepOfRank of;
+    of.rank = isEvenWeak ? 0 : rank;
+    of.ranks = count;
+    of.hasWholeBatch = isWeak;
+    of.warns = compiled.size() == 1;
+    of.bucketBytes = ranks.bucketBytes;
     of.factors = ranks.factors;
     of.stepsPerCall = ranks.stepsPerCall;
     of.onOneMachine = ranks.onOneMachine;

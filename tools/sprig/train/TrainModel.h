@@ -4,14 +4,13 @@
 #pragma once
 #include "lib/Training/TrainConfig.h"
 #include "tools/sprig/Model.h"
-#include "tools/sprig/train/RankLink.h"
-#include <functional>
+#include "tools/sprig/train/RankChoices.h"
 #include <span>
 
 namespace sprig::cli {
 
 /// What entries a training program has. Sizes are numbers of samples; entries of one name differ in them alone.
-struct TrainRequest {
+struct TrainRequest : RankChoices {
   training::TrainConfig config;     ///< resolved
   std::vector<int64_t> steps;       ///< of entries `train_step`: (inputs, targets) -> loss and, withNorm, the norm
   std::vector<int64_t> evaluations; ///< of `evaluate`: (inputs, targets) -> sum of losses, correct, counted
@@ -20,22 +19,6 @@ struct TrainRequest {
   bool withNorm = true;             ///< the gradient's norm before clipping is wanted at every step
   std::vector<std::string> allow;   ///< kinds of ExportFindings.h that are trained as they stand
   bool announce = true;             ///< warn of what an exporter did to the model
-  /// Of ranks that train together, sizes are of all of them: the program of this one.
-  int rank = 0, ranks = 1;
-  std::vector<int64_t> weights = {}; ///< of their shares (RankWeights.h); none: even ones
-  /// Most bytes of gradients that go together; 0: chosen by what `link` takes.
-  int64_t bucketBytes = 0;
-  std::optional<RankLink> link = {};
-  /// Where each rank compiles for itself: what was chosen here, to what all take. Called where it was chosen.
-  std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
-  int zero = 0;                               ///< 1: they share the optimizer's state
-  FactorPolicy factors = FactorPolicy::never; ///< as --factors says
-  /// Above 1: `train_steps` takes so many of the largest steps in one call, of each inputs, targets and what it gives.
-  int64_t stepsPerCall = 1;
-  /// How many of such a step's late all-reduces go in their order (nn.repeat_turn); nothing: chosen, as buckets are.
-  std::optional<int64_t> turn = {};
-  std::function<int64_t(int64_t turn)> agreeOnTurn = {}; ///< as agreeOnBucket
-  bool onOneMachine = false;                             ///< ranks are, so bytes between them cost little
 };
 
 struct CompiledTraining : Compiled {
