@@ -87,11 +87,11 @@ public:
         }
       Started call = started.front();
       std::span<const StepResult> results = finishFirst();
-      double exposed = exposedSeconds() / double(call.count);
+      std::optional<double> exposed = exposedSeconds(call.count);
       for (const StepResult &result : results) {
         bool isLast = &result == &results.back();
         training::StepMetrics line = endStep(result);
-        if (program.communication().collectives) line.exposedSeconds = exposed;
+        line.exposedSeconds = exposed;
         if (isLast && options.checkEvery && outcome.steps % options.checkEvery == 0) checkReplicas(line.step);
         line.seconds = earlierSeconds + secondsAt(result.end);
         if (std::isfinite(line.loss) && isLast && call.evaluates) evaluate(line);
@@ -283,10 +283,11 @@ private:
     return results;
   }
 
-  // Of communication that nothing hid, since it was asked last.
-  double exposedSeconds() {
-    uint64_t now = program.communication().exposed_ns;
-    return double(now - std::exchange(exposedBefore, now)) * 1e-9;
+  // Of communication that nothing hid, since it was asked last, each of so many steps' part; of one rank nothing.
+  std::optional<double> exposedSeconds(int64_t steps) {
+    sprig_rt_group_times now = program.communication();
+    if (!now.collectives) return std::nullopt;
+    return double(now.exposed_ns - std::exchange(exposedBefore, now.exposed_ns)) * 1e-9 / double(steps);
   }
 
   training::StepMetrics endStep(const StepResult &result) {

@@ -273,8 +273,7 @@ private:
     if (model.kind != ModelKind::package) return readConfig(overrides);
     options.mesh.refuseChoicesOf(options.model);
     if (options.mesh.measuresShares() || !options.mesh.weights(ranks).empty())
-      throw Error(ErrorKind::usage, "--shares " + options.mesh.shares + ": " + options.model +
-                                        " is a package, whose ranks have even shares");
+      options.mesh.refuseSharesOf(options.model);
     std::vector<Runner> runners;
     runners.push_back(compileAndLoad(model, {}, settings));
     note = trainNoteOf(runners.front());
@@ -295,7 +294,7 @@ private:
   void expectCollectives() {
     request.bucketBytes = options.mesh.bucketBytes();
     request.factors = options.mesh.factorPolicy();
-    request.onOneMachine = !place.isProcess || place.here == place.ranks;
+    request.onOneMachine = place.isOnOneMachine();
     if (ranks == 1) return;
     if (!place.isProcess) {
       request.link = givenOr(linkOfThreads(ranks, settings.laneCount()), options.settings, ranks);
@@ -516,6 +515,40 @@ private:
     return findNonFinite(model, request, settings, state, arrays);
   }
 
+  using Rows = std::vector<std::pair<std::string, std::string>>;
+
+  // Of several ranks: their shares, what they share, and what talking took.
+  void tellRanks(const TrainOutcome &outcome, Json &json, Rows &rows) const {
+    json["ranks"] = ranks;
+    RankShare first{0, ranks, config.batch, false, weights};
+    int64_t batch = config.batch, least = batch / ranks, most = (batch + ranks - 1) / ranks;
+    std::string even = "a batch of " + std::to_string(batch) + " is " + std::to_string(most) +
+                       (most == least ? "" : " or " + std::to_string(least)) + " samples of each";
+    rows.push_back({"ranks", std::to_string(ranks) + ", " +
+                                 (weights.empty() ? even
+                                                  : sharesText(batch, weights, ranks) + " (--shares " +
+                                                        textOf(weights, ranks) + ")") +
+                                 (options.scaleBatch ? " (--scale-batch)" : "")});
+    json.update({{"batch", batch}, {"batch_of_rank", first.sizeOfPass(batch)}, {"lr", config.optimizer.lr}});
+    if (!weights.empty()) json["shares"] = weights;
+    if (rateFactor != 1)
+      rows.push_back({"rate", formatDouble(config.optimizer.lr) + ", " + formatDouble(rateFactor) +
+                                  " times the configuration's (--lr-scaling " + options.lrScaling + ")" +
+                                  (config.schedule.warmupSteps ? "" : "; the schedule has no warm-up")});
+    if (sharesState()) {
+      json["zero"] = 1;
+      rows.push_back({"state", formatBytes(double(program->first().stateBytes())) +
+                                   " on each rank, which share the optimizer's (ZeRO 1)"});
+    }
+    if (outcome.done) {
+      sprig_rt_group_times times = program->communication();
+      double each = double(times.ns) / double(outcome.done), exposed = double(times.exposed_ns) / double(outcome.done);
+      json.update({{"communication_seconds", each * 1e-9}, {"exposed_communication_seconds", exposed * 1e-9}});
+      rows.push_back({"communication", formatNanoseconds(each) + " a step, of which " + formatNanoseconds(exposed) +
+                                           " not hidden (first rank)"});
+    }
+  }
+
   void print(const TrainOutcome &outcome) const {
     if (!isFirst()) return;
     int64_t epoch = training::stepsPerEpoch(config, data.count());
@@ -523,12 +556,11 @@ private:
                  {"epochs", double(outcome.steps) / double(epoch)},
                  {"interrupted", outcome.interrupted()}};
     if (outcome.done) json.update({{"loss", outcome.last.loss}, {"epoch_loss", outcome.epochLoss}});
-    std::vector<std::pair<std::string, std::string>> rows = {
-        {"steps", std::to_string(outcome.steps) +
-                      (outcome.interrupted() ? " of " + std::to_string(*config.steps) + ", interrupted" : "")},
-        {"loss", outcome.done ? formatDouble(double(outcome.last.loss)) + " at the last step, " +
-                                    formatDouble(outcome.epochLoss) + " mean of the last epoch"
-                              : "- (no step was left to do)"}};
+    Rows rows = {{"steps", std::to_string(outcome.steps) +
+                               (outcome.interrupted() ? " of " + std::to_string(*config.steps) + ", interrupted" : "")},
+                 {"loss", outcome.done ? formatDouble(double(outcome.last.loss)) + " at the last step, " +
+                                             formatDouble(outcome.epochLoss) + " mean of the last epoch"
+                                       : "- (no step was left to do)"}};
     if (outcome.evaluation) {
       json["eval_loss"] = outcome.evaluation->loss();
       std::string text = "loss " + formatDouble(outcome.evaluation->loss());
@@ -540,37 +572,7 @@ private:
       }
       rows.push_back({"evaluation", text});
     }
-    if (ranks > 1) {
-      json["ranks"] = ranks;
-      RankShare first{0, ranks, config.batch, false, weights};
-      int64_t batch = config.batch, least = batch / ranks, most = (batch + ranks - 1) / ranks;
-      std::string even = "a batch of " + std::to_string(batch) + " is " + std::to_string(most) +
-                         (most == least ? "" : " or " + std::to_string(least)) + " samples of each";
-      rows.push_back({"ranks", std::to_string(ranks) + ", " +
-                                   (weights.empty() ? even
-                                                    : sharesText(batch, weights, ranks) + " (--shares " +
-                                                          textOf(weights, ranks) + ")") +
-                                   (options.scaleBatch ? " (--scale-batch)" : "")});
-      json.update({{"batch", batch}, {"batch_of_rank", first.sizeOfPass(batch)}, {"lr", config.optimizer.lr}});
-      if (!weights.empty()) json["shares"] = weights;
-      if (rateFactor != 1)
-        rows.push_back({"rate", formatDouble(config.optimizer.lr) + ", " + formatDouble(rateFactor) +
-                                    " times the configuration's (--lr-scaling " + options.lrScaling + ")" +
-                                    (config.schedule.warmupSteps ? "" : "; the schedule has no warm-up")});
-      if (sharesState()) {
-        json["zero"] = 1;
-        rows.push_back({"state", formatBytes(double(program->first().stateBytes())) +
-                                     " on each rank, which share the optimizer's (ZeRO 1)"});
-      }
-      if (outcome.done) {
-        sprig_rt_group_times times = program->communication();
-        double each = double(times.ns) / double(outcome.done),
-               exposed = double(times.exposed_ns) / double(outcome.done);
-        json.update({{"communication_seconds", each * 1e-9}, {"exposed_communication_seconds", exposed * 1e-9}});
-        rows.push_back({"communication", formatNanoseconds(each) + " a step, of which " + formatNanoseconds(exposed) +
-                                             " not hidden (first rank)"});
-      }
-    }
+    if (ranks > 1) tellRanks(outcome, json, rows);
     if (!chosen.empty()) json["devices"] = chosen;
     json.update({{"compile_seconds", compileSeconds},
                  {"seconds", outcome.seconds},
