@@ -17,8 +17,7 @@ bool isPackage(const std::string &content);
 std::vector<std::map<std::string, int64_t>> entrySizes(const CompileOptions &options);
 
 /// Imports ONNX, one function for each set of sizes, in their order, with the options' shapes and values; they are
-/// entries of one name. For training, what
-/// an inference does without stays.
+/// entries of one name. For training, what an inference does without stays.
 mlir::OwningOpRef<mlir::ModuleOp> readEntries(mlir::MLIRContext &context, const Model &model,
                                               const std::string &content,
                                               const std::vector<std::map<std::string, int64_t>> &sizes,

@@ -407,11 +407,14 @@ void requireSizes(const std::string &model, const std::vector<InputSpec> &specs,
   badUse(model + ": dimension " + names + " is not bound: give its size with" + flags);
 }
 
+void takeSize(const std::string &symbol, int64_t size, std::map<std::string, int64_t> &dims) {
+  inform("dimension '" + symbol + "' is not bound: taking " + std::to_string(size) + " (--dim " + symbol +
+         "=N binds it)");
+  dims[symbol] = size;
+}
+
 void takeOnes(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims) {
-  for (const std::string &symbol : unboundSymbols(specs, dims)) {
-    inform("dimension '" + symbol + "' is not bound: taking 1 (--dim " + symbol + "=N binds it)");
-    dims[symbol] = 1;
-  }
+  for (const std::string &symbol : unboundSymbols(specs, dims)) takeSize(symbol, 1, dims);
 }
 
 } // namespace sprig::cli

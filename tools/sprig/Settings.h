@@ -82,7 +82,9 @@ std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
 /// Throws a usage error that names all dimensions without a size, with the flags that give them.
 void requireSizes(const std::string &model, const std::vector<InputSpec> &specs,
                   const std::map<std::string, int64_t> &dims);
-/// Gives what has no size the size 1, and says so.
+/// Gives a dimension a size that nobody else gave, and says so.
+void takeSize(const std::string &symbol, int64_t size, std::map<std::string, int64_t> &dims);
+/// Gives all that have no size the size 1, and says so.
 void takeOnes(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims);
 
 } // namespace sprig::cli

@@ -67,7 +67,7 @@ void onOutOfMemory() {
 int fail(const std::string &text, int code) {
   std::cout.flush();
   // One write: a process that is ended meanwhile leaves a whole line or none.
-  std::cerr << (text.starts_with("error:") ? "" : "error: ") + std::string(text) + (text.ends_with('\n') ? "" : "\n");
+  std::cerr << (text.starts_with("error:") ? "" : "error: ") + text + (text.ends_with('\n') ? "" : "\n");
   return code;
 }
 

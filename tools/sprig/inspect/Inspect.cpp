@@ -191,10 +191,7 @@ ModelSummary summarizeSomehow(const Model &model, const std::vector<InputSpec> &
     tried.dims.insert(sizes.begin(), sizes.end());
     try {
       ModelSummary summary = summarizeModel(model, tried, settings);
-      for (const std::string &symbol : unbound)
-        inform("dimension '" + symbol + "' is not bound: taking " + std::to_string(sizes.at(symbol)) + " (--dim " +
-               symbol + "=N binds it)");
-      entry = tried;
+      for (const std::string &symbol : unbound) takeSize(symbol, sizes.at(symbol), entry.dims);
       return summary;
     } catch (const Error &error) {
       if (model.kind != ModelKind::onnx) throw;

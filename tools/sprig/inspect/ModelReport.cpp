@@ -14,19 +14,12 @@ Json toJson(const ModelSummary &summary) {
     if (!row.obstacle.empty()) op["obstacle"] = row.obstacle;
     ops.push_back(op);
   }
-  if (summary.isOutline)
-    return {{"parameter_count", summary.parameterElements},
-            {"parameter_bytes", summary.parameterBytes},
-            {"op_count", summary.opCount},
-            {"parameters", parameters},
-            {"ops", ops}};
-  return {{"parameter_count", summary.parameterElements},
-          {"parameter_bytes", summary.parameterBytes},
-          {"op_count", summary.opCount},
-          {"flops", summary.flops},
-          {"bytes", summary.bytes},
-          {"parameters", parameters},
-          {"ops", ops}};
+  Json json = {{"parameter_count", summary.parameterElements},
+               {"parameter_bytes", summary.parameterBytes},
+               {"op_count", summary.opCount}};
+  if (!summary.isOutline) json.update({{"flops", summary.flops}, {"bytes", summary.bytes}});
+  json.update({{"parameters", parameters}, {"ops", ops}});
+  return json;
 }
 
 void printParameters(const ModelSummary &summary) {

@@ -3,6 +3,7 @@
 #include "sprig/error.h"
 #include "tools/sprig/run/RankThreads.h"
 #include "tools/sprig/shard/ShardModel.h"
+#include "runtime/collective/Piece.h"
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -46,10 +47,10 @@ public:
 
   /// Where several ranks have a piece, it is the first one's. `size`: of the bytes that are there.
   void add(int rank, std::span<const int64_t> first, std::span<const int64_t> shape, char *piece, size_t size) {
-    bool isWithin = first.size() == whole.shape.size() && shape.size() == whole.shape.size();
-    for (size_t dim = 0; isWithin && dim < shape.size(); ++dim)
-      isWithin = first[dim] >= 0 && shape[dim] >= 0 && shape[dim] <= whole.shape[dim] &&
-                 first[dim] <= whole.shape[dim] - shape[dim];
+    std::vector<int64_t> numbers = whole.shape;
+    numbers.insert(numbers.end(), first.begin(), first.end());
+    bool isWithin = first.size() == whole.shape.size() && shape.size() == whole.shape.size() &&
+                    rt::collective::dimOutside(shape, numbers) < 0;
     std::vector<int64_t> own(shape.begin(), shape.end());
     int64_t bytes = isWithin ? *data::byteSize(whole.dtype, own) : 0;
     if (!isWithin || uint64_t(bytes) > size) refuse("a piece of rank " + std::to_string(rank) + " that is not in it");
