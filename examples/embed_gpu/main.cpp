@@ -3,11 +3,11 @@
 //   embed_gpu PACKAGE IMAGES.npy LABELS.npy        (sprig compile examples/digits/model.onnx --dim batch=60 --target
 //   cuda)
 #include "../common/Digits.h"
+#include "../common/ExitCode.h"
 #include "../common/Npy.h"
 #include "Driver.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include <cstdio>
-#include <exception>
 #include <vector>
 
 static sprig::rt::TensorView onGpu(example::CUdeviceptr address, const sprig::rt::TensorInfo &type) {
@@ -51,13 +51,5 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: %s PACKAGE IMAGES.npy LABELS.npy\n", argv[0]);
     return 2;
   }
-  try {
-    return classify(argv[1], argv[2], argv[3]);
-  } catch (const sprig::rt::Error &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return error.exitCode();
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 3;
-  }
+  return example::exitCodeOf([&] { return classify(argv[1], argv[2], argv[3]); });
 }

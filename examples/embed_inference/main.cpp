@@ -1,11 +1,11 @@
 // Classifies handwritten digits with a package and Sprig's runtime: no compiler, no LLVM, no Python in this process.
 //   embed_inference PACKAGE IMAGES.npy LABELS.npy
 #include "../common/Digits.h"
+#include "../common/ExitCode.h"
 #include "../common/Npy.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include <chrono>
 #include <cstdio>
-#include <exception>
 #include <vector>
 
 static int classify(const char *packagePath, const char *imagesPath, const char *labelsPath) {
@@ -46,13 +46,5 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: %s PACKAGE IMAGES.npy LABELS.npy\n", argv[0]);
     return 2;
   }
-  try {
-    return classify(argv[1], argv[2], argv[3]);
-  } catch (const sprig::rt::Error &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return error.exitCode();
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 3;
-  }
+  return example::exitCodeOf([&] { return classify(argv[1], argv[2], argv[3]); });
 }

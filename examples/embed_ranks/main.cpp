@@ -5,6 +5,7 @@
 //   embed_ranks digits_ranks.sprig FOLDER-WITH-IDX-FILES                            # threads
 //   sprig launch -n 2 -- embed_ranks digits_ranks.sprig FOLDER-WITH-IDX-FILES       # processes, the same bits
 #include "../common/DigitBatches.h"
+#include "../common/ExitCode.h"
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -71,10 +72,13 @@ void trainOrTell(const Group &group, const Package &package, const Data &data, s
   }
 }
 
-void train(const char *path, const std::string &folder) {
+int train(const char *path, const std::string &folder) {
   Data data{example::readDigits(folder, "train"), example::readDigits(folder, "t10k")};
   Package package = Package::load(path);
-  if (Group::isRankProcess()) return trainAs(Group::join(), package, data);
+  if (Group::isRankProcess()) {
+    trainAs(Group::join(), package, data);
+    return 0;
+  }
   uint32_t ranks = 1;
   for (uint32_t entry = 0; entry < package.entryCount(); ++entry) ranks = std::max(ranks, package.ranks(entry).ranks);
   std::vector<Group> groups = Group::threads(ranks);
@@ -85,6 +89,7 @@ void train(const char *path, const std::string &folder) {
   for (std::thread &thread : threads) thread.join();
   for (const std::string &why : failures)
     if (!why.empty()) throw std::runtime_error(why);
+  return 0;
 }
 
 } // namespace
@@ -94,14 +99,5 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: %s PACKAGE FOLDER\n", argv[0]);
     return 2;
   }
-  try {
-    train(argv[1], argv[2]);
-    return 0;
-  } catch (const sprig::rt::Error &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return error.exitCode();
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 3;
-  }
+  return example::exitCodeOf([&] { return train(argv[1], argv[2]); });
 }

@@ -4,6 +4,7 @@
 //     --eval-samples 360 --infer 1 -o digits_train.sprig
 //   embed_training digits_train.sprig FOLDER-WITH-IDX-FILES
 #include "../common/DigitBatches.h"
+#include "../common/ExitCode.h"
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -56,13 +57,5 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "usage: %s PACKAGE FOLDER\n", argv[0]);
     return 2;
   }
-  try {
-    return train(argv[1], argv[2]);
-  } catch (const sprig::rt::Error &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return error.exitCode();
-  } catch (const std::exception &error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
-    return 3;
-  }
+  return example::exitCodeOf([&] { return train(argv[1], argv[2]); });
 }
