@@ -4,6 +4,7 @@
 // constants, a new value of an argument that is a number compiles anew. docs/tracing.md has the whole table.
 #pragma once
 #include "sprig/arguments.h"
+#include "sprig/options.h"
 #include <functional>
 #include <memory>
 
@@ -18,6 +19,10 @@ struct FunctionOptions {
   std::function<void(const std::string &reason)> report = {};
   /// Most kinds of arguments that are kept compiled; the one that was not used for the longest goes.
   int maxVariants = 16;
+  /// Of sums over ranks (docs/distributed.md): all ranks say the same, and give arguments of the same shapes; where a
+  /// dist::BatchShare in the function says how many samples all have, shares of several sizes. A function that runs as
+  /// it is written adds up as it is written.
+  FactorPolicy factors = FactorPolicy::never;
 };
 
 /// Turns compilation of all functions off (they run as they are written) and on again: for debugging. The environment

@@ -13,6 +13,7 @@
 #include "sprig/data.h"
 #include "sprig/nn/module.h"
 #include "sprig/optim.h"
+#include "sprig/options.h"
 #include <filesystem>
 #include <optional>
 
@@ -59,6 +60,9 @@ struct TrainerOptions {
   int ranks = 1;
   /// The same within dist::spawn, join or run: the rank that this is. Every rank calls the trainer.
   dist::Group *group = nullptr;
+  /// Whether ranks gather the factors of gradients of dense layers and each multiplies them, where that moves fewer
+  /// bytes than their sums (docs/distributed.md): of compiled steps of one pass. The order of sums is another then.
+  FactorPolicy factors = FactorPolicy::never;
   /// Passes that each batch is computed in, one after the other, to save memory; gradients are summed, then reduced.
   int64_t accumulate = 1;
   double clipNorm = 0; ///< of all gradients together; 0: none

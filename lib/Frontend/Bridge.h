@@ -37,12 +37,18 @@ public:
   virtual std::unique_ptr<Plan> on(DeviceId device) const = 0;
 };
 
+/// What collectives of a plan are of.
+struct PlanRanks {
+  std::shared_ptr<rt::comm::RankGroup> group = nullptr; ///< null: it has none
+  /// That all ranks together have, each its even share (dist::Group::rowsOf) as the first axis of its inputs; 0: not
+  /// known, and all ranks have inputs of the same shapes.
+  int64_t samples = 0;
+};
+
 /// `options.freeze` and `options.math` do not matter: there is nothing to freeze, and no bit may change. `name` stands
 /// in profiles and messages. It runs on the threads of `devices`, those of options.devices where these are several.
-/// Collectives in it are of `ranks`.
 std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
-                                  const std::string &name, std::vector<DeviceId> devices = {0},
-                                  std::shared_ptr<rt::comm::RankGroup> ranks = nullptr);
+                                  const std::string &name, std::vector<DeviceId> devices = {0}, PlanRanks ranks = {});
 
 /// One function of a package.
 struct PackageEntry {

@@ -20,6 +20,7 @@ public:
   int ranks() const override { return int(members.size()); }
   uint64_t partNumber() const override { return number; }
   bool hasCoreBeside(uint32_t threads) const override { return whole.hasCoreBeside(threads); }
+  bool isWithinProcess() const override { return whole.isWithinProcess(); }
 
   Status begin(const Call &call) override;
   void end() override { whole.end(); }

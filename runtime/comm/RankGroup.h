@@ -63,6 +63,8 @@ public:
   Status failure() const { return transport.failure(); }
   // Whether a run of so many threads may have one more for its collectives.
   bool hasCoreBeside(uint32_t threads) const { return transport.hasCoreBeside(threads); }
+  // Whether its ranks are threads of one process.
+  bool isWithinProcess() const { return transport.isWithinProcess(); }
   // Whoever waits for this rank is told why it does not come; from any thread.
   void fail(const Status &why);
   // The same, only where the rank is in a collective now.

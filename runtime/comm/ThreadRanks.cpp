@@ -18,6 +18,7 @@ public:
     if (int given = group.options.collectiveThreads) return given > 0;
     return hasCores(uint64_t(group.options.ranks) * (threads + 1));
   }
+  bool isWithinProcess() const override { return true; }
 
   Status begin(const Call &call) override;
   void end() override;

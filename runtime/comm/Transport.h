@@ -38,6 +38,8 @@ public:
   virtual uint64_t partNumber() const { return 0; }
   // Whether each rank of this machine may have a thread more than so many: its messages need no core while they travel.
   virtual bool hasCoreBeside(uint32_t) const { return true; }
+  // Whether all ranks are threads of one process.
+  virtual bool isWithinProcess() const { return false; }
 
   // This rank is at its next call, which stays until end(). Fails where another rank is at another one of that number.
   virtual Status begin(const Call &call) = 0;

@@ -2,6 +2,7 @@
 #include "lib/Frontend/Base/DeviceThreads.h"
 #include "lib/Frontend/Base/DevicesUsed.h"
 #include "lib/Frontend/Bridge/Entries.h"
+#include "lib/Frontend/Bridge/RankFacts.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "runtime/comm/GroupHandle.h"
@@ -162,7 +163,7 @@ private:
 
 std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const StateSlot> states,
                                             const CompileOptions &given, const std::string &name,
-                                            std::vector<DeviceId> devices, std::shared_ptr<rt::comm::RankGroup> ranks) {
+                                            std::vector<DeviceId> devices, PlanRanks ranks) {
   PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
   for (StateSlot &slot : entry.states) slot.initial = nullptr; // the memory comes with each run
   CompileOptions options = bridge::entryOptions(given, name);
@@ -171,12 +172,13 @@ std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const 
   std::vector<uint8_t> bytes;
   {
     bridge::Workspace work;
-    bridge::EntryBuilder(*work.module).add(entry);
+    mlir::func::FuncOp function = bridge::EntryBuilder(*work.module).add(entry);
+    if (ranks.group) bridge::chooseFactors(function, ranks, options);
     bytes = compile(*work.module, options);
   }
   try {
     return std::make_unique<CompiledPlan>(rt::Package::fromMemory(std::move(bytes), name), graph, states, name,
-                                          std::move(devices), std::move(ranks));
+                                          std::move(devices), std::move(ranks.group));
   } catch (const rt::Error &error) {
     throw Error(ErrorKind::runtime, error.what());
   }

@@ -194,6 +194,7 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
   std::vector<TensorType> types;
   for (const Tensor &input : inputs) types.push_back(input.type());
   std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source, inputs);
+  variant->setFactors(impl->options.factors);
   variant->host = given.host;
   variant->structure = structure;
   impl->note(reason);

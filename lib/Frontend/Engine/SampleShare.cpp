@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/SampleShare.h"
+#include "lib/Frontend/Engine/Trace.h"
 #include "lib/Frontend/Record.h"
 #include <utility>
 
@@ -7,10 +8,19 @@ namespace sprig::frontend {
 static thread_local const SampleShare *innermost = nullptr;
 
 SampleShare::SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples)
-    : end(std::move(end)), first(first), rows(rows), samples(samples), outer(std::exchange(innermost, this)) {}
+    : end(std::move(end)), first(first), rows(rows), samples(samples), outer(std::exchange(innermost, this)) {
+  if (Trace *function = Trace::currentFunction()) function->samples.note(*this);
+}
 SampleShare::~SampleShare() { innermost = outer; }
 
 const SampleShare *SampleShare::current() { return innermost; }
+
+void SamplesOfRanks::note(const SampleShare &share) {
+  differ |= end && (end != share.end || rows != share.rows || samples != share.samples);
+  end = share.end;
+  rows = share.rows;
+  samples = share.samples;
+}
 
 Tensor SampleShare::sum(const Tensor &x, Source at) const {
   if (end->group->ranks() == 1) return x;

@@ -9,6 +9,15 @@ namespace sprig::frontend {
 
 using Cell = Parameter::Cell;
 class RankEnd;
+class SampleShare;
+
+/// The samples of all ranks of which functions with collectives are recorded.
+struct SamplesOfRanks {
+  std::shared_ptr<RankEnd> end; ///< null: nobody says
+  int64_t rows = 0, samples = 0;
+  bool differ = false; ///< there are several shares that are not alike
+  void note(const SampleShare &share);
+};
 
 /// A parameter within a trace.
 struct TracedCell {
@@ -63,6 +72,7 @@ struct Trace {
   GradientUse use;                ///< of functions
   bool endsLineage = false;       ///< whether an optimizer's update is in it
   std::shared_ptr<RankEnd> ranks; ///< of functions with collectives: the rank that records them
+  SamplesOfRanks samples;         ///< of functions
   Trace *const outer;
   const bool lineageOutside; ///< whether it began outside of NoGrad
 };

@@ -85,11 +85,13 @@ private:
       ProfileSpan span("compilation", [&] { return variant->name; });
       CompileOptions options = segmentOptions();
       options.prepare = true;
+      options.factors = variant->factors;
       for (DeviceId device : variant->devices) options.devices.push_back(deviceOf(device).name());
       std::vector<DeviceId> devices = variant->devices;
       if (devices.empty()) devices = {variant->device};
-      variant->plan = compilePlan(variant->graph, variant->slots, options, variant->name, std::move(devices),
-                                  variant->ranks ? variant->ranks->group : nullptr);
+      variant->plan =
+          compilePlan(variant->graph, variant->slots, options, variant->name, std::move(devices),
+                      variant->ranks ? PlanRanks{variant->ranks->group, variant->samples.samples} : PlanRanks());
     } catch (const Error &error) {
       variant->failure = std::make_shared<Error>(error);
     } catch (const std::exception &error) {
@@ -237,6 +239,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
   variant->graph = recording.graph(outputs);
   variant->completePlaces(results, recording);
   variant->ranks = std::move(trace.ranks);
+  variant->samples = std::move(trace.samples);
   variant->observed = trace.host.observations(trace.use.any);
   variant->effects = trace.host.effects();
   variant->randomDraws = trace.randomDraws;
@@ -310,6 +313,16 @@ std::vector<LaneId> Variant::lanes() const {
   std::vector<LaneId> lanes;
   for (DeviceId each : devices) lanes.push_back(computeLane(each));
   return lanes;
+}
+
+void Variant::setFactors(FactorPolicy policy) {
+  if (!ranks || policy == FactorPolicy::never) return;
+  if (samples.differ || (samples.end && samples.end != ranks))
+    fail(source, name,
+         samples.differ ? "factors are gathered of the samples of one batch, and its BatchShares are of several"
+                        : "factors are gathered by " + ranks->text() + ", and its BatchShare is of " +
+                              samples.end->text() + " of another group");
+  factors = policy;
 }
 
 bool Variant::sawTrainingMode() const {

@@ -49,6 +49,10 @@ struct Variant {
   std::vector<SwitchEffect> effects;
   /// Of a function with collectives: the rank whose program it is. Others record their own.
   std::shared_ptr<RankEnd> ranks;
+  SamplesOfRanks samples; ///< of all ranks, as far as it was said while it was recorded
+  FactorPolicy factors = FactorPolicy::never;
+  /// Of sums over ranks; throws Error (usage) where what is known of the ranks' samples is not enough.
+  void setFactors(FactorPolicy policy);
 
   /// Where a value is; of an argument or a result that is `unplaced`, anywhere.
   struct Where {

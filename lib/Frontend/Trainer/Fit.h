@@ -8,7 +8,13 @@ namespace sprig::frontend {
 FitResult fit(const TrainerOptions &options, const TrainingPrograms &programs, data::Loader &train,
               data::Loader *evaluation, bool writes, Source at);
 
-/// Whether steps must give the norm of their gradients.
-inline bool wantsNorm(const TrainerOptions &options) { return options.onStep || !options.metrics.empty(); }
+/// Steps that are logged give the norm of their gradients.
+inline ProgramOptions programOptions(const TrainerOptions &options) {
+  return {.compile = options.compile,
+          .withNorm = options.onStep || !options.metrics.empty(),
+          .accumulate = options.accumulate,
+          .factors = options.factors,
+          .group = options.group};
+}
 
 } // namespace sprig::frontend

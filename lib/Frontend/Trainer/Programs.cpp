@@ -15,9 +15,11 @@ static std::vector<Tensor> fieldsOf(const data::Batch &batch, Source at) {
   return fields;
 }
 
-template <typename Body> static Function<Body> program(std::string name, Body body, bool compile, Source at) {
+template <typename Body>
+static Function<Body> program(std::string name, Body body, bool compile, Source at,
+                              FactorPolicy factors = FactorPolicy::never) {
   // An epoch's last batch may be smaller, which is no news to anybody.
-  FunctionOptions options{std::move(name), [](const std::string &) {}};
+  FunctionOptions options{.name = std::move(name), .report = [](const std::string &) {}, .factors = factors};
   Function<Body> result = sprig::compile(std::move(body), std::move(options), at);
   result.enable(compile);
   return result;
@@ -90,7 +92,8 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
 
 TrainingPrograms::TrainingPrograms(Training given, const ProgramOptions &options, Source at)
     : training(std::move(given)), options(options), at(at),
-      stepProgram(program("training step", stepBody(training, options, at), options.compile, at)),
+      stepProgram(program("training step", stepBody(training, options, at), options.compile, at,
+                          options.accumulate == 1 ? options.factors : FactorPolicy::never)),
       evaluation(program("evaluation", Body([scores = training.scores, at](const Fields &batch) {
                            NoGrad quiet;
                            Scores result = scores(batch);

@@ -11,7 +11,8 @@ struct ProgramOptions {
   bool compile = true;
   bool withNorm = false; ///< whether steps give the norm of their gradients as well; no other bit depends on it
   int64_t accumulate = 1;
-  dist::Group *group = nullptr; ///< batches are this rank's shares
+  FactorPolicy factors = FactorPolicy::never; ///< of sums over ranks; gradients of several passes are added up
+  dist::Group *group = nullptr;               ///< batches are this rank's shares
 };
 
 class TrainingPrograms {

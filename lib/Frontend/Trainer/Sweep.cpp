@@ -23,7 +23,7 @@ std::vector<SweepRun> Trainer::runSweep(Training training, std::span<const doubl
   const nn::StateDict fresh = optimizer.stateDict();
   size_t groups = 0;
   for (const nn::NamedTensor &row : fresh) groups += row.name.starts_with(training::kLr);
-  TrainingPrograms programs(std::move(training), {options.compile, wantsNorm(options), options.accumulate}, at);
+  TrainingPrograms programs(std::move(training), programOptions(options), at);
 
   const int64_t firstEpoch = train.epoch(), firstEvaluation = evaluation ? evaluation->epoch() : 0;
   std::vector<SweepRun> runs;

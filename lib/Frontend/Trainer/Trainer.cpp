@@ -152,6 +152,8 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
     refuse("ranks", options.ranks, ("those of its group, " + std::to_string(options.group->size())).c_str());
   if (options.checkpointEvery < 0) refuse("checkpointEvery", double(options.checkpointEvery), "at least 0");
   if (options.checkpointsKept < 1) refuse("checkpointsKept", options.checkpointsKept, "at least 1");
+  if (options.factors != FactorPolicy::never && !options.compile)
+    frontend::fail(at, "Trainer", "factors are gathered in compiled steps, and compile is false");
   if (!(options.clipNorm >= 0)) refuse("clipNorm", options.clipNorm, "at least 0");
   if (!(options.clipValue >= 0)) refuse("clipValue", options.clipValue, "at least 0");
 }
@@ -204,7 +206,7 @@ FitResult Trainer::run(Training training, data::Loader &train, data::Loader *eva
     TrainerOptions given = options;
     given.group = group;
     applyClips(own, given, at);
-    TrainingPrograms programs(std::move(own), {given.compile, wantsNorm(given), given.accumulate, group}, at);
+    TrainingPrograms programs(std::move(own), programOptions(given), at);
     FitResult found = frontend::fit(given, programs, train, evaluation, /*writes=*/true, at);
     // Of ranks that are threads the first one's.
     if (!group || group->rank() == 0 || dist::isLaunched() || options.group) result = std::move(found);

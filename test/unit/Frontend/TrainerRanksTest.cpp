@@ -133,6 +133,41 @@ TEST(TrainerRanks, BatchNormsSeeAllSamples) {
   }
 }
 
+namespace {
+struct WideNet : nn::Module {
+  nn::Linear a = add("a", nn::Linear(kFeatures, 1500)), b = add("b", nn::Linear(1500, kClasses));
+  Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy(b(tanh(a(x))), y); }
+  optim::Optimizer configureOptimizers() const { return optim::sgd(*this, {.lr = 0.1}); }
+};
+
+// Two batches of 24 and one of 7.
+std::pair<FitResult, nn::StateDict> fitWide(TrainerOptions options) {
+  options.print = false;
+  options.maxEpochs = 1;
+  manualSeed(5);
+  WideNet net;
+  data::Loader train(points(55), {.batch = 24, .shuffle = 3, .workers = 0});
+  FitResult result = Trainer(options).fit(net, train);
+  return {result, net.stateDict()};
+}
+} // namespace
+
+// They are gathered where it is asked for: other bits, and results of one rank all the same.
+TEST(TrainerRanks, FactorsOfGradientsAreGathered) {
+  auto values = [](const nn::StateDict &state) { return state[0].value.toVector<float>(); };
+  auto [one, oneState] = fitWide({});
+  for (int ranks : {2, 3}) {
+    auto [result, state] = fitWide({.ranks = ranks, .factors = FactorPolicy::automatic});
+    auto [sums, sumsState] = fitWide({.ranks = ranks});
+    EXPECT_NE(values(state), values(sumsState)) << ranks;
+    for (size_t i = 0; i < one.losses.size(); ++i) EXPECT_NEAR(result.losses[i], one.losses[i], 1e-6) << ranks;
+    for (size_t i = 0; i < values(state).size(); ++i) ASSERT_NEAR(values(state)[i], values(oneState)[i], 1e-6) << ranks;
+    // Several passes are added up first.
+    auto passes = fitWide({.ranks = ranks, .factors = FactorPolicy::automatic, .accumulate = 2});
+    EXPECT_EQ(values(passes.second), values(fitWide({.ranks = ranks, .accumulate = 2}).second)) << ranks;
+  }
+}
+
 TEST(TrainerRanks, PassesAreReducedTogether) {
   Trained one = fit({}, makeNet());
   for (int ranks : {1, 3}) {
@@ -229,6 +264,8 @@ TEST(TrainerRanks, MistakesAreRefusedByName) {
   };
   EXPECT_THAT(errorOf([] { Trainer({.ranks = 0}); }), HasSubstr("Trainer: ranks is 0"));
   EXPECT_THAT(errorOf([] { Trainer({.accumulate = 0}); }), HasSubstr("accumulate is 0"));
+  EXPECT_THAT(errorOf([] { Trainer({.compile = false, .factors = FactorPolicy::automatic}); }),
+              HasSubstr("factors are gathered in compiled steps, and compile is false"));
   EXPECT_THAT(errorOf([] {
                 data::Loader third(points(9), {.batch = 3, .rank = 2, .ranks = 3});
                 Trainer({.ranks = 2, .print = false}).fit(makeNet(), third);
