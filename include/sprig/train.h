@@ -22,6 +22,8 @@ struct TrainingSizes {
   /// one call, up to 256: (inputs, targets) of the first, of the second, ... -> the loss of each, with `gradientNorm`
   /// each with its norm. The bits are those of so many calls of train_step.
   int64_t stepsPerCall = 1;
+  /// What an exporter did to the model that is trained as it stands (docs/training.md): "folded", "merged", ..., "all".
+  std::vector<std::string> allow = {};
 };
 
 /// `config` is the text of a configuration (docs/training.md); its length is given in steps. The first dimension of

@@ -9,13 +9,16 @@ using namespace sprig;
 
 std::vector<uint8_t> sprig::compileToPackage(const Model &model, const CompileOptions &given) {
   std::string content = readContent(model);
-  if (isPackage(content)) return {content.begin(), content.end()};
+  ModelSource source = sourceOf(model, content);
+  if (source.kind == ModelKind::package) return {content.begin(), content.end()};
   CompileOptions options = given;
   if (!options.compileTo.empty())
     throw Error(ErrorKind::usage, "compileTo stops at phase '" + options.compileTo + "', which makes no package");
   if (options.modelName.empty()) options.modelName = model.name().substr(model.name().rfind('/') + 1);
   auto lease = ContextPool::instance().take();
-  auto module = readModule(*lease.context, model, content, options);
+  auto module = source.kind == ModelKind::mlir ? readText(*lease.context, source, options)
+                                               : importEntries(*lease.context, *parseONNX(source),
+                                                               importOptions(entrySizes(options), options, false));
   return compileModule(*module, options, nullptr, packageTimer(options.threads)).package;
 }
 

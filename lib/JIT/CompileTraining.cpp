@@ -1,21 +1,18 @@
 // sprig::compileTraining: model and configuration to a package that trains.
-#include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/JIT/ContextPool.h"
 #include "lib/JIT/ReadModel.h"
 #include "lib/JIT/TimePackage.h"
-#include "lib/Pipeline/Diagnostics.h"
+#include "lib/Model/AddTraining.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Training/ReadTrainConfig.h"
-#include "lib/Training/StepBuilder.h"
 #include "sprig/train.h"
 
 using namespace mlir;
 using namespace sprig;
 
-// Dimensions of the inputs for a batch: the first of each counts samples.
+// Sizes of the inputs' dimensions for a batch: the first of each counts samples, the options say the others.
 static std::map<std::string, int64_t> batchDims(const ModelInterface &interface, const std::string &model,
-                                                int64_t batch) {
-  std::map<std::string, int64_t> dims;
+                                                int64_t batch, std::map<std::string, int64_t> dims) {
   for (const InterfaceValue &input : interface.inputs) {
     if (input.dims.empty())
       throw Error(ErrorKind::badInput, model + ": input '" + input.name + "' has no first dimension of samples");
@@ -29,6 +26,18 @@ static std::map<std::string, int64_t> batchDims(const ModelInterface &interface,
   return dims;
 }
 
+static OwningOpRef<ModuleOp> importForwards(MLIRContext &context, const ModelSource &source,
+                                            const std::vector<int64_t> &batches, const CompileOptions &options) {
+  if (source.kind == ModelKind::mlir) return readText(context, source, options);
+  auto given = entrySizes(options);
+  if (given.size() != 1) throw Error(ErrorKind::usage, "dims gives several sizes, which training has no use for");
+  ParsedONNX parsed = parseONNX(source);
+  ModelInterface interface = inspectONNX(*parsed);
+  std::vector<std::map<std::string, int64_t>> dims;
+  for (int64_t batch : batches) dims.push_back(batchDims(interface, source.name, batch, given.front()));
+  return importEntries(context, *parsed, importOptions(dims, options, /*training=*/true));
+}
+
 std::vector<uint8_t> sprig::compileTraining(const Model &model, const std::string &config, const TrainingSizes &sizes,
                                             const CompileOptions &given) {
   training::TrainConfig parsed = training::parseTrainConfig(config, "configuration");
@@ -37,23 +46,19 @@ std::vector<uint8_t> sprig::compileTraining(const Model &model, const std::strin
   training::resolve(parsed, each * std::min(*parsed.steps, INT64_MAX / each));
   if (sizes.stepsPerCall < 1)
     throw Error(ErrorKind::usage, std::to_string(sizes.stepsPerCall) + " steps in a call: expected 1 or more");
-  training::TrainingEntries entries{sizes.steps, sizes.evaluations, sizes.inferences, sizes.gradientNorm};
-  entries.stepsPerCall = sizes.stepsPerCall;
-
   std::string content = readContent(model);
-  CompileOptions options = given;
-  options.freeze = false;
-  options.math = MathMode::strict;
-  options.rematBytes = parsed.rematBytes.value_or(options.rematBytes);
+  ModelSource source = sourceOf(model, content);
+  if (source.kind == ModelKind::package)
+    throw Error(ErrorKind::usage, source.name + ": is a package already; what it trains is compiled in");
+  TrainingProgram program{parsed, {sizes.steps, sizes.evaluations, sizes.inferences, sizes.gradientNorm}, each};
+  program.entries.stepsPerCall = sizes.stepsPerCall;
+  program.allow = sizes.allow;
+  program.allowedBy = "allow";
+  program.warn = given.report;
+  CompileOptions options = trainingOptions(given, parsed);
   if (options.modelName.empty()) options.modelName = model.name().substr(model.name().rfind('/') + 1);
   auto lease = ContextPool::instance().take();
-  ModelInterface interface = inspectONNX(content, model.name());
-  std::vector<std::map<std::string, int64_t>> dims;
-  for (int64_t batch : entries.forwardSizes(parsed)) dims.push_back(batchDims(interface, model.name(), batch));
-  OwningOpRef<ModuleOp> module = readEntries(*lease.context, model, content, dims, options, /*training=*/true);
-  std::map<int64_t, func::FuncOp> forwards;
-  auto functions = llvm::to_vector(module->getOps<func::FuncOp>());
-  for (auto [batch, function] : llvm::zip_equal(entries.forwardSizes(parsed), functions)) forwards[batch] = function;
-  training::StepBuilder(*module, forwards, parsed, model.name()).add(entries);
+  OwningOpRef<ModuleOp> module = importForwards(*lease.context, source, program.entries.forwardSizes(parsed), options);
+  addTraining(*module, source, program);
   return compileModule(*module, options, nullptr, packageTimer(options.threads)).package;
 }

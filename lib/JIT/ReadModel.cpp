@@ -1,8 +1,4 @@
 #include "lib/JIT/ReadModel.h"
-#include "dialects/NN/Attributes.h"
-#include "lib/Import/ONNX/ImportONNX.h"
-#include "lib/Pipeline/ReadText.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace sprig;
@@ -14,14 +10,8 @@ std::string sprig::readContent(const Model &model) {
   return (*buffer)->getBuffer().str();
 }
 
-bool sprig::isPackage(const std::string &content) { return content.starts_with("SPRIGPKG"); }
-
-// ONNX is a protobuf message: its first bytes are a field's tag and no text. MLIR text has neither zero nor control
-// characters but white space.
-static bool looksLikeText(const std::string &content) {
-  for (unsigned char c : std::string_view(content).substr(0, 256))
-    if (c < 32 && c != '\n' && c != '\r' && c != '\t') return false;
-  return true;
+ModelSource sprig::sourceOf(const Model &model, const std::string &content) {
+  return {content, model.name(), model.isFile() ? folderOfModel(model.name()) : "", modelKind(content, model.name())};
 }
 
 std::vector<std::map<std::string, int64_t>> sprig::entrySizes(const CompileOptions &options) {
@@ -39,12 +29,11 @@ std::vector<std::map<std::string, int64_t>> sprig::entrySizes(const CompileOptio
   return entries;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> sprig::readEntries(mlir::MLIRContext &context, const Model &model,
-                                                     const std::string &content,
-                                                     const std::vector<std::map<std::string, int64_t>> &sizes,
-                                                     const CompileOptions &options, bool training) {
+ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64_t>> &sizes,
+                                   const CompileOptions &options, bool training) {
   ImportOptions import;
   import.training = training;
+  import.warn = options.report;
   import.entries.clear();
   for (const auto &dims : sizes) {
     ImportEntry entry;
@@ -55,26 +44,12 @@ mlir::OwningOpRef<mlir::ModuleOp> sprig::readEntries(mlir::MLIRContext &context,
     entry.fixed = options.values;
     import.entries.push_back(std::move(entry));
   }
-  std::string folder;
-  if (model.isFile()) {
-    size_t slash = model.name().rfind('/');
-    folder = slash == std::string::npos ? "." : model.name().substr(0, slash + 1);
-  }
-  auto module = importONNX(context, content, model.name(), folder, import);
-  // Entries of one model are one program to the caller: the runtime picks among equal names by shape.
-  for (auto function : module->getOps<mlir::func::FuncOp>())
-    function->setAttr(ir::kEntryAttr, mlir::StringAttr::get(&context, "main"));
-  return module;
+  return import;
 }
 
-mlir::OwningOpRef<mlir::ModuleOp> sprig::readModule(mlir::MLIRContext &context, const Model &model,
-                                                    const std::string &content, const CompileOptions &options) {
-  if (content.empty()) throw Error(ErrorKind::badInput, model.name() + ": is empty, expected a model");
-  if (!looksLikeText(content))
-    return readEntries(context, model, content, entrySizes(options), options, /*training=*/false);
+mlir::OwningOpRef<mlir::ModuleOp> sprig::readText(mlir::MLIRContext &context, const ModelSource &model,
+                                                  const CompileOptions &options) {
   if (!options.dims.empty() || !options.shapes.empty() || !options.values.empty())
-    throw Error(ErrorKind::usage, model.name() +
-                                      ": is MLIR text, whose inputs and their shapes are fixed; dims, shapes "
-                                      "and values are for ONNX models");
-  return readText(context, content, model.name(), options.compileFrom);
+    refuseOfText(model.name, "dims, shapes and values are");
+  return readProgram(context, model, options.compileFrom);
 }

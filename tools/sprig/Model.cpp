@@ -1,21 +1,9 @@
 #include "tools/sprig/Model.h"
 #include "lib/Data/File.h"
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 namespace sprig::cli {
-namespace {
-
-// MLIR is text (or its bytecode); ONNX is a protobuf message, whose first bytes are field tags and lengths.
-bool looksLikeMLIR(std::string_view bytes) {
-  if (bytes.starts_with("ML\xefR")) return true;
-  auto isText = [](unsigned char c) { return c >= 0x20 || c == '\n' || c == '\t' || c == '\r'; };
-  return std::all_of(bytes.begin(), bytes.begin() + ptrdiff_t(std::min<size_t>(bytes.size(), 4096)), isText);
-}
-
-} // namespace
-
 Model openModel(const std::string &path) {
   Model model;
   model.path = path;
@@ -23,25 +11,13 @@ Model openModel(const std::string &path) {
   if (path != "-" && std::filesystem::is_regular_file(path, error)) {
     char head[8] = {};
     std::ifstream(path, std::ios::binary).read(head, sizeof head);
-    if (std::string_view(head, 8) == "SPRIGPKG") {
+    if (isPackage({head, sizeof head})) {
       model.kind = ModelKind::package;
       return model;
     }
   }
   model.text = data::readText(path);
-  if (model.text.empty()) throw Error(ErrorKind::badInput, path + ": the file is empty, expected a model");
-  if (model.text.starts_with("SPRIGPKG")) {
-    model.kind = ModelKind::package;
-    return model;
-  }
-  if (!looksLikeMLIR(model.text)) return model;
-  model.kind = ModelKind::mlir;
-  if (model.text.starts_with("version https://git-lfs"))
-    throw Error(ErrorKind::badInput,
-                path + ": not a model but a Git LFS pointer to one: fetch the file with 'git lfs pull'");
-  if (model.text.find("func") == std::string::npos && model.text.find("exec.program") == std::string::npos)
-    throw Error(ErrorKind::badInput,
-                path + ": not a model: neither a package, nor ONNX, nor MLIR text with a function or a program");
+  model.kind = modelKind(model.text, path);
   return model;
 }
 

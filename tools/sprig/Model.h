@@ -2,6 +2,7 @@
 // input. The content decides which, not the name. Compiles models that are no packages, for every command alike.
 #pragma once
 #include "lib/Data/Array.h"
+#include "lib/Model/ModelKind.h"
 #include "tools/sprig/compile/PlacementReport.h"
 #include "tools/sprig/run/Inputs.h"
 #include "tools/sprig/run/Runner.h"
@@ -17,8 +18,6 @@ struct Model;
 }
 
 namespace sprig::cli {
-
-enum class ModelKind { package, onnx, mlir };
 
 struct Model {
   std::string path; ///< as errors call it

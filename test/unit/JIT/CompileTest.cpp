@@ -319,7 +319,8 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
       errorOf(Model::text("func.func @main(%x: tensor<4xi3>) -> tensor<4xi3> { return %x : tensor<4xi3> }", "m"));
   EXPECT_EQ(type.kind(), ErrorKind::badInput);
   EXPECT_NE(std::string(type.what()).find("expected elements of f64"), std::string::npos) << type.what();
-  Error deep = errorOf(Model::text("module attributes {a = " + std::string(100000, '[') + "} {}", "deep.mlir"));
+  Error deep =
+      errorOf(Model::text("module attributes {a = " + std::string(100000, '[') + "} { func.func }", "deep.mlir"));
   EXPECT_EQ(deep.kind(), ErrorKind::badInput);
   EXPECT_EQ(std::string(deep.what()),
             "deep.mlir:1:279: brackets, regions, attributes or types are nested more than 256 deep");

@@ -2,11 +2,10 @@
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Model/ReadModel.h"
 #include "lib/Pipeline/Phases.h"
 #include "tools/sprig/Report.h"
-#include "lib/Pipeline/ReadText.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include <filesystem>
 
 using namespace mlir;
 
@@ -39,11 +38,12 @@ static DenseElementsAttr toAttribute(MLIRContext &context, const data::Array &ar
   return DenseElementsAttr::getFromRawBuffer(type, array.bytes);
 }
 
+ModelSource sourceOf(const Model &model) {
+  return {model.text, model.path == "-" ? "<stdin>" : model.path, folderOfModel(model.path), model.kind};
+}
+
 const onnximport::Model &parsedONNX(const Model &model) {
-  if (model.parsed) return *model.parsed;
-  // Of what was read already; external data is looked for beside the file.
-  std::string folder = std::filesystem::path(model.path).parent_path().string();
-  model.parsed = parseONNX(model.text, model.path, folder.empty() ? "." : folder);
+  if (!model.parsed) model.parsed = parseONNX(sourceOf(model));
   return *model.parsed;
 }
 
@@ -67,16 +67,12 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       for (auto &[name, array] : entries[i].values) entry.values.emplace(name, toAttribute(*owner, array));
       options.entries.push_back(std::move(entry));
     }
-    moduleRef = importONNX(*owner, parsedONNX(model), options);
+    moduleRef = importEntries(*owner, parsedONNX(model), options);
     model.parsed = nullptr; // constants keep what they lie in; a command may run on for long beside its model
-    // Entries of one name differ in their sizes alone: the runtime picks among them.
-    for (auto function : moduleRef->getOps<func::FuncOp>())
-      function->setAttr(ir::kEntryAttr, StringAttr::get(owner.get(), "main"));
     return;
   }
-  if (!settings.values.empty())
-    throw Error(ErrorKind::usage, model.path + ": is MLIR text, whose inputs stay; --value is for ONNX models");
-  moduleRef = readText(*owner, model.text, model.path == "-" ? "<stdin>" : model.path, settings.compileFrom);
+  if (!settings.values.empty()) refuseOfText(model.path, "--value is");
+  moduleRef = readProgram(*owner, sourceOf(model), settings.compileFrom);
 }
 
 std::vector<std::string> ImportedModel::entryNames() const {

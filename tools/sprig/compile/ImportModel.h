@@ -2,6 +2,7 @@
 // For commands that look at the IR: inspect, check --interpreter, --emit mlir.
 #pragma once
 #include "lib/Data/Array.h"
+#include "lib/Model/ReadModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/MLIRContext.h"
@@ -26,6 +27,9 @@ private:
   std::unique_ptr<mlir::MLIRContext> owner;
   mlir::OwningOpRef<mlir::ModuleOp> moduleRef;
 };
+
+/// As the reader of models takes it; external data is looked for beside the file.
+ModelSource sourceOf(const Model &model);
 
 /// The model, parsed; once for all that ask before it is imported.
 const onnximport::Model &parsedONNX(const Model &model);

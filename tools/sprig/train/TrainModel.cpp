@@ -2,7 +2,6 @@
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Export/ONNX/WriteWeights.h"
-#include "lib/Import/ONNX/ExportFindings.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Diagnostics.h"
@@ -11,18 +10,16 @@
 #include "lib/Target/Registry.h"
 #include "lib/Machine/AllReduceTime.h"
 #include "lib/Machine/MachineModel.h"
+#include "lib/Model/AddTraining.h"
 #include "lib/Training/StateNames.h"
-#include "lib/Training/StepBuilder.h"
 #include "tools/sprig/compile/CompileSettings.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/train/ExpectedLink.h"
-#include "tools/sprig/train/TrainNote.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
-#include <filesystem>
 
 using namespace mlir;
 
@@ -62,53 +59,6 @@ EntryRequest entryFor(const Model &model, const std::vector<InputSpec> &specs, c
   return entry;
 }
 
-ExportReport tracesOf(const Model &model) {
-  if (model.kind != ModelKind::onnx) return {};
-  std::string folder = std::filesystem::path(model.path).parent_path().string();
-  return findExportTraces(model.text, model.path, folder.empty() ? "." : folder);
-}
-
-training::ParameterHints hintsOf(const ExportReport &traces) {
-  training::ParameterHints hints{{}, traces.singles};
-  for (auto &[name, reason] : traces.constants) hints.constants.push_back(name);
-  return hints;
-}
-
-/// Warns of what the exporter did to the parameters that are trained; throws badInput where training it cannot be what
-/// was meant and --allow does not say otherwise.
-void checkTraces(const Model &model, const ExportReport &traces, const std::vector<std::string> &trainable,
-                 const TrainRequest &request) {
-  auto isAllowed = [&](const std::string &kind) {
-    return llvm::is_contained(request.allow, kind) || llvm::is_contained(request.allow, "all");
-  };
-  std::vector<const ExportFinding *> fatal, others;
-  for (const ExportFinding &finding : traces.findings) {
-    bool matters = finding.initializers.empty() || llvm::any_of(finding.initializers, [&](const std::string &name) {
-                     return llvm::is_contained(trainable, name);
-                   });
-    if (matters && !isAllowed(finding.kind)) (finding.isFatal ? fatal : others).push_back(&finding);
-  }
-  std::string advice = traces.advice.empty() ? "" : "\nnote: " + traces.advice;
-  if (!fatal.empty()) {
-    std::string text = model.path + ": " + fatal.front()->text;
-    std::vector<std::string> kinds;
-    for (const ExportFinding *finding : fatal) {
-      if (finding != fatal.front()) text += "\nnote: " + finding->text;
-      if (!llvm::is_contained(kinds, finding->kind)) kinds.push_back(finding->kind);
-    }
-    for (const ExportFinding *finding : others) text += "\nnote: " + finding->text;
-    throw Error(ErrorKind::badInput,
-                text + advice + "\nnote: --allow " + llvm::join(kinds, ",") + " trains the model as it stands");
-  }
-  if (!request.announce) return;
-  for (const ExportFinding *finding : others)
-    warn(model.path + ": " + finding->text +
-         (finding == others.back() ? advice + "\nnote: --allow " + finding->kind + " says that this is meant" : ""));
-  if (request.config.trainable) return;
-  for (auto &[name, reason] : traces.constants)
-    inform("'" + name + "' is not trained: " + reason + " (`trainable` in the configuration can name it)");
-}
-
 void describe(ir::dist::MeshOp mesh, const std::optional<RankLink> &link) {
   if (!link) return;
   Builder b(mesh.getContext());
@@ -117,67 +67,42 @@ void describe(ir::dist::MeshOp mesh, const std::optional<RankLink> &link) {
   if (!link->isApart) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(false));
 }
 
+// The module and what was found; it is in the order of its members.
 class TrainingModule {
 public:
   TrainingModule(const Model &model, const TrainRequest &request, const Settings &settings)
-      : imported(importForwards(model, request, settings)), traces(tracesOf(model)),
-        builder(imported->module(), forwards(model, request), request.config, model.path, hintsOf(traces)) {
-    checkTraces(model, traces, builder.trainable(), request);
-    DiagnosticText diagnostics(&imported->context());
-    builder.add(entriesOf(request));
+      : imported(importForwards(model, request, settings)),
+        trained(addTraining(module(), sourceOf(model), programOf(request))) {
     for (auto mesh : module().getOps<ir::dist::MeshOp>()) describe(mesh, request.link);
-    // Of the text forms too: what goes on from them makes a package that trains.
-    TrainNote note{request.config, request.samples, builder.targets().classes, builder.trainable(),
-                   request.ranks > 1 ? request.zero : 0};
-    module()->setAttr(ir::kTrainingAttr, StringAttr::get(module().getContext(), toText(note)));
   }
 
   ModuleOp module() { return imported->module(); }
-  const training::StepBuilder &steps() const { return builder; }
+  const TrainedModel &found() const { return trained; }
 
 private:
-  std::unique_ptr<ImportedModel> importForwards(const Model &model, const TrainRequest &request,
-                                                const Settings &settings) {
+  static TrainingProgram programOf(const TrainRequest &request) {
+    TrainingProgram program{request.config, entriesOf(request), request.samples, request.ranks > 1 ? request.zero : 0,
+                            request.allow};
+    if (request.announce) program.warn = warn, program.inform = inform;
+    return program;
+  }
+
+  static std::unique_ptr<ImportedModel> importForwards(const Model &model, const TrainRequest &request,
+                                                       const Settings &settings) {
     auto specs = inputsOf(model);
-    for (int64_t size : entriesOf(request).forwardSizes(request.config)) {
-      sizes.push_back(size);
+    std::vector<EntryRequest> entries;
+    for (int64_t size : entriesOf(request).forwardSizes(request.config))
       entries.push_back(entryFor(model, specs, settings, size));
-    }
     return std::make_unique<ImportedModel>(model, entries, settings, /*training=*/true);
   }
 
-  std::map<int64_t, func::FuncOp> forwards(const Model &model, const TrainRequest &request) {
-    std::map<int64_t, func::FuncOp> functions;
-    if (model.kind == ModelKind::mlir) {
-      // Text has fixed sizes: each function is one.
-      for (auto function : imported->module().getOps<func::FuncOp>())
-        if (function.getNumArguments())
-          if (auto type = dyn_cast<RankedTensorType>(function.getArgumentTypes()[0]); type && type.getRank())
-            functions[type.getDimSize(0)] = function;
-    } else {
-      for (size_t i = 0; i < entries.size(); ++i)
-        functions[sizes[i]] = imported->module().lookupSymbol<func::FuncOp>(entryName(entries, i));
-    }
-    for (int64_t size : sizes)
-      if (!functions.count(size))
-        throw Error(ErrorKind::badInput,
-                    model.path + ": has no function for a batch of " + std::to_string(size) + " samples");
-    return functions;
-  }
-
-  std::vector<int64_t> sizes;
-  std::vector<EntryRequest> entries;
   std::unique_ptr<ImportedModel> imported;
-  ExportReport traces;
-  training::StepBuilder builder;
+  TrainedModel trained;
 };
 
 CompileOptions trainingOptions(const Model &model, const TrainRequest &request, const Settings &settings,
                                const std::vector<std::string> &cpus) {
-  CompileOptions options = compileOptions(model, settings, cpus);
-  options.freeze = false;
-  options.math = MathMode::strict;
-  options.rematBytes = request.config.rematBytes.value_or(0);
+  CompileOptions options = sprig::trainingOptions(compileOptions(model, settings, cpus), request.config);
   options.bucketBytes = request.bucketBytes;
   // Of shares by weights no rank knows from its own rows how many the others have.
   if (request.ranks > 1 && request.weights.empty()) options.factors = request.factors;
@@ -303,8 +228,8 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   compiled.phases.push_back({"import", buildMs});
   for (auto &time : earlier) compiled.phases.push_back({time.phase, time.seconds * 1e3});
   for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
-  compiled.trainable = module.steps().trainable();
-  compiled.classes = module.steps().targets().classes;
+  compiled.trainable = module.found().trainable;
+  compiled.classes = module.found().classes;
   return compiled;
 }
 
@@ -370,8 +295,7 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
 std::vector<char> exportTrained(const Model &model, std::span<const data::Array> parameters) {
   if (model.kind != ModelKind::onnx)
     throw Error(ErrorKind::usage, model.path + ": is no ONNX file, so its trained form can be none");
-  std::string folder = std::filesystem::path(model.path).parent_path().string();
-  std::string file = withWeights(model.text, model.path, folder.empty() ? "." : folder, parameters);
+  std::string file = withWeights(model.text, model.path, folderOfModel(model.path), parameters);
   return {file.begin(), file.end()};
 }
 

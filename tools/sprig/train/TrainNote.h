@@ -1,24 +1,12 @@
-// What a package that trains says of itself: the configuration that its steps were compiled from.
-// For `sprig compile --train`, which writes it into the package's facts, and `sprig train`, which trains such a package
-// without a compiler and must not take another configuration for it.
+// What a loaded package says of its training (lib/Model/TrainNote.h), against what is asked of it.
+// For `sprig train`, which trains such a package without a compiler, and the memory of a step.
 #pragma once
-#include "lib/Training/TrainConfig.h"
+#include "lib/Model/TrainNote.h"
 #include "tools/sprig/run/Runner.h"
+#include <optional>
 
 namespace sprig::cli {
 
-struct TrainNote {
-  training::TrainConfig config; ///< resolved
-  int64_t samples = 0;          ///< of the training set that it was resolved for
-  std::vector<int64_t> classes; ///< of each output; 0 where its loss has none
-  std::vector<std::string> trainable;
-  int zero = 0; ///< 1: ranks share the optimizer's state
-};
-
-/// The fact's name.
-inline constexpr char kTrainingFact[] = "training";
-
-std::string toText(const TrainNote &note);
 /// Of a loaded package; nothing when it says none. badInput when it cannot be read.
 std::optional<TrainNote> trainNoteOf(const Runner &runner);
 
