@@ -38,6 +38,14 @@ SPRIG_API bool tracesAreChecked();
 
 namespace frontend {
 
+/// One of several calls that go together, without its types. `structure` is as FunctionCore::call has it.
+struct FlatCall {
+  FlatValues arguments = {};
+  std::vector<uint32_t> ends = {};
+  std::function<std::vector<Tensor>(std::span<const Tensor>)> body = {};
+  std::shared_ptr<const void> structure = {};
+};
+
 /// The part of a compiled function that does not depend on its types.
 class SPRIG_API FunctionCore {
 public:
@@ -50,6 +58,8 @@ public:
   /// does not run the body gets what the body had set.
   std::vector<Tensor> call(const FlatValues &arguments, std::span<const uint32_t> ends, const Body &body,
                            std::shared_ptr<const void> &structure);
+  /// The results of each.
+  std::vector<std::vector<Tensor>> callTogether(std::span<FlatCall> calls);
   void enable(bool on);
   bool enabled() const;
   /// Why it was recorded, one line each time.
@@ -108,6 +118,32 @@ public:
     }
   }
 
+  /// Calls with each of these arguments, one after the other, as one program: less is handed over, and of ranks a call
+  /// begins while sums of the one before travel. Bits are those of single calls. All are of one kind (else usage), f
+  /// sets no gradient of a parameter, and gradients do not flow through the results. At most 256.
+  ///     std::vector<Tensor> losses = step.together(std::vector{std::tuple(x0, y0), std::tuple(x1, y1)});
+  template <typename... Args> auto together(const std::vector<std::tuple<Args...>> &calls) const {
+    using Given = std::tuple<decltype(frontend::asArgument(std::declval<const Args &>()))...>;
+    constexpr bool isGiven = frontend::IsArgument<Given>::value;
+    static_assert(isGiven, "together(calls): an argument is neither a Tensor, Parameter, number, enumeration, Shape or "
+                           "text, nor a std::vector, array, pair, tuple or optional of these; let f capture it");
+    if constexpr (!isGiven) {
+      return Tensor();
+    } else {
+      constexpr bool takes = Takes<Given>::value;
+      static_assert(takes, "together(calls): f cannot be called with these arguments");
+      if constexpr (takes) {
+        std::vector<Given> given;
+        for (const auto &call : calls)
+          given.push_back(
+              std::apply([](const Args &...argument) { return Given(frontend::asArgument(argument)...); }, call));
+        return callTogether(given);
+      } else {
+        return Tensor();
+      }
+    }
+  }
+
   /// Off: it runs as it is written, with the same results.
   void enable(bool on = true) const { core->enable(on); }
   bool enabled() const { return core->enabled(); }
@@ -119,40 +155,81 @@ private:
   template <typename Given> struct Takes : std::false_type {};
   template <typename... T> struct Takes<std::tuple<T...>> : std::is_invocable<F &, T...> {};
 
+  template <typename Given> struct ResultOf;
+  template <typename... T> struct ResultOf<std::tuple<T...>> {
+    using Plain = std::remove_cvref_t<std::invoke_result_t<F &, T...>>;
+    using Type = std::conditional_t<std::is_convertible_v<Plain, Tensor>, Tensor, Plain>;
+    static constexpr bool isTensors = frontend::IsResult<Type>::value;
+  };
+
+  template <typename... T>
+  static void flatten(const std::tuple<T...> &given, frontend::FlatValues &flat, uint32_t *ends) {
+    std::apply(
+        [&](const T &...argument) {
+          ((frontend::flatten(argument, flat), ends[flat.argument++] = uint32_t(flat.tensors.size())), ...);
+        },
+        given);
+  }
+  /// What records a call with these arguments, and notes what its results look like.
+  template <typename Result, typename Given>
+  auto bodyOf(const Given &given, std::shared_ptr<const void> &structure) const {
+    return [this, &given, &structure](std::span<const Tensor> tensors) {
+      size_t next = 0;
+      if constexpr (std::is_void_v<Result>) {
+        std::apply(*f, frontend::unflatten(given, tensors, next));
+        return std::vector<Tensor>();
+      } else {
+        auto made = std::make_shared<const Result>(std::apply(*f, frontend::unflatten(given, tensors, next)));
+        structure = made;
+        frontend::FlatValues results;
+        frontend::flatten(*made, results);
+        return std::move(results.tensors);
+      }
+    };
+  }
+  template <typename Result>
+  static Result resultOf(const std::shared_ptr<const void> &structure, std::span<const Tensor> results) {
+    size_t next = 0;
+    return frontend::unflatten(*static_cast<const Result *>(structure.get()), results, next);
+  }
+
   template <typename... T> auto call(const std::tuple<T...> &given) const {
-    using Given = std::remove_cvref_t<std::invoke_result_t<F &, T...>>;
-    using Result = std::conditional_t<std::is_convertible_v<Given, Tensor>, Tensor, Given>;
-    constexpr bool givesTensors = frontend::IsResult<Result>::value;
+    using Results = ResultOf<std::tuple<T...>>;
+    constexpr bool givesTensors = Results::isTensors;
     static_assert(givesTensors, "compile(f): f has to return void, a Tensor, or a std::vector, array, pair, tuple or "
                                 "optional of Tensors; a number of the host would stay what it was while recording");
     if constexpr (givesTensors) {
+      using Result = typename Results::Type;
       frontend::FlatValues flat;
       std::array<uint32_t, sizeof...(T)> ends;
-      std::apply(
-          [&](const T &...argument) {
-            ((frontend::flatten(argument, flat), ends[flat.argument++] = uint32_t(flat.tensors.size())), ...);
-          },
-          given);
+      flatten(given, flat, ends.data());
       std::shared_ptr<const void> structure;
-      if constexpr (std::is_void_v<Result>) {
-        auto body = [&](std::span<const Tensor> tensors) {
-          size_t next = 0;
-          std::apply(*f, frontend::unflatten(given, tensors, next));
-          return std::vector<Tensor>();
-        };
-        core->call(flat, ends, std::ref(body), structure);
-      } else {
-        auto body = [&](std::span<const Tensor> tensors) {
-          size_t next = 0;
-          auto made = std::make_shared<const Result>(std::apply(*f, frontend::unflatten(given, tensors, next)));
-          structure = made;
-          frontend::FlatValues results;
-          frontend::flatten(*made, results);
-          return std::move(results.tensors);
-        };
-        std::vector<Tensor> results = core->call(flat, ends, std::ref(body), structure);
-        size_t next = 0;
-        return frontend::unflatten(*static_cast<const Result *>(structure.get()), results, next);
+      auto body = bodyOf<Result>(given, structure);
+      std::vector<Tensor> results = core->call(flat, ends, std::ref(body), structure);
+      if constexpr (!std::is_void_v<Result>) return resultOf<Result>(structure, results);
+    } else {
+      return Tensor();
+    }
+  }
+
+  template <typename Given> auto callTogether(const std::vector<Given> &given) const {
+    using Results = ResultOf<Given>;
+    constexpr bool givesTensors = Results::isTensors;
+    static_assert(givesTensors, "compile(f): f has to return void, a Tensor, or a std::vector, array, pair, tuple or "
+                                "optional of Tensors; a number of the host would stay what it was while recording");
+    if constexpr (givesTensors) {
+      using Result = typename Results::Type;
+      std::vector<frontend::FlatCall> calls(given.size());
+      for (size_t i = 0; i < given.size(); ++i) {
+        calls[i].ends.resize(std::tuple_size_v<Given>);
+        flatten(given[i], calls[i].arguments, calls[i].ends.data());
+        calls[i].body = bodyOf<Result>(given[i], calls[i].structure);
+      }
+      std::vector<std::vector<Tensor>> all = core->callTogether(calls);
+      if constexpr (!std::is_void_v<Result>) {
+        std::vector<Result> results;
+        for (size_t i = 0; i < all.size(); ++i) results.push_back(resultOf<Result>(calls[i].structure, all[i]));
+        return results;
       }
     } else {
       return Tensor();

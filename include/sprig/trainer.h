@@ -63,6 +63,10 @@ struct TrainerOptions {
   /// Whether ranks gather the factors of gradients of dense layers and each multiplies them, where that moves fewer
   /// bytes than their sums (docs/distributed.md): of compiled steps of one pass. The order of sums is another then.
   FactorPolicy factors = FactorPolicy::never;
+  /// Compiled steps that go together as one program (Keras: steps_per_execution), up to 256: less is handed over, and
+  /// of ranks a step begins while gradients of the one before travel. What is left at the end of an epoch, and up to a
+  /// checkpoint, are single steps. The bits are the same.
+  int64_t stepsPerCall = 1;
   /// Passes that each batch is computed in, one after the other, to save memory; gradients are summed, then reduced.
   int64_t accumulate = 1;
   double clipNorm = 0; ///< of all gradients together; 0: none

@@ -44,11 +44,17 @@ struct PlanRanks {
   /// known, and all ranks have inputs of the same shapes.
   int64_t samples = 0;
 };
+/// Most calls that one program may be.
+inline constexpr int64_t kMostRepetitions = 256;
 
 /// `options.freeze` and `options.math` do not matter: there is nothing to freeze, and no bit may change. `name` stands
 /// in profiles and messages. It runs on the threads of `devices`, those of options.devices where these are several.
+/// With `repetitions` a run does all of the graph so often, on the states as the one before has left them: it takes
+/// and gives the inputs and outputs of the first, then those of the second, and so on. The bits are those of as many
+/// runs.
 std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
-                                  const std::string &name, std::vector<DeviceId> devices = {0}, PlanRanks ranks = {});
+                                  const std::string &name, std::vector<DeviceId> devices = {0}, PlanRanks ranks = {},
+                                  int64_t repetitions = 1);
 
 /// One function of a package.
 struct PackageEntry {

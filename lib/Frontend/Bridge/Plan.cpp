@@ -1,4 +1,5 @@
 // compilePlan and compilePackage: graphs to packages, and one of them loaded on the caller's memory.
+#include "dialects/NN/Attributes.h"
 #include "lib/Frontend/Base/DeviceThreads.h"
 #include "lib/Frontend/Base/DevicesUsed.h"
 #include "lib/Frontend/Bridge/Entries.h"
@@ -27,9 +28,10 @@ std::vector<uint8_t> compile(mlir::ModuleOp module, const CompileOptions &option
 class CompiledPlan final : public Plan {
 public:
   CompiledPlan(rt::Package code, const Graph &graph, std::span<const StateSlot> slots, const std::string &name,
-               std::vector<DeviceId> devices, std::shared_ptr<rt::comm::RankGroup> given)
+               std::vector<DeviceId> devices, std::shared_ptr<rt::comm::RankGroup> given, int64_t repetitions)
       : name(name), package(std::move(code)), state(rt::State::bound(package)), threads(std::move(devices)),
         context(package, {threads.pool(), &state, 0}), ranks{std::move(given)} {
+    if (repetitions > 1) entry = package.findEntry(repeatedName(name));
     std::vector<char> isState(graph.inputCount), isNext(graph.outputs.size());
     for (const StateSlot &slot : slots) {
       isState[slot.input] = true;
@@ -39,13 +41,17 @@ public:
       if (!isState[i]) inputTypes.push_back(graph.types[i]);
     for (size_t i = 0; i < graph.outputs.size(); ++i)
       if (!isNext[i]) outputTypes.push_back(graph.types[graph.outputs[i]]);
+    for (std::vector<TensorType> *ports : {&inputTypes, &outputTypes}) {
+      const std::vector<TensorType> one = *ports;
+      for (int64_t more = 1; more < repetitions; ++more) ports->insert(ports->end(), one.begin(), one.end());
+    }
     for (const StateSlot &slot : slots) slotNames.push_back(slot.name);
     start();
   }
   CompiledPlan(const CompiledPlan &other, DeviceId device)
-      : name(other.name), package(other.package), state(rt::State::bound(package)), threads({device}),
-        context(package, {threads.pool(), &state, 0}), ranks(other.ranks), inputTypes(other.inputTypes),
-        outputTypes(other.outputTypes), slotNames(other.slotNames) {
+      : name(other.name), package(other.package), entry(other.entry), state(rt::State::bound(package)),
+        threads({device}), context(package, {threads.pool(), &state, 0}), ranks(other.ranks),
+        inputTypes(other.inputTypes), outputTypes(other.outputTypes), slotNames(other.slotNames) {
     start();
   }
 
@@ -70,9 +76,11 @@ public:
       check(sprig_rt_invoke(context.raw(), kPrepareEntry, nullptr, 0, nullptr, 0));
       preparedVersion = version;
     }
-    check(sprig_rt_invoke(context.raw(), 0, inputs.data(), inputs.size(), outputs.data(), outputs.size()));
+    check(sprig_rt_invoke(context.raw(), int32_t(entry), inputs.data(), inputs.size(), outputs.data(), outputs.size()));
     used->note();
   }
+
+  static std::string repeatedName(const std::string &name) { return name + ", repeated"; }
 
 private:
   static constexpr int32_t kPrepareEntry = 1; // after the graph's own
@@ -136,7 +144,8 @@ private:
       fail(status);
   }
   [[noreturn]] void fail(sprig_rt_status *status) {
-    std::string text = sprig_rt_status_message(status), prefix = "entry '" + name + "': ";
+    std::string text = sprig_rt_status_message(status);
+    std::string prefix = "entry '" + (entry ? repeatedName(name) : name) + "': ";
     sprig_rt_status_free(status);
     if (text.starts_with(prefix)) text.erase(0, prefix.size());
     if (size_t end = text.find("': "); text.starts_with("'") && end != std::string::npos)
@@ -146,6 +155,7 @@ private:
 
   std::string name;
   rt::Package package;
+  uint32_t entry = 0;
   rt::State state;
   DeviceThreads threads;
   rt::Context context;
@@ -163,22 +173,28 @@ private:
 
 std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const StateSlot> states,
                                             const CompileOptions &given, const std::string &name,
-                                            std::vector<DeviceId> devices, PlanRanks ranks) {
+                                            std::vector<DeviceId> devices, PlanRanks ranks, int64_t repetitions) {
   PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
   for (StateSlot &slot : entry.states) slot.initial = nullptr; // the memory comes with each run
   CompileOptions options = bridge::entryOptions(given, name);
   options.freeze = false;
   options.math = MathMode::strict; // one operation or many in a plan, the bits are the same
+  options.prepare &= repetitions == 1;
   std::vector<uint8_t> bytes;
   {
     bridge::Workspace work;
     mlir::func::FuncOp function = bridge::EntryBuilder(*work.module).add(entry);
     if (ranks.group) bridge::chooseFactors(function, ranks, options);
+    if (repetitions > 1) {
+      mlir::Builder b(function.getContext());
+      function->setAttr(ir::kRepeatAttr, b.getI64IntegerAttr(repetitions));
+      function->setAttr(ir::kRepeatEntryAttr, b.getStringAttr(CompiledPlan::repeatedName(name)));
+    }
     bytes = compile(*work.module, options);
   }
   try {
     return std::make_unique<CompiledPlan>(rt::Package::fromMemory(std::move(bytes), name), graph, states, name,
-                                          std::move(devices), std::move(ranks.group));
+                                          std::move(devices), std::move(ranks.group), repetitions);
   } catch (const rt::Error &error) {
     throw Error(ErrorKind::runtime, error.what());
   }

@@ -138,6 +138,13 @@ struct FunctionCore::Impl {
       std::fprintf(stderr, "sprig: %s\n", line.c_str());
   }
 
+  /// Within a function that is being recorded it is a part of that.
+  bool runsAsWritten() const { return Trace::current() || !compilationIsOn() || !on; }
+
+  /// The variant that a call runs; recorded where there is none.
+  std::shared_ptr<Variant> variantFor(Variants &variants, const FlatValues &given, std::span<const uint32_t> ends,
+                                      const Body &body, std::shared_ptr<const void> &structure);
+
   /// Modules have been replaced since the front variant was recorded: it stays, or a new one takes its place.
   void refresh(Variants &variants, const Body &body, std::span<const Tensor> inputs,
                std::shared_ptr<const void> &structure) {
@@ -166,41 +173,78 @@ std::vector<std::string> FunctionCore::recordings() const {
   return impl->reasons;
 }
 
-std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const uint32_t> ends, const Body &body,
-                                       std::shared_ptr<const void> &structure) {
+// The caller holds the lock of the rank's variants.
+std::shared_ptr<Variant> FunctionCore::Impl::variantFor(Variants &variants, const FlatValues &given,
+                                                        std::span<const uint32_t> ends, const Body &body,
+                                                        std::shared_ptr<const void> &structure) {
   const std::vector<Tensor> &inputs = given.tensors;
-  // Within a function that is being recorded it is a part of that.
-  if (Trace::current() || !compilationIsOn() || !impl->on) return body(inputs);
-  Impl::Own &own = impl->ownOf(deviceOfThisRank().value_or(0));
-  std::lock_guard lock(own.mutex);
-  Variants &variants = own.variants;
   for (auto it = variants.begin(); it != variants.end(); ++it) {
     if (!(*it)->fits(given)) continue;
     if (it != variants.begin()) variants.splice(variants.begin(), variants, it);
     if (variants.front()->replacements != replacements()) [[unlikely]]
-      impl->refresh(variants, body, inputs, structure);
+      refresh(variants, body, inputs, structure);
     Variant &variant = *variants.front();
     if (!variant.isChecked || checkSwitch().load(std::memory_order_relaxed)) [[unlikely]] {
-      checkTrace(variant, body, inputs, impl->where());
+      checkTrace(variant, body, inputs, where());
       variant.isChecked = true;
     }
     structure = variant.structure;
-    return Variant::call(variants.front(), inputs);
+    return variants.front();
   }
   const bool isFirst = variants.empty();
   std::string reason = isFirst ? "first call" : differenceOf(*variants.front(), given, ends);
-  if (!isFirst) impl->report(reason);
+  if (!isFirst) report(reason);
   std::erase_if(variants, [](const auto &variant) { return variant->ranks && variant->ranks->isClosed(); });
   std::vector<TensorType> types;
   for (const Tensor &input : inputs) types.push_back(input.type());
-  std::shared_ptr<Variant> variant = Variant::record(types, body, impl->options.name, impl->source, inputs);
-  variant->setFactors(impl->options.factors);
+  std::shared_ptr<Variant> variant = Variant::record(types, body, options.name, source, inputs);
+  variant->setFactors(options.factors);
   variant->host = given.host;
   variant->structure = structure;
-  impl->note(reason);
+  note(reason);
   variants.push_front(variant);
-  if (int(variants.size()) > impl->options.maxVariants) variants.pop_back();
-  return Variant::call(variant, inputs);
+  if (int(variants.size()) > options.maxVariants) variants.pop_back();
+  return variant;
+}
+
+std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const uint32_t> ends, const Body &body,
+                                       std::shared_ptr<const void> &structure) {
+  if (impl->runsAsWritten()) return body(given.tensors);
+  Impl::Own &own = impl->ownOf(deviceOfThisRank().value_or(0));
+  std::lock_guard lock(own.mutex);
+  return Variant::call(impl->variantFor(own.variants, given, ends, body, structure), given.tensors);
+}
+
+std::vector<std::vector<Tensor>> FunctionCore::callTogether(std::span<FlatCall> calls) {
+  std::vector<std::vector<Tensor>> results;
+  if (calls.empty()) return results;
+  if (impl->runsAsWritten()) {
+    for (FlatCall &call : calls) {
+      results.push_back(call.body(call.arguments.tensors));
+      for (Tensor &result : results.back()) result = result.detach(impl->source);
+    }
+    return results;
+  }
+  Impl::Own &own = impl->ownOf(deviceOfThisRank().value_or(0));
+  std::lock_guard lock(own.mutex);
+  FlatCall &first = calls[0];
+  std::shared_ptr<Variant> variant =
+      impl->variantFor(own.variants, first.arguments, first.ends, first.body, first.structure);
+  std::vector<Tensor> arguments;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (i > 0 && !variant->fits(calls[i].arguments))
+      frontend::fail(impl->source, impl->options.name,
+                     "call " + std::to_string(i + 1) + " of " + std::to_string(calls.size()) +
+                         " that go together is of another kind than the first: " +
+                         differenceOf(*variant, calls[i].arguments, calls[i].ends));
+    calls[i].structure = first.structure;
+    arguments.insert(arguments.end(), calls[i].arguments.tensors.begin(), calls[i].arguments.tensors.end());
+  }
+  std::vector<Tensor> all = Variant::callTogether(variant, arguments, int64_t(calls.size()));
+  const size_t each = all.size() / calls.size();
+  for (size_t i = 0; i < calls.size(); ++i)
+    results.emplace_back(all.begin() + ptrdiff_t(i * each), all.begin() + ptrdiff_t((i + 1) * each));
+  return results;
 }
 
 void synchronize() {

@@ -7,6 +7,7 @@
 #include "lib/Frontend/Engine/Trace.h"
 #include "sprig/arguments.h"
 #include <list>
+#include <map>
 
 namespace sprig::frontend {
 
@@ -82,13 +83,20 @@ struct Variant {
   bool sawTrainingMode() const;
   /// Queues a call; returns its results, which are not there yet.
   static std::vector<Tensor> call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments);
+  /// The same of several calls as one program: of the arguments of the first, of the second, and so on. Gradients do
+  /// not flow through results.
+  static std::vector<Tensor> callTogether(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments,
+                                          int64_t times);
 
   uint64_t replacements = frontend::replacements(); ///< when it was found to be what the function records
   bool isChecked = false;                           ///< whether it has been recorded once more, with the same result
 
   // Of the engine's thread alone.
-  std::unique_ptr<Plan> plan;
-  Failure failure; ///< of compiling it
+  struct Code {
+    std::unique_ptr<Plan> plan;
+    Failure failure; ///< of compiling it
+  };
+  std::map<int64_t, Code> codes; ///< by the calls that go together
   uint64_t runs = 0;
   struct Pointers {
     std::vector<void *> in, out, states;

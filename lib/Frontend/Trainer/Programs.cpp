@@ -103,15 +103,27 @@ TrainingPrograms::TrainingPrograms(Training given, const ProgramOptions &options
                          }),
                          options.compile, at)) {}
 
+std::pair<Tensor, Tensor> TrainingPrograms::given(const Fields &results) const {
+  return {results[0].detach(at), options.withNorm ? results[1].detach(at) : Tensor()};
+}
+
 std::pair<Tensor, Tensor> TrainingPrograms::step(const data::Batch &batch) const {
   Fields results = stepProgram(fieldsOf(batch, at), batch.samplesOfRanks());
   // A pass without samples has drawn nothing; the first rank has some in each.
-  if (options.group && batch.samplesOfRanks() < options.group->size() * options.accumulate) {
+  if (options.group && !isEnough(batch.samplesOfRanks())) {
     RandomState now = randomState();
     Tensor first = options.group->broadcast(Tensor({int64_t(now.seed), int64_t(now.draws)}), 0, at);
     setRandomState({now.seed, uint64_t(first.data<int64_t>(at)[1])});
   }
-  return {results[0].detach(at), options.withNorm ? results[1].detach(at) : Tensor()};
+  return given(results);
+}
+
+std::vector<std::pair<Tensor, Tensor>> TrainingPrograms::steps(std::span<const data::Batch> batches) const {
+  std::vector<std::tuple<Fields, int64_t>> calls;
+  for (const data::Batch &batch : batches) calls.emplace_back(fieldsOf(batch, at), batch.samplesOfRanks());
+  std::vector<std::pair<Tensor, Tensor>> found;
+  for (const Fields &results : stepProgram.together(calls)) found.push_back(given(results));
+  return found;
 }
 
 Scores TrainingPrograms::evaluate(const data::Batch &batch) const {

@@ -23,6 +23,12 @@ public:
   /// Asks for a step; gives its loss and the norm (undefined without), of all ranks together, as f32 scalars that are
   /// not there yet.
   std::pair<Tensor, Tensor> step(const data::Batch &batch) const;
+  /// The same of several steps as one program; batches have the same number of samples.
+  std::vector<std::pair<Tensor, Tensor>> steps(std::span<const data::Batch> batches) const;
+  /// Whether each pass of a batch of so many samples of all ranks has some on every rank.
+  bool isEnough(int64_t samples) const {
+    return samples >= (options.group ? options.group->size() : 1) * options.accumulate;
+  }
   /// Asks for a batch's scores. The module is in the mode that the caller has set.
   Scores evaluate(const data::Batch &batch) const;
 
@@ -35,6 +41,7 @@ private:
   using StepBody = std::function<Fields(const Fields &, int64_t)>; ///< of a batch of so many samples of all ranks
   using Body = std::function<Fields(const Fields &)>;
   static StepBody stepBody(const Training &training, const ProgramOptions &options, Source at);
+  std::pair<Tensor, Tensor> given(const Fields &results) const;
 
   Training training;
   ProgramOptions options;

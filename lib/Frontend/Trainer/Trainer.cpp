@@ -6,6 +6,7 @@
 #include "lib/Frontend/Trainer/RankLoader.h"
 #include "lib/Frontend/Trainer/RankStart.h"
 #include "lib/Frontend/Trainer/Report.h"
+#include "lib/Frontend/Trainer/StepCalls.h"
 #include "lib/Frontend/Trainer/StepLog.h"
 #include "lib/Training/RunChart.h"
 #include "sprig/random.h"
@@ -82,20 +83,26 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   result.optimizer = training.optimizer;
   training.module->train();
   double seconds = 0;
-  int64_t samples = 0;
+  int64_t samples = 0, epochSamples = 0;
+  auto taken = [&](const data::Batch &data, std::pair<Tensor, Tensor> results) {
+    log.add(step, data.samplesOfRanks(), std::move(results.first), std::move(results.second), rates.at(step));
+    epochSamples += data.samplesOfRanks();
+    ++step;
+  };
+  StepCalls calls(programs, options.stepsPerCall, train, taken, at);
   for (; epoch < options.maxEpochs && !result.stopped; ++epoch, batch = 0) {
     EpochReport report;
     report.epoch = epoch;
     auto start = Clock::now();
-    int64_t epochSamples = 0;
+    epochSamples = 0;
+    const int64_t before = step - batch; // steps of earlier epochs
     for (const data::Batch &data : train) {
-      auto [loss, norm] = programs.step(data);
-      log.add(step, data.samplesOfRanks(), std::move(loss), std::move(norm), rates.at(step));
-      log.collect(/*wait=*/false);
-      epochSamples += data.samplesOfRanks();
-      ++step;
+      calls.add(data);
       ++batch;
-      if (options.checkpointEvery > 0 && step % options.checkpointEvery == 0) {
+      const bool isSaved = options.checkpointEvery > 0 && (before + batch) % options.checkpointEvery == 0;
+      if (isSaved || batch == batches) calls.askSingly();
+      log.collect(/*wait=*/false);
+      if (isSaved) {
         // What the file of metrics says of these steps must be there when the run goes on after them.
         log.collect(/*wait=*/true);
         log.flush();
@@ -147,6 +154,9 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
   };
   if (options.maxEpochs < 0) refuse("maxEpochs", double(options.maxEpochs), "at least 0");
   if (options.ranks < 1) refuse("ranks", options.ranks, "at least 1");
+  if (!StepCalls::canBe(options.stepsPerCall)) refuse("stepsPerCall", double(options.stepsPerCall), StepCalls::kSizes);
+  if (options.stepsPerCall > 1 && !options.compile)
+    frontend::fail(at, "Trainer", "stepsPerCall is of compiled steps, and compile is false");
   if (options.accumulate < 1) refuse("accumulate", double(options.accumulate), "at least 1");
   if (options.group && options.ranks > 1 && options.group->size() != options.ranks)
     refuse("ranks", options.ranks, ("those of its group, " + std::to_string(options.group->size())).c_str());

@@ -609,3 +609,42 @@ TEST(DistProgram, FactorsOfWhatRanksDoNotKnow) {
   EXPECT_TRUE(has(text, "twice: factors are gathered of the samples of one batch, and its BatchShares are of several"))
       << text;
 }
+
+// Calls of ranks that go together: the bits of single ones, with other collectives between them.
+TEST(DistProgram, CallsThatGoTogether) {
+  for (auto [ranks, batch, clip] : {std::tuple<int, int64_t, double>{2, 16, 0}, {3, 13, 0.05}, {4, 9, 0}}) {
+    dist::spawn(ranks, [&, batch = batch, clip = clip](dist::Group &group) {
+      std::vector<Trained> runs(2);
+      for (size_t isTogether : {0, 1}) {
+        manualSeed(5);
+        nn::Sequential net(nn::Linear(6, 8), nn::Tanh(), nn::Linear(8, 3));
+        auto optimizer = optim::adam(net, {.lr = 0.05});
+        if (clip > 0) optimizer.setClipNorm(clip);
+        auto step = compile([&](const Tensor &x, const Tensor &y) {
+          Tensor loss = crossEntropy(net(x), y, {.reduction = Reduction::sum}) * (1.0 / double(batch));
+          optimizer.update(group.allReduce(grad(loss, net.parameters())));
+          return group.allReduce(loss);
+        });
+        auto [begin, end] = group.rowsOf(batch);
+        for (int round = 0; round < 2; ++round) {
+          std::vector<std::tuple<Tensor, Tensor>> calls;
+          for (int i = 0; i < 3; ++i) {
+            auto [x, y] = samplesOf(3 * round + i, begin, end);
+            calls.emplace_back(x, y);
+          }
+          std::vector<Tensor> losses;
+          if (isTogether)
+            losses = step.together(calls);
+          else
+            for (auto &[x, y] : calls) losses.push_back(step(x, y));
+          EXPECT_EQ(group.allReduce(ones({1})).item<float>(), float(group.size()));
+          for (const Tensor &loss : losses) runs[isTogether].losses.push_back(loss.item<float>());
+        }
+        group.checkReplicas(net);
+        runs[isTogether].state = net.stateDict();
+      }
+      EXPECT_EQ(runs[1].losses, runs[0].losses) << batch;
+      EXPECT_TRUE(sameBits(runs[1].state, runs[0].state)) << batch;
+    });
+  }
+}

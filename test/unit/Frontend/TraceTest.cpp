@@ -36,6 +36,68 @@ TEST(Traces, AreCheckedAtTheSecondCallAlone) {
   EXPECT_EQ(f.recordings().size(), 2u);
 }
 
+/// Calls that go together: values and states are those of single ones, whatever f gives.
+TEST(Traces, CallsTogetherAreThoseOfSingleOnes) {
+  auto run = [](bool isTogether) {
+    manualSeed(5);
+    nn::Linear linear(3, 2);
+    nn::Dropout dropout(0.5);
+    auto optimizer = optim::adam({linear.weight, linear.bias}, {.lr = 0.1});
+    auto step = compile([&](const Tensor &x, double scale) {
+      Tensor loss = sum(dropout(linear(x)) * rand({4, 2})) * scale;
+      optimizer.update(grad(loss, optimizer.parameters()));
+      return std::pair(loss, x * 2);
+    });
+    std::vector<std::tuple<Tensor, double>> calls;
+    for (int i = 0; i < 5; ++i) calls.emplace_back(full({4, 3}, 0.5 * i), 2.0);
+    std::vector<std::pair<Tensor, Tensor>> results;
+    if (isTogether) {
+      results = step.together(calls);
+      for (auto &more : step.together(calls)) results.push_back(more);
+      EXPECT_EQ(step.recordings().size(), 1u);
+    } else {
+      for (int round = 0; round < 2; ++round)
+        for (auto &[x, scale] : calls) results.push_back(step(x, scale));
+    }
+    std::vector<float> all = linear.weight.value().toVector<float>();
+    for (auto &[loss, twice] : results) {
+      all.push_back(loss.item<float>());
+      all.push_back(twice.toVector<float>()[0]);
+    }
+    all.push_back(rand({1}).item<float>());
+    return all;
+  };
+  EXPECT_EQ(run(true), run(false));
+
+  Parameter count(zeros({}));
+  auto add = compile([&](const Tensor &x) { count.set(count.value() + x); });
+  add.together(std::vector{std::tuple(Tensor(1.f)), std::tuple(Tensor(2.f)), std::tuple(Tensor(3.f))});
+  EXPECT_EQ(count.value().item<float>(), 6.f);
+  add.together(std::vector<std::tuple<Tensor>>{});
+  add.enable(false);
+  add.together(std::vector{std::tuple(Tensor(4.f)), std::tuple(Tensor(5.f))});
+  EXPECT_EQ(count.value().item<float>(), 15.f);
+}
+
+TEST(Traces, CallsThatCannotGoTogether) {
+  auto twice = compile([](const Tensor &x) { return x * 2; }, {.name = "twice"});
+  std::string text = errorOf([&] { twice.together(std::vector{std::tuple(ramp()), std::tuple(Tensor({1.f}))}); });
+  EXPECT_TRUE(has(text, "twice: call 2 of 2 that go together is of another kind than the first: argument 0 is 1xf32"))
+      << text;
+  std::vector<std::tuple<Tensor>> many(257, std::tuple(ramp()));
+  text = errorOf([&] { twice.together(many); });
+  EXPECT_TRUE(has(text, "twice: 257 calls cannot be one program: expected at most 256")) << text;
+  nn::Linear linear(3, 1);
+  auto backward = compile([&](const Tensor &x) { sum(linear(x)).backward(); }, {.name = "pass"});
+  text = errorOf([&] { backward.together(std::vector{std::tuple(ones({2, 3})), std::tuple(ones({2, 3}))}); });
+  EXPECT_TRUE(has(text, "pass: 2 calls cannot be one program: the function uses the gradient of parameter 'weight'"))
+      << text;
+  // Gradients do not flow through what they give.
+  Tensor x = ramp().requireGrad();
+  text = errorOf([&] { grad(sum(twice.together(std::vector{std::tuple(x), std::tuple(x)})[0]), x); });
+  EXPECT_FALSE(text.empty());
+}
+
 /// Recording once more changes nothing that a program can see.
 TEST(Traces, CheckingHasNoEffect) {
   auto run = [](bool isChecked) {

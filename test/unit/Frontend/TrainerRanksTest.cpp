@@ -168,6 +168,33 @@ TEST(TrainerRanks, FactorsOfGradientsAreGathered) {
   }
 }
 
+// Several steps as one program have the bits of single ones: with a smaller batch at the end, in passes, with dropout,
+// batch norms and clipping, and with checkpoints between them.
+TEST(TrainerRanks, StepsOfACallAreThoseOfSingleOnes) {
+  for (int ranks : {1, 2, 3}) {
+    Trained single = fit({.ranks = ranks, .clipNorm = 0.4}, makeNet(true, true), 103);
+    expectSameBits(fit({.ranks = ranks, .stepsPerCall = 2, .clipNorm = 0.4}, makeNet(true, true), 103), single);
+    expectSameBits(fit({.ranks = ranks, .stepsPerCall = 4, .clipNorm = 0.4}, makeNet(true, true), 103), single);
+    Trained passes = fit({.ranks = ranks, .accumulate = 2}, makeNet(true), 79);
+    expectSameBits(fit({.ranks = ranks, .stepsPerCall = 3, .accumulate = 2}, makeNet(true), 79), passes);
+  }
+  auto [result, state] = fitWide({.ranks = 2, .factors = FactorPolicy::automatic});
+  auto [together, stateTogether] = fitWide({.ranks = 2, .factors = FactorPolicy::automatic, .stepsPerCall = 2});
+  EXPECT_EQ(together.losses, result.losses);
+  EXPECT_EQ(stateTogether[0].value.toVector<float>(), state[0].value.toVector<float>());
+  Folder folder;
+  std::vector<int64_t> steps;
+  TrainerOptions options{.logEvery = 1,
+                         .ranks = 2,
+                         .stepsPerCall = 2,
+                         .checkpoint = folder.path / "run",
+                         .checkpointEvery = 3,
+                         .onStep = [&](const StepReport &report) { steps.push_back(report.step); }};
+  expectSameBits(fit(options, makeNet(true), 103), fit({.ranks = 2}, makeNet(true), 103));
+  EXPECT_EQ(steps, (std::vector<int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_TRUE(fs::exists(folder.path / "run"));
+}
+
 TEST(TrainerRanks, PassesAreReducedTogether) {
   Trained one = fit({}, makeNet());
   for (int ranks : {1, 3}) {
@@ -266,6 +293,14 @@ TEST(TrainerRanks, MistakesAreRefusedByName) {
   EXPECT_THAT(errorOf([] { Trainer({.accumulate = 0}); }), HasSubstr("accumulate is 0"));
   EXPECT_THAT(errorOf([] { Trainer({.compile = false, .factors = FactorPolicy::automatic}); }),
               HasSubstr("factors are gathered in compiled steps, and compile is false"));
+  EXPECT_THAT(errorOf([] { Trainer({.stepsPerCall = 0}); }), HasSubstr("stepsPerCall is 0.000000, expected 1 to 256"));
+  EXPECT_THAT(errorOf([] { Trainer({.stepsPerCall = 257}); }), HasSubstr("expected 1 to 256"));
+  EXPECT_THAT(errorOf([] { Trainer({.compile = false, .stepsPerCall = 2}); }),
+              HasSubstr("stepsPerCall is of compiled steps, and compile is false"));
+  EXPECT_THAT(errorOf([] { fit({.stepsPerCall = 3}, makeNet()); }),
+              HasSubstr("stepsPerCall is 3, and an epoch has 2 whole batches"));
+  EXPECT_THAT(errorOf([] { fit({.ranks = 7, .stepsPerCall = 2, .accumulate = 4}, makeNet()); }),
+              HasSubstr("stepsPerCall is 2, and a batch of 24 samples leaves ranks without any"));
   EXPECT_THAT(errorOf([] {
                 data::Loader third(points(9), {.batch = 3, .rank = 2, .ranks = 3});
                 Trainer({.ranks = 2, .print = false}).fit(makeNet(), third);
