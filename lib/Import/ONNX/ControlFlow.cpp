@@ -47,7 +47,7 @@ void importIf(Node &n) {
                                                               dataTypeName(typeB) + " in the other (output " +
                                                               std::to_string(i) + ")");
   }
-  if (auto known = n.tryInts(condition)) {
+  if (auto known = n.tryControl(condition)) {
     Items results = n.importer.runBody((*known)[0] != 0 ? thenGraph : elseGraph, {}, n);
     for (unsigned i = 0; i < results.size(); ++i) n.outItem(results[i], i);
     return;
@@ -98,7 +98,7 @@ Value stacked(Node &n, llvm::ArrayRef<Value> parts, int64_t axis, const std::str
 
 /// A loop whose condition stays true.
 bool importRolledLoop(Node &n, const onnx::GraphProto &body, int64_t trips, Value condition, const Items &initial) {
-  auto known = n.tryInts(condition);
+  auto known = n.tryControl(condition);
   std::optional<Values> state = tensorsOf(initial);
   if (!known || (*known)[0] == 0 || !state || trips > std::numeric_limits<int32_t>::max()) return false;
   auto results = rollLoop(n, trips, n.iota({trips}, n.i64(), 0), *state, /*counter=*/true,
@@ -106,7 +106,7 @@ bool importRolledLoop(Node &n, const onnx::GraphProto &body, int64_t trips, Valu
                             Items inputs{Item(slices[0]), Item(flag(n, true))};
                             inputs.insert(inputs.end(), carried.begin(), carried.end());
                             Items given = n.importer.runBody(body, inputs, n);
-                            auto goesOn = given[0].value ? n.tryInts(given[0].value) : std::nullopt;
+                            auto goesOn = given[0].value ? n.tryControl(given[0].value) : std::nullopt;
                             if (!goesOn || (*goesOn)[0] == 0) return std::nullopt;
                             return tensorsOf(llvm::ArrayRef(given).drop_front());
                           });
@@ -137,7 +137,7 @@ void importLoop(Node &n) {
     return true;
   };
   if (n.has(0)) {
-    if (!n.tryInts(n.in(0)) && byData()) return;
+    if (!n.tryControl(n.in(0)) && byData()) return;
     trips = n.knownInt(0);
     if (importRolledLoop(n, body, *trips, n.has(1) ? n.in(1) : flag(n, true), initial)) return;
   }
@@ -153,7 +153,7 @@ void importLoop(Node &n) {
   // A loop without a trip count ends by its condition or not at all.
   int64_t limit = trips.value_or(std::min<int64_t>(n.state.limits.loopIterations, 1024));
   for (int64_t i = 0;; ++i) {
-    auto known = n.tryInts(condition);
+    auto known = n.tryControl(condition);
     if (!known) {
       if (scanned > 0 || !trips) n.known(condition, "its condition, which decides how many iterations run,");
     } else if ((*known)[0] == 0) {

@@ -60,6 +60,7 @@ OwningOpRef<ModuleOp> importONNX(MLIRContext &context, const Model &model, const
     importer.emitState().training = options.training;
     importer.setWarn(options.warn);
     for (const ImportEntry &entry : options.entries) importer.importEntry(entry);
+    importer.eraseUnusedParameters();
   } catch (const std::bad_alloc &) {
     throw Error(ErrorKind::runtime, model.file + ": out of memory while importing");
   }

@@ -6,6 +6,7 @@
 #include "lib/Import/ONNX/Tensor.h"
 #include "mlir/IR/Location.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -19,7 +20,7 @@ Importer::Importer(const Model &model, ModuleOp module, const ImportLimits &limi
 void Importer::importEntry(const ImportEntry &given) {
   entry = &given;
   bound.clear();
-  // Every round binds at least one more input.
+  // Every round binds at least one more input or number.
   while (!tryImportEntry(given)) {
   }
 }
@@ -55,11 +56,25 @@ bool Importer::tryImportEntry(const ImportEntry &given) {
     function.erase();
     bound.insert(needs.inputs.begin(), needs.inputs.end());
     return false;
+  } catch (const NeedsConstants &) {
+    function.erase();
+    eraseUnusedParameters();
+    return false;
   } catch (...) {
     function.erase();
     throw;
   }
   return true;
+}
+
+void Importer::eraseUnusedParameters() {
+  llvm::StringSet<> read;
+  module.walk([&](ir::GetParamOp get) { read.insert(get.getParam()); });
+  for (auto it = symbols.begin(); it != symbols.end();) {
+    bool isUnused = !read.contains(it->second);
+    if (isUnused) module.lookupSymbol(it->second)->erase();
+    it = isUnused ? symbols.erase(it) : std::next(it);
+  }
 }
 
 void Importer::addInitializers(const onnx::GraphProto &graph, Scope &scope) {
@@ -96,30 +111,55 @@ void Importer::finishFunction(Scope &scope) {
     function.setResultAttr(unsigned(i), ir::kNameAttr, builder.getStringAttr(graph.output(i).name()));
 }
 
-void Importer::requestValues(const Node &node, Value v, const std::string &what) {
-  // The entry inputs that the value is computed from.
-  std::set<std::string> inputs;
+Importer::Sources Importer::sourcesOf(Value v) {
+  Sources sources;
   SmallVector<Value> stack{v};
   llvm::DenseSet<Value> seen;
   while (!stack.empty()) {
     Value next = stack.pop_back_val();
     if (!seen.insert(next).second) continue;
-    auto argument = dyn_cast<BlockArgument>(next);
-    if (argument && argument.getOwner() != &function.front()) throw NeedsNumber();
-    if (argument)
-      inputs.insert(argumentNames[argument.getArgNumber()]);
-    else
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      if (argument.getOwner() == &function.front())
+        sources.inputs.insert(argumentNames[argument.getArgNumber()]);
+      else
+        sources.isOfStep = true;
+    } else if (auto parameter = next.getDefiningOp<ir::GetParamOp>()) {
+      auto named = [&](auto &entry) { return entry.second == parameter.getParam(); };
+      sources.initializers.insert(llvm::find_if(symbols, named)->first->name());
+      sources.largest = std::max(sources.largest, parameter.getType().getNumElements());
+    } else {
       stack.append(next.getDefiningOp()->operand_begin(), next.getDefiningOp()->operand_end());
+    }
   }
+  return sources;
+}
+
+void Importer::makeConstant(const std::set<std::string> &initializers) {
+  numbers.insert(initializers.begin(), initializers.end());
+  throw NeedsConstants();
+}
+
+void Importer::requestNumbers(Value v) {
+  // A tensor of more elements is something that a model has learnt.
+  constexpr int64_t kMostNumbers = 64;
+  Sources sources = sourcesOf(v);
+  if (!sources.isOfStep && sources.inputs.empty() && !sources.initializers.empty() && sources.largest <= kMostNumbers)
+    makeConstant(sources.initializers);
+}
+
+void Importer::requestValues(const Node &node, Value v, const std::string &what) {
+  Sources sources = sourcesOf(v);
+  if (sources.isOfStep) throw NeedsNumber();
   std::string names;
-  bool allGiven = !inputs.empty();
-  for (const std::string &name : inputs) {
+  bool allGiven = true;
+  for (const std::string &name : sources.inputs) {
     allGiven &= entry->values.count(name) > 0;
     names += (names.empty() ? "'" : ", '") + name + "'";
   }
-  if (allGiven) throw NeedsValues{inputs};
-  if (inputs.empty()) node.unsupported(what + " has to be known when compiling, but cannot be computed then");
-  node.unsupported(what + " has to be known when compiling, but depends on the values of " + names);
+  if (!allGiven) node.unsupported(what + " has to be known when compiling, but depends on the values of " + names);
+  if (!sources.inputs.empty()) throw NeedsValues{sources.inputs};
+  if (!sources.initializers.empty()) makeConstant(sources.initializers);
+  node.unsupported(what + " has to be known when compiling, but cannot be computed then");
 }
 
 //===- Values ----------------------------------------------------------------------------------------------------===//
@@ -137,8 +177,9 @@ Value Importer::parameter(const onnx::TensorProto &tensor) {
   std::string what = "initializer '" + tensor.name() + "'";
   Location loc = NameLoc::get(builder.getStringAttr(tensor.name()));
   Type element = elementType(builder.getContext(), tensor.data_type());
-  // Integers and booleans are no state: shapes, axes and masks, which the import computes with.
-  if (element && !isa<FloatType>(element)) {
+  // Integers and booleans are no state: shapes, axes and masks, which the import computes with. Nor are numbers that do
+  // the same.
+  if (element && (!isa<FloatType>(element) || numbers.count(tensor.name()))) {
     ElementsAttr value = readTensor(builder.getContext(), model, tensor, what, state.limits.tensorBytes, tensorOwner());
     return materialized[&tensor] = ir::ConstantOp::create(builder, loc, value);
   }

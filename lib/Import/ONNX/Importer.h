@@ -36,6 +36,8 @@ public:
   Importer(const Model &model, mlir::ModuleOp module, const ImportLimits &limits);
 
   void importEntry(const ImportEntry &entry);
+  /// Parameters that no entry reads: their numbers are in shapes and constants.
+  void eraseUnusedParameters();
 
   // For rows of the table.
   int64_t importedNodes() const { return nodeCount; }
@@ -46,6 +48,9 @@ public:
   ElementsAttr readTensorOf(const Node &node, const onnx::TensorProto &tensor, const std::string &what);
   /// A value has to be known when compiling: binds the entry inputs that it depends on, or fails.
   [[noreturn]] void requestValues(const Node &node, Value v, const std::string &what);
+  /// The same of what decides where control goes, which data may tell too: returns where initializers alone do not, or
+  /// where they are tensors rather than numbers.
+  void requestNumbers(Value v);
 
   /// The import of a body into a block of its own that may be given up: what it left here is then forgotten.
   class Attempt {
@@ -68,6 +73,16 @@ public:
 
 private:
   bool tryImportEntry(const ImportEntry &entry);
+  /// What a value is computed from.
+  struct Sources {
+    std::set<std::string> inputs;       ///< of the entry
+    std::set<std::string> initializers; ///< that are parameters
+    int64_t largest = 0;                ///< elements of one of those
+    bool isOfStep = false;              ///< it differs from step to step of a loop that is imported as one
+  };
+  Sources sourcesOf(Value v);
+  /// Starts the import again with these as constants.
+  [[noreturn]] void makeConstant(const std::set<std::string> &initializers);
   void bindInputs(const ImportEntry &entry, Scope &scope);
   void bindGiven(IntsRef shape, const onnx::ValueInfoProto &input, std::map<std::string, int64_t> &dims);
   void bindFixed(const onnx::ValueInfoProto &input, size_t count, std::map<std::string, int64_t> &dims);
@@ -99,7 +114,9 @@ private:
   const ImportEntry *entry = nullptr;
   std::vector<std::string> argumentNames;
   std::set<std::string> bound; ///< inputs that are constants in this entry
-  bool isOpen = false;         ///< whether the entry chose sizes that the model leaves open
+  /// Float initializers that a shape or the flow of control is computed from: constants in all entries, no parameters.
+  std::set<std::string> numbers;
+  bool isOpen = false; ///< whether the entry chose sizes that the model leaves open
   std::function<void(const std::string &)> warn;
   std::set<std::string> warned; ///< values whose declaration does not fit, over all entries
   /// Nodes of functions with the callers' attributes in them, where they have tensors: constants may be bytes of these,

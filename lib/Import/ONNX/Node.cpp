@@ -78,6 +78,11 @@ std::optional<Ints> Node::tryInts(Value v) const {
   return value ? std::optional<Ints>(intsOf(value)) : std::nullopt;
 }
 
+std::optional<Ints> Node::tryControl(Value v) const {
+  if (!constantOf(v)) importer.requestNumbers(v);
+  return tryInts(v);
+}
+
 //===- Attributes ------------------------------------------------------------------------------------------------===//
 
 const onnx::AttributeProto *Node::attribute(StringRef name) const {

@@ -28,6 +28,10 @@ struct NeedsValues {
   std::set<std::string> inputs;
 };
 
+/// Thrown when a shape or the flow of control is computed from initializers that are parameters: the import starts
+/// again with them as constants.
+struct NeedsConstants {};
+
 /// Thrown when a shape depends on what differs from step to step of a loop that is imported as one: it is unrolled.
 struct NeedsNumber {};
 
@@ -57,6 +61,8 @@ public:
   ElementsAttr known(Value v, const std::string &what) const;
   /// The value if it is constant.
   std::optional<Ints> tryInts(Value v) const;
+  /// The same of what decides where control goes, which it is too where numbers among the initializers alone say it.
+  std::optional<Ints> tryControl(Value v) const;
 
   // Attributes.
   const onnx::AttributeProto *attribute(llvm::StringRef name) const;
