@@ -24,6 +24,9 @@ namespace sprig::ir::dist {
 /// On functions, of every rank's program: how many samples a call of all ranks has together, and, where it is the
 /// program of one rank alone, whose.
 inline constexpr llvm::StringLiteral kSamplesAttr = "dist.samples", kRankAttr = "dist.rank";
+/// On functions that are one rank's, where a call is one forward pass: a DenseI64ArrayAttr, how many samples each rank
+/// of the mesh has.
+inline constexpr llvm::StringLiteral kSharesAttr = "dist.shares";
 /// On all-reduces, reduce-scatters and all-gathers, of all ranks: nothing of the step waits for the result but what may
 /// come at its end.
 inline constexpr llvm::StringLiteral kLateAttr = "dist.late";

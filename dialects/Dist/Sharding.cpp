@@ -156,6 +156,15 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     if (name && SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, name)) return success();
     return op->emitOpError() << "expected '" << kMeshAttr << "' to name a dist.mesh, found " << attribute.getValue();
   }
+  if (attribute.getName() == kSharesAttr) {
+    auto shares = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    auto rank = op->getAttrOfType<IntegerAttr>(kRankAttr);
+    if (shares && rank && rank.getInt() >= 0 && rank.getInt() < shares.size() &&
+        llvm::none_of(shares.asArrayRef(), [](int64_t samples) { return samples < 0; }))
+      return success();
+    return op->emitOpError() << "expected '" << kSharesAttr << "' as the samples of each rank, beside '" << kRankAttr
+                             << "' that says whose the function is, found " << attribute.getValue();
+  }
   if (attribute.getName() == kShardingAttr) {
     auto value = op->getAttrOfType<TypedAttr>("value");
     if (!value || op->getNumResults())

@@ -1,5 +1,6 @@
 // The gather-factors pass: a sum over ranks of large products becomes the product of what they gather.
 #include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "lib/Shard/FactorRule.h"
 #include "lib/Shard/Mesh.h"
 #include "lib/Shard/Passes.h"
@@ -7,6 +8,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/Sequence.h"
+#include <numeric>
 
 namespace sprig {
 #define GEN_PASS_DEF_GATHERFACTORS
@@ -24,8 +27,10 @@ using ir::Expression;
 /// What ranks' values are rows of together.
 struct Rows {
   int64_t ranks = 1;
-  int64_t own = 0; ///< samples of this rank, where the program is one rank's; 0: all ranks have one program
-  int64_t all = 0; ///< samples of all, then
+  int64_t own = 0;   ///< samples of this rank, where the program is one rank's; 0: all ranks have one program
+  int64_t given = 0; ///< those that it gives, then: where shares are by weights as many as the largest has, filled with
+                     ///< zeros, which add nothing
+  int64_t all = 0;   ///< those that all give
   int64_t ofAll(int64_t rows) const { return own ? rows / own * all : rows * ranks; }
 };
 
@@ -121,12 +126,19 @@ std::optional<Rows> Gatherer::rowsOf(dist::AllReduceOp sum) {
   rows.ranks = int64_t(group.size());
   if (rows.ranks < 2) return std::nullopt;
   if (!rank) return rows;
-  auto samples = function->getAttrOfType<IntegerAttr>(dist::kSamplesAttr);
+  auto shares = function->getAttrOfType<DenseI64ArrayAttr>(dist::kSharesAttr);
   // What is not marked may be of another form on other ranks.
-  if (!samples || !sum->hasAttr(dist::kLateAttr) || samples.getInt() < 2 * rows.ranks) return std::nullopt;
-  auto place = uint32_t(llvm::find(group, rank.getInt()) - group.begin());
-  rows.all = samples.getInt();
-  rows.own = rt::collective::pieceOf(rows.all, uint32_t(rows.ranks), place).size();
+  if (!shares || shares.size() != mesh.numRanks() || !sum->hasAttr(dist::kLateAttr)) return std::nullopt;
+  SmallVector<int64_t> samples = llvm::map_to_vector(group, [&](int64_t member) { return shares[member]; });
+  if (*llvm::min_element(samples) < 2) return std::nullopt;
+  rows.own = rows.given = shares[rank.getInt()];
+  rows.all = std::accumulate(samples.begin(), samples.end(), int64_t(0));
+  auto isPiece = [&](size_t place) {
+    return rt::collective::pieceOf(rows.all, uint32_t(rows.ranks), uint32_t(place)).size() == samples[place];
+  };
+  if (llvm::all_of(llvm::seq<size_t>(0, samples.size()), isPiece)) return rows;
+  rows.given = *llvm::max_element(samples);
+  rows.all = rows.given * rows.ranks;
   return rows;
 }
 
@@ -171,6 +183,9 @@ Value Gatherer::gather(Value factor, dist::AllReduceOp sum, const Rows &rows) {
   // Samples are what ranks divide, be there several rows of each.
   int64_t own = rows.own ? rows.own : type.getDimSize(0), of = rows.own ? rows.all : own * rows.ranks;
   Value part = e.reshape(value, {own, type.getNumElements() / own});
+  if (int64_t more = rows.given - rows.own; more > 0)
+    part = ir::PadOp::create(b, e.loc, ir::PadMode::constant, part, e.splat(part, 0), ArrayRef<int64_t>{0, 0},
+                             ArrayRef<int64_t>{more, 0});
   auto whole = Expression::typeOf(part).clone({of, type.getNumElements() / own});
   auto op = dist::AllGatherOp::create(b, e.loc, TypeRange(whole), ValueRange(part), sum.getMeshAttr(),
                                       sum.getAxesAttr(), StringAttr());

@@ -43,8 +43,9 @@ def GatherFactors : Pass<"sprig-gather-factors", "::mlir::func::FuncOp"> {
     That is done to an `all_reduce` of a sum, of one value and without an algorithm of its own, whose operand is a product
     of two matrices that nobody else reads; between them may be reshapes, transposes and products with one number. Sums
     of several passes stay, as do means. In a program that is one rank's alone (`dist.rank`) the sum has to be marked
-    `dist.late`, which says that other ranks have it in the same form, each rank two samples at least, and the rows
-    have to be those of samples, by the sharding rules of what made them. `dist.factors` on the function says in words
+    `dist.late`, which says that other ranks have it in the same form, each rank two samples at least (`dist.shares`),
+    and the rows have to be those of samples, by the sharding rules of what made them. Where shares are not even each
+    rank gives as many samples as the largest share has, filled with zeros. `dist.factors` on the function says in words
     what was done. Gathers stand right behind their operand, and are late where the sum was.
     With `divide` each rank multiplies its part of a product's rows, where ranks have even parts, and all gather these:
     each element is the same chain.

@@ -99,7 +99,13 @@ void RankShares::describe(Operation *function, ArrayRef<int64_t> passes, bool di
   Builder b(function->getContext());
   function->setAttr(dist::kSamplesAttr, b.getI64IntegerAttr(std::accumulate(passes.begin(), passes.end(), int64_t(0))));
   differs |= !weights.empty() || llvm::any_of(passes, [&](int64_t samples) { return samples % ranks != 0; });
-  if (differs) function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
+  if (!differs) return;
+  function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
+  if (passes.size() != 1) return;
+  SmallVector<int64_t> shares;
+  for (int each = 0; each < ranks; ++each)
+    shares.push_back(rt::collective::shareOf(passes[0], uint32_t(ranks), weights, uint32_t(each)).size());
+  function->setAttr(dist::kSharesAttr, b.getDenseI64ArrayAttr(shares));
 }
 
 } // namespace sprig::training

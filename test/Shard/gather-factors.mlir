@@ -116,11 +116,27 @@ func.func @groups(%x: tensor<16x128xf32>) -> (tensor<128x128xf32>, tensor<128x12
 // CHECK: %[[AY:.*]] = nn.reshape %[[GY]] : tensor<9x384xf32> to tensor<27x128xf32>
 // CHECK: nn.matmul %[[AY]], %[[AX]] {transpose_lhs} : tensor<27x128xf32>, tensor<27x128xf32>
 func.func @uneven(%x: tensor<5x3x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32>
-    attributes {dist.rank = 0 : i64, dist.samples = 9 : i64} {
+    attributes {dist.rank = 0 : i64, dist.shares = array<i64: 5, 4>} {
   %r = nn.reshape %x : tensor<5x3x128xf32> to tensor<15x128xf32>
   %y = nn.matmul %r, %w : tensor<15x128xf32>, tensor<128x128xf32>
   %z = nn.relu %y : tensor<15x128xf32>
   %dw = nn.matmul %z, %r {transpose_lhs} : tensor<15x128xf32>, tensor<15x128xf32>
+  %sum = dist.all_reduce sum %dw on @mesh ["data"] {dist.late} : tensor<128x128xf32>
+  return %sum : tensor<128x128xf32>
+}
+
+// Shares by weights: it has 5 samples and the other rank 7, so it gives two of zeros besides.
+// CHECK-LABEL: @weighed
+// CHECK-SAME: (%[[X:.*]]: tensor<5x128xf32>
+// CHECK: %[[PX:.*]] = nn.pad constant %[[X]], %{{.*}} low = [0, 0] high = [2, 0] : tensor<5x128xf32>
+// CHECK-NEXT: %[[AX:.*]] = dist.all_gather %[[PX]] on @mesh ["data"] {dist.late} : tensor<7x128xf32> -> tensor<14x128xf32>
+// CHECK: dist.all_gather %{{.*}} : tensor<7x128xf32> -> tensor<14x128xf32>
+// CHECK: nn.matmul %{{.*}}, %[[AX]] {transpose_lhs} : tensor<14x128xf32>, tensor<14x128xf32>
+func.func @weighed(%x: tensor<5x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32>
+    attributes {dist.rank = 0 : i64, dist.shares = array<i64: 5, 7>} {
+  %y = nn.matmul %x, %w : tensor<5x128xf32>, tensor<128x128xf32>
+  %z = nn.relu %y : tensor<5x128xf32>
+  %dw = nn.matmul %z, %x {transpose_lhs} : tensor<5x128xf32>, tensor<5x128xf32>
   %sum = dist.all_reduce sum %dw on @mesh ["data"] {dist.late} : tensor<128x128xf32>
   return %sum : tensor<128x128xf32>
 }

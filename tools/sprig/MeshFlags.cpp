@@ -85,11 +85,7 @@ void MeshFlags::checkNames() const {
 
 std::vector<int64_t> MeshFlags::weights(int ranks) const {
   if (shares.empty()) return {};
-  std::vector<int64_t> given = measuresShares() ? std::vector<int64_t>() : parseWeights(shares, ranks);
-  if (factors == "always" && (measuresShares() || !given.empty()))
-    throw Error(ErrorKind::usage,
-                "--factors always: factors are gathered of even shares alone, not with --shares " + shares);
-  return given;
+  return measuresShares() ? std::vector<int64_t>() : parseWeights(shares, ranks);
 }
 
 int MeshFlags::ranks(const Settings &settings) const {

@@ -2,6 +2,7 @@
 #include "dialects/Dist/CollectiveOrder.h"
 #include "dialects/Dist/Dist.h"
 #include "mlir/IR/Builders.h"
+#include "runtime/collective/Collective.h"
 #include "runtime/comm/RankGroup.h"
 
 using namespace mlir;
@@ -24,6 +25,10 @@ void chooseFactors(func::FuncOp function, const PlanRanks &ranks, CompileOptions
   for (Operation *sum : dist::lateCollectives(function.getBody().front(), /*isOfOneRank=*/false))
     sum->setAttr(dist::kLateAttr, UnitAttr::get(function.getContext()));
   Builder b(function.getContext());
+  SmallVector<int64_t> shares;
+  for (int64_t rank = 0; rank < count; ++rank)
+    shares.push_back(rt::collective::pieceOf(ranks.samples, uint32_t(count), uint32_t(rank)).size());
+  function->setAttr(dist::kSharesAttr, b.getDenseI64ArrayAttr(shares));
   function->setAttr(dist::kSamplesAttr, b.getI64IntegerAttr(ranks.samples));
   function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(ranks.group->rank()));
 }

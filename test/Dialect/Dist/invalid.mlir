@@ -458,3 +458,19 @@ func.func @large(%x: tensor<4x4xf32> {dist.piece = array<i64: 4294967296, 429496
 func.func @outside(%x: tensor<4xf32>) -> (tensor<4xf32> {dist.piece = array<i64: 8, 5>}) {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+dist.mesh @mesh ["data"] [2]
+// expected-error @+1 {{expected 'dist.shares' as the samples of each rank, beside 'dist.rank' that says whose the function is, found array<i64: 3, 2>}}
+func.func @shares(%x: tensor<3xf32>) attributes {dist.shares = array<i64: 3, 2>} {
+  return
+}
+
+// -----
+
+dist.mesh @mesh ["data"] [2]
+// expected-error @+1 {{expected 'dist.shares' as the samples of each rank, beside 'dist.rank' that says whose the function is, found array<i64: 3, -2>}}
+func.func @negative_shares(%x: tensor<3xf32>) attributes {dist.rank = 0 : i64, dist.shares = array<i64: 3, -2>} {
+  return
+}

@@ -102,7 +102,9 @@ struct Case {
 
   int64_t passes() const { return isGathered ? 1 : 2; }
   int64_t batch() const { return kSamples / passes(); }
-  RankShares shareOf(int rank, int ranks) const { return RankShares(rank, ranks, sharesState && ranks > 1); }
+  RankShares shareOf(int rank, int ranks, std::vector<int64_t> weights = {}) const {
+    return RankShares(rank, ranks, sharesState && ranks > 1, std::move(weights));
+  }
 };
 
 std::vector<float> randomValues(size_t count, uint64_t seed, double scale) {
@@ -114,11 +116,13 @@ std::vector<float> randomValues(size_t count, uint64_t seed, double scale) {
 
 struct Ways {
   int64_t bucketBytes = 0;
-  bool isApart = true;        // collectives have a lane of their own
+  bool isApart = true;        // collectives have a lane of their own,
+  bool isMixed = false;       // or of every other rank alone
   int collectiveThreads = -1; // that a thread drives
   bool isJittered = false;    // ranks come late, now one, now another
   int64_t stepsPerCall = 1;
-  int64_t turn = -1; // of calls of several steps; below 0: collectives go as they come
+  int64_t turn = -1;                 // of calls of several steps; below 0: collectives go as they come
+  std::vector<int64_t> weights = {}; // of shares
 };
 
 const std::string &cacheFolder() {
@@ -240,7 +244,11 @@ RankRun train(const Case &of, const rt::Package &package, const RankShares &shar
 
 std::vector<rt::Package> compileSteps(const Case &of, int ranks, const Ways &ways) {
   std::vector<rt::Package> packages;
-  for (int rank = 0; rank < ranks; ++rank) packages.push_back(compileStep(of, of.shareOf(rank, ranks), ways));
+  for (int rank = 0; rank < ranks; ++rank) {
+    Ways own = ways;
+    own.isApart &= !ways.isMixed || rank % 2 == 0;
+    packages.push_back(compileStep(of, of.shareOf(rank, ranks, ways.weights), own));
+  }
   return packages;
 }
 
@@ -258,8 +266,8 @@ RankRun trainOnRanks(const Case &of, const std::vector<rt::Package> &packages, c
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       try {
-        runs[size_t(rank)] =
-            train(of, packages[size_t(rank)], RankShares(rank, ranks), &groups[size_t(rank)], ways, uint32_t(rank + 1));
+        runs[size_t(rank)] = train(of, packages[size_t(rank)], of.shareOf(rank, ranks, ways.weights),
+                                   &groups[size_t(rank)], ways, uint32_t(rank + 1));
       } catch (const rt::Error &error) {
         ADD_FAILURE() << "rank " << rank << ": " << error.what();
       }
@@ -312,6 +320,29 @@ TEST_P(RankStepTest, StepsOfOneCallHaveTheBitsOfSingleOnes) {
           << ranks << " ranks, calls of " << stepsPerCall << " steps, turn " << turn;
     }
   }
+}
+
+// The order of collectives follows from the step, whatever each rank's machine makes of lanes, and however unlike their
+// shares are: ranks with a lane for them and without meet in each of them, and have the bits of ranks that are alike.
+TEST_P(RankStepTest, RanksMayDecideDifferentlyOnLanes) {
+  const Case &of = GetParam();
+  for (int ranks : {2, 3})
+    for (bool isEven : {true, false})
+      for (int64_t stepsPerCall : {1, 3}) {
+        Ways alike{.bucketBytes = 300, .stepsPerCall = stepsPerCall};
+        // Of shares that are too unlike more bytes would be gathered than added up.
+        using Weights = std::vector<int64_t>;
+        if (!isEven && of.isGathered) alike.weights = ranks == 2 ? Weights{4, 5} : Weights{3, 4, 4};
+        if (!isEven && !of.isGathered) alike.weights = ranks == 2 ? Weights{2, 1} : Weights{1, 2, 3};
+        Ways mixed = alike;
+        mixed.isMixed = mixed.isJittered = true;
+        std::vector<rt::Package> packages = compileSteps(of, ranks, mixed);
+        EXPECT_EQ(lanesOf(packages[0], mixed), 2u);
+        EXPECT_EQ(lanesOf(packages[1], mixed), 1u);
+        RankRun run = trainOnRanks(of, packages, mixed), same = trainOnRanks(of, compileSteps(of, ranks, alike), alike);
+        EXPECT_TRUE(run.bits == same.bits && run.pieces == same.pieces)
+            << ranks << " ranks, " << (isEven ? "even" : "weighed") << ", calls of " << stepsPerCall << " steps";
+      }
 }
 
 // Kernels are those of the single step: commands alone are more.

@@ -104,8 +104,7 @@ CompileOptions trainingOptions(const Model &model, const TrainRequest &request, 
                                const std::vector<std::string> &cpus) {
   CompileOptions options = sprig::trainingOptions(compileOptions(model, settings, cpus), request.config);
   options.bucketBytes = request.bucketBytes;
-  // Of shares by weights no rank knows from its own rows how many the others have.
-  if (request.ranks > 1 && request.weights.empty()) options.factors = request.factors;
+  if (request.ranks > 1) options.factors = request.factors;
   options.dividesProducts = request.onOneMachine;
   return options;
 }
