@@ -1,7 +1,8 @@
 // Matrix products and convolutions. For programs.
 // Each result is one chain of fused multiply-adds in a fixed order (docs/numerics.md).
 #pragma once
-#include "sprig/tensor.h"
+#include "sprig/shape_ops.h"
+#include <string>
 
 namespace sprig {
 
@@ -19,6 +20,15 @@ SPRIG_API Tensor dot(const Operand &a, const Operand &b);
 SPRIG_API Tensor outer(const Operand &a, const Operand &b);
 /// beta * c + alpha * (a x b).
 SPRIG_API Tensor addmm(const Operand &c, const Operand &a, const Operand &b, double beta = 1, double alpha = 1);
+
+/// Einstein's sums: einsum("bij,bjk->bik", {a, b}). Labels are letters; "..." stands for axes that broadcast; a label
+/// twice in a term takes the diagonal; without "->" the result has "..." and then the labels that occur once, in
+/// alphabetical order. Products go from the left to the right, each as one matrix product or one product of elements.
+/// Element types are promoted. Wrong equations, and sizes of a label that differ, are errors.
+SPRIG_API Tensor einsum(const std::string &equation, const Operands &operands);
+/// The p-norm of the difference of each row of a [..., P, M] from each row of b [..., R, M]: [..., P, R]; leading axes
+/// broadcast, p >= 0 may be infinity, 0 counts what differs. Floats of one type. Gradients are 0 where rows are equal.
+SPRIG_API Tensor cdist(const Operand &a, const Operand &b, double p = 2);
 
 /// x [..., K] times the transpose of weight [N, K], plus bias [N]: [..., N]. Without a bias pass {}.
 SPRIG_API Tensor linear(const Operand &x, const Operand &weight, const Operand &bias = {});

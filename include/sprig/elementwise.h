@@ -122,6 +122,15 @@ SPRIG_API Tensor acosh(const Operand &x);
 SPRIG_API Tensor atanh(const Operand &x);
 SPRIG_API Tensor erf(const Operand &x);
 SPRIG_API Tensor erfc(const Operand &x); ///< 1 - erf(x)
+struct CloseOptions {
+  double rtol = 1e-5, atol = 1e-8;
+  bool equalNan = false; ///< whether two NaN are close
+};
+/// |a - b| <= atol + rtol |b| of each element, and what is equal, infinities too. Both broadcast; integers are compared
+/// in f64.
+SPRIG_API Tensor isclose(const Operand &a, const Operand &b, const CloseOptions &options = {});
+/// Whether all are: a boolean scalar, allclose(a, b).item<bool>().
+SPRIG_API Tensor allclose(const Operand &a, const Operand &b, const CloseOptions &options = {});
 SPRIG_API Tensor isNan(const Operand &x);
 SPRIG_API Tensor isInf(const Operand &x);
 SPRIG_API Tensor isFinite(const Operand &x);

@@ -6,6 +6,7 @@
 #include "sprig/functional.h"
 #include "sprig/index.h"
 #include "sprig/losses.h"
+#include "sprig/masks.h"
 #include "sprig/random.h"
 #include "sprig/reductions.h"
 #include "sprig/shape_ops.h"

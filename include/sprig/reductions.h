@@ -42,6 +42,21 @@ struct Sorted {
 };
 /// The k largest (or smallest) along an axis, in order; equal ones in the order of their indices.
 SPRIG_API Sorted topk(const Operand &x, int64_t k, int axis = -1, bool largest = true);
+/// The lower of the middle ones along an axis, and where it was, as PyTorch's; a NaN if there is one.
+SPRIG_API Sorted median(const Operand &x, int axis, bool keepDims = false);
+/// Of all elements.
+SPRIG_API Tensor median(const Operand &x);
+/// Between two elements: a straight line, the lower, the higher, the nearer one (the one at an even position where both
+/// are as near), or their middle.
+enum class Quantile { linear, lower, higher, nearest, midpoint };
+/// The value below which a share q, in [0, 1], of the elements along an axis lies; a NaN if there is one. Floats only.
+SPRIG_API Tensor quantile(const Operand &x, double q, int axis, bool keepDims = false,
+                          Quantile between = Quantile::linear);
+/// Of all elements.
+SPRIG_API Tensor quantile(const Operand &x, double q, Quantile between = Quantile::linear);
+/// Several shares, along a new first axis.
+SPRIG_API Tensor quantile(const Operand &x, const std::vector<double> &q, int axis, bool keepDims = false,
+                          Quantile between = Quantile::linear);
 /// Stable: equal elements keep their order.
 SPRIG_API Sorted sort(const Operand &x, int axis = -1, bool descending = false);
 SPRIG_API Tensor argsort(const Operand &x, int axis = -1, bool descending = false);

@@ -47,6 +47,10 @@ SPRIG_API Tensor repeatInterleave(const Operand &x, int64_t times, int axis);
 SPRIG_API Tensor cat(const Operands &tensors, int axis = 0);
 /// Joins along a new axis.
 SPRIG_API Tensor stack(const Operands &tensors, int axis = 0);
+/// Which axis of the results the first tensor runs along: axis 0, or (NumPy's xy) axis 1.
+enum class Indexing { ij, xy };
+/// Vectors (or scalars) as coordinates of a grid: each repeated along the axes of the others. Of one element type.
+SPRIG_API std::vector<Tensor> meshgrid(const Operands &tensors, Indexing indexing = Indexing::ij);
 /// Parts of `size` (the last may be smaller).
 SPRIG_API std::vector<Tensor> split(const Operand &x, int64_t size, int axis = 0);
 /// Parts of the given sizes, which sum to the axis.
@@ -64,7 +68,9 @@ SPRIG_API Tensor narrow(const Operand &x, int axis, int64_t start, int64_t lengt
 SPRIG_API Tensor select(const Operand &x, int axis, int64_t position);
 /// One of sprig/index.h for each axis, from the first on. At most one of them is a tensor of indices.
 SPRIG_API Tensor index(const Operand &x, std::initializer_list<Index> each);
-/// x with the picked part replaced (PyTorch's x[...] = value, as a new tensor); value broadcasts to the part.
+/// x with the picked part replaced (PyTorch's x[...] = value, as a new tensor); value broadcasts to the part. A boolean
+/// mask picks along as many axes as it has, beside `all` and `rest` alone; the value is then one for all that
+/// it picks (one for each: maskedScatter() of sprig/masks.h).
 [[nodiscard]] SPRIG_API Tensor assign(const Operand &x, std::initializer_list<Index> each, const Operand &value);
 
 /// Turns the order of elements along axes around.
@@ -82,6 +88,19 @@ enum class Padding { constant, reflect, replicate, circular };
 /// Negative amounts cut (mode constant).
 SPRIG_API Tensor pad(const Operand &x, const std::vector<int64_t> &amounts, Padding mode = Padding::constant,
                      double value = 0);
+
+struct UnfoldOptions {
+  Ints stride = 1;
+  Ints padding = 0; ///< zeros at both ends
+  Ints dilation = 1;
+};
+/// Windows of images [N, C, H, W] (or [C, H, W]) as columns: [N, C x elements of a window, windows], windows row after
+/// row (PyTorch's functional.unfold, im2col).
+SPRIG_API Tensor unfold(const Operand &x, const Ints &window, const UnfoldOptions &options = {});
+/// The sum of such columns as images of `size`: [N, C x elements of a window, windows] to [N, C, H, W].
+SPRIG_API Tensor fold(const Operand &x, const Ints &size, const Ints &window, const UnfoldOptions &options = {});
+/// Every `step`-th window of `size` elements along an axis, whose elements become a new last axis (Tensor.unfold).
+SPRIG_API Tensor unfold(const Operand &x, int axis, int64_t size, int64_t step);
 
 /// result[.., i, ..] = x[.., indices[.., i, ..], ..]. An index out of range is an error when it runs.
 SPRIG_API Tensor gather(const Operand &x, int axis, const Operand &indices);

@@ -1,6 +1,7 @@
 // Arithmetic, comparisons, logic, choices, conversions.
 #include "sprig/elementwise.h"
 #include "lib/Frontend/Ops/Emitter.h"
+#include <cmath>
 
 namespace sprig {
 
@@ -132,6 +133,37 @@ Tensor lt(const Operand &a, const Operand &b) { return comparison("lt", "predica
 Tensor le(const Operand &a, const Operand &b) { return comparison("le", "predicate le", a, b); }
 Tensor gt(const Operand &a, const Operand &b) { return comparison("gt", "predicate gt", a, b); }
 Tensor ge(const Operand &a, const Operand &b) { return comparison("ge", "predicate ge", a, b); }
+
+namespace {
+Tensor closeness(const Emitter &r, const Operand &a, const Operand &b, const CloseOptions &options) {
+  if (!(options.rtol >= 0) || !(options.atol >= 0))
+    r.fail("has rtol " + frontend::realText(options.rtol) + " and atol " + frontend::realText(options.atol) +
+           "; expected at least 0");
+  const Operand *both[] = {&a, &b};
+  DType type = r.promote(both);
+  auto [x, y] = promoted(r, a, b, type);
+  Tensor isEqual = r.compare("predicate eq", x, y);
+  Tensor p = isFloat(type) ? x : r.cast(x, DType::f64), q = isFloat(type) ? y : r.cast(y, DType::f64);
+  Tensor distance = r.abs(r.sub(p, q));
+  Tensor bound = r.add(r.mul(r.abs(q), r.number(options.rtol, q)), r.number(options.atol, q));
+  // An infinite bound is no bound: infinities are close to themselves alone.
+  Tensor isNear = r.binary(SPRIG_OP("and"), r.compare("predicate le", distance, bound),
+                           r.compare("predicate lt", distance, r.number(HUGE_VAL, distance)));
+  Tensor result = r.binary(SPRIG_OP("or"), isEqual, isNear);
+  if (!options.equalNan || !isFloat(type)) return result;
+  Tensor bothNan = r.binary(SPRIG_OP("and"), r.predicate(SPRIG_OP("is_nan"), p), r.predicate(SPRIG_OP("is_nan"), q));
+  return r.binary(SPRIG_OP("or"), result, bothNan);
+}
+} // namespace
+
+Tensor isclose(const Operand &a, const Operand &b, const CloseOptions &options) {
+  return closeness(Emitter("isclose", lineOf(a, b)), a, b, options);
+}
+Tensor allclose(const Operand &a, const Operand &b, const CloseOptions &options) {
+  Emitter r("allclose", lineOf(a, b));
+  Tensor each = closeness(r, a, b, options);
+  return r.reduce("reduce_kind min", each, r.axesOf({}, each.type(r.at)), false);
+}
 
 Tensor logicalAnd(const Operand &a, const Operand &b) { return logical("logicalAnd", SPRIG_OP("and"), a, b); }
 Tensor logicalOr(const Operand &a, const Operand &b) { return logical("logicalOr", SPRIG_OP("or"), a, b); }

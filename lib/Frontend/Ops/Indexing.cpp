@@ -111,8 +111,9 @@ Tensor indexed(const Tensor &x, std::span<const Index> each, Source at) {
   // A mask's elements could not be counted without waiting for it.
   for (const Index &one : each)
     if (one.kind == Index::Kind::indices && r.typeOf(one.indices, "indices").dtype == DType::boolean)
-      r.fail("picks by the mask " + describe(one.indices.type(at)) +
-             ", whose result has no shape before it has run; use where() or maskedFill()");
+      r.fail(
+          "picks by the mask " + describe(one.indices.type(at)) +
+          ", whose result has no shape before it has run; use where(), maskedFill(), or maskedSelect() with a bound");
   return frontend::Selection::of(r, type, each).apply(r, x);
 }
 } // namespace
@@ -125,10 +126,69 @@ Tensor index(const Operand &x, std::initializer_list<Index> each) {
   return indexed(r.tensorOf(x), {each.begin(), each.size()}, x.at);
 }
 
+namespace {
+/// The mask among `each`, lifted to all axes of x; undefined where there is none.
+Tensor liftedMask(const Emitter &r, const TensorType &type, std::initializer_list<Index> each) {
+  Tensor mask;
+  int before = 0, after = 0; // axes that `all` picks
+  bool hasRest = false, restIsBefore = false, isAlone = true;
+  for (const Index &one : each) {
+    bool isMask = one.kind == Index::Kind::indices && r.typeOf(one.indices, "indices").dtype == DType::boolean;
+    const Slice &s = one.slice;
+    bool isAll = one.kind == Index::Kind::slice && s.begin == Slice::kOpen && s.end == Slice::kOpen && s.step == 1;
+    if (isMask) {
+      isAlone &= !mask.defined();
+      mask = one.indices;
+    } else if (one.kind == Index::Kind::rest) {
+      isAlone &= !hasRest;
+      hasRest = true;
+      restIsBefore = !mask.defined();
+    } else {
+      isAlone &= isAll;
+      ++(mask.defined() ? after : before);
+    }
+  }
+  if (!mask.defined()) return mask;
+  const TensorType own = mask.type(r.at);
+  if (!isAlone) r.fail("picks by the mask " + describe(own) + " and by more than `all` and `rest`; use where()");
+  int rank = type.shape.rank(), count = own.shape.rank(), first = restIsBefore ? rank - count - after : before;
+  bool fits = first >= before && first + count + after <= rank;
+  for (int i = 0; fits && i < count; ++i) fits = own.shape[i] == type.shape[first + i];
+  if (!fits)
+    r.fail("picks by the mask " + describe(own) + " from axis " + std::to_string(first) + " of " + describe(type) +
+           " on; sizes must be equal");
+  Shape lifted = type.shape;
+  for (int i = 0; i < rank; ++i)
+    if (i < first || i >= first + count) lifted[i] = 1;
+  return r.reshape(mask, lifted);
+}
+
+/// x with `value` wherever the mask is true. One value for all that it picks: a value with the picked elements' own
+/// axis would need their number.
+Tensor assignMasked(const Emitter &r, const Tensor &x, const Tensor &mask, const Operand &value) {
+  const TensorType type = x.type(r.at);
+  if (value.kind == Operand::Kind::tensor) r.typeOf(value.tensor, "value");
+  Tensor part = r.converted(value, type.dtype);
+  const TensorType own = part.type(r.at);
+  int last = -1; // axis of x that the mask picks along
+  for (int i = 0; i < type.shape.rank(); ++i)
+    if (mask.type(r.at).shape[i] != 1) last = i;
+  Shape common;
+  bool fits = frontend::broadcastShapes(type.shape, own.shape, common) && common == type.shape;
+  for (int i = 0; fits && i < own.shape.rank(); ++i) // axes count from the end
+    fits = own.shape[i] == 1 || type.shape.rank() - own.shape.rank() + i > last;
+  if (!fits)
+    r.fail("puts " + describe(own) + " where the mask picks elements of " + describe(type) +
+           "; it takes one value for all that is picked, maskedScatter() one for each");
+  return r.select(mask, part, x);
+}
+} // namespace
+
 Tensor assign(const Operand &x, std::initializer_list<Index> each, const Operand &value) {
   Emitter r("assign", x.at);
   Tensor operand = r.tensorOf(x);
   const TensorType &type = operand.type(r.at);
+  if (Tensor mask = liftedMask(r, type, each); mask.defined()) return assignMasked(r, operand, mask, value);
   auto selection = frontend::Selection::of(r, type, {each.begin(), each.size()});
   Shape target = selection.shape;
   if (selection.indices.defined()) target = selection.apply(r, operand).type(r.at).shape;

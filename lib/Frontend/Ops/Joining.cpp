@@ -53,6 +53,31 @@ Tensor stack(const Operands &tensors, int axis) {
   return r.concat(parts, along);
 }
 
+std::vector<Tensor> meshgrid(const Operands &tensors, Indexing indexing) {
+  Emitter r("meshgrid", tensors.at);
+  auto vectors = alike(r, tensors);
+  DType own = r.typeOf(tensors.tensors[0]).dtype;
+  Shape grid;
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    const TensorType &type = tensors.tensors[i].type(r.at);
+    if (type.shape.rank() > 1) r.fail("takes vectors, got " + describe(type));
+    if (type.dtype != own)
+      r.fail("takes vectors of one element type, got " + describe(tensors.tensors[0].type(r.at)) + " and " +
+             describe(type));
+    grid.push_back(type.elements());
+  }
+  bool exchanges = indexing == Indexing::xy && vectors.size() > 1;
+  if (exchanges) std::swap(grid[0], grid[1]);
+  std::vector<Tensor> result;
+  for (int i = 0; i < grid.rank(); ++i) {
+    int axis = exchanges && i < 2 ? 1 - i : i;
+    Shape along;
+    for (int d = 0; d < grid.rank(); ++d) along.push_back(d == axis ? grid[d] : 1);
+    result.push_back(r.broadcastTo(r.reshape(vectors[size_t(i)], along), grid));
+  }
+  return result;
+}
+
 namespace {
 std::vector<Tensor> piecesOf(const Emitter &r, const Tensor &x, int along, int64_t size) {
   std::vector<Tensor> parts;

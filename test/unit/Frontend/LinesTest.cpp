@@ -180,6 +180,30 @@ TEST(Lines, Operators) {
   AT(randint(3, 3, {2}));
 }
 
+TEST(Lines, Picking) {
+  Tensor x = f({2, 3}), y = f({4}), none, mask = x > 0;
+  AT(einsum("ij,j->i", {x, y}));
+  AT(einsum("ij,j->i", std::vector<Tensor>{x, none}));
+  AT(cdist(x, y));
+  AT(meshgrid({x}));
+  AT(isclose(x, y));
+  AT(allclose(x, y));
+  AT(nonzero(none, 2));
+  AT(nonzero(ones({3}), 2).count.wait());
+  AT(maskedSelect(x, y, 2));
+  AT(maskedSelect(x, mask, -1));
+  AT(maskedScatter(x, mask, zeros({2}, DType::i64)));
+  AT(assign(x, {y > 0}, 1));
+  AT(unfold(x, 2));
+  AT(unfold(x, 0, 3, 1));
+  AT(fold(x, 3, 2));
+  AT(median(x, 2));
+  AT(median(none));
+  AT(quantile(x, 2, 0));
+  AT(quantile(x, 2));
+  AT(quantile(x, {0.1, 2}, 0));
+}
+
 TEST(Lines, Parameters) {
   Parameter none, p(f({2, 3})), counter(zeros({2}, DType::i64));
   AT(Parameter(Tensor()));

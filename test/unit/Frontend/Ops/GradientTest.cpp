@@ -159,6 +159,36 @@ TEST(Gradients, ProductsAndWindows) {
   });
 }
 
+TEST(Gradients, Picking) {
+  Array x = numbers({3, 4}, 1), y = numbers({4, 2}, 2), z = numbers({3, 2}, 3);
+  checkAll({
+      {"einsum", {x, y, z}, [](Inputs v) { return einsum("ij,jk,ik->k", {v[0], v[1], v[2]}); }},
+      {"einsum of elements", {x}, [](Inputs v) { return einsum("...j,...j->j...", {v[0], v[0]}); }},
+      {"einsum of a diagonal", {numbers({3, 3, 2}, 1)}, [](Inputs v) { return einsum("iij->ij", {v[0]}); }},
+      {"meshgrid",
+       {numbers({3}, 1), numbers({2}, 2)},
+       [](Inputs v) {
+         auto g = meshgrid({v[0], v[1]});
+         return g[0] * g[1];
+       }},
+      {"maskedSelect", {x}, [](Inputs v) { return maskedSelect(v[0] * v[0], v[0] > 0, 12, 3).values; }},
+      {"maskedScatter", {x, numbers({12}, 2)}, [](Inputs v) { return maskedScatter(v[0], v[0] > 0, v[1]) * v[0]; }},
+      {"assign by a mask",
+       {x, numbers({4}, 2)},
+       [](Inputs v) { return assign(v[0], {Tensor({true, false, true})}, v[1]); }},
+      {"unfold", {numbers({2, 2, 4, 3}, 1)}, [](Inputs v) { return unfold(v[0], 2, {.stride = 2, .padding = 1}) * 2; }},
+      {"unfold along an axis", {x}, [](Inputs v) { return unfold(v[0], 1, 2, 1) * 2; }},
+      {"fold", {numbers({2, 8, 4}, 1)}, [](Inputs v) { return fold(v[0], {3, 3}, 2); }},
+      {"cdist",
+       {x, numbers({2, 4}, 2)},
+       [](Inputs v) {
+         return cdist(v[0], v[1]) + cdist(v[0], v[1], 1) + cdist(v[0], v[1], 3) + cdist(v[0], v[1], HUGE_VAL);
+       }},
+      {"median", {x}, [](Inputs v) { return median(v[0], 1).values * median(v[0]); }},
+      {"quantile", {x}, [](Inputs v) { return quantile(v[0], {0.3, 0.8}, 1) * quantile(v[0], 0.4); }},
+  });
+}
+
 TEST(Gradients, Layers) {
   Array x = numbers({3, 4, 2}, 1), c = numbers({4}, 2), d = numbers({4}, 3);
   Array q = numbers({2, 3}, 4), k = numbers({4, 3}, 5), value = numbers({4, 2}, 6);

@@ -34,6 +34,48 @@ TEST(Refusals, Elementwise) {
   REFUSED("add", Tensor() + 1, "operand");
 }
 
+TEST(Refusals, Picking) {
+  Tensor a = f({2, 3}), b = f({4, 5}), v = f({3}), m = zeros({2, 3}, DType::boolean);
+  REFUSED("einsum", einsum("ij,jk->ik", {a, b}), "'j'", "3", "4", "ij,jk->ik");
+  REFUSED("einsum", einsum("ij->i", {a, b}), "1 terms", "2 operands");
+  REFUSED("einsum", einsum("ijk->i", {a}), "'ijk'", "[2, 3]");
+  REFUSED("einsum", einsum("ij->k", {a}), "no term has");
+  REFUSED("einsum", einsum("ij->ii", {a}), "twice");
+  REFUSED("einsum", einsum("i1->i", {a}), "'1'", "letters");
+  REFUSED("einsum", einsum("i..->i", {a}), "ellipsis");
+  REFUSED("einsum", einsum("ii->i", {a}), "diagonal", "[2, 3]");
+  REFUSED("einsum", einsum("ij->j", {m}), "booleans");
+  REFUSED("einsum", einsum("", std::vector<Tensor>()), "one operand");
+  REFUSED("einsum", einsum("abcdef,ghijkl->abcdefghijkl", {f({1, 1, 1, 1, 1, 1}), f({1, 1, 1, 1, 1, 1})}), "12 axes");
+  REFUSED("meshgrid", meshgrid({a}), "vectors", "2x3xf32");
+  REFUSED("meshgrid", meshgrid({v, zeros({2}, DType::i64)}), "3xf32", "2xi64");
+  REFUSED("isclose", isclose(a, b), "2x3xf32", "4x5xf32");
+  REFUSED("allclose", allclose(a, a, {.rtol = -1}), "-1");
+  REFUSED("nonzero", nonzero(a, -1), "-1");
+  REFUSED("nonzero", nonzero(Tensor(1.f), 1), "scalar");
+  REFUSED("maskedSelect", maskedSelect(a, a, 3), "boolean", "2x3xf32");
+  REFUSED("maskedSelect", maskedSelect(b, m, 3), "4x5xf32", "2x3xi1");
+  REFUSED("maskedSelect", maskedSelect(a, m, 3, v), "scalar", "3xf32");
+  REFUSED("maskedScatter", maskedScatter(a, m, zeros({6}, DType::f64)), "6xf64", "2x3xf32");
+  REFUSED("maskedScatter", maskedScatter(v, m, v), "2x3xi1", "3xf32");
+  REFUSED("index", a[m], "mask", "2x3xi1", "maskedSelect()");
+  REFUSED("assign", assign(a, {v > 0}, 1), "3xi1", "2x3xf32");
+  REFUSED("assign", assign(a, {m}, v), "3xf32", "maskedScatter()");
+  REFUSED("assign", assign(a, {0, v > 0}, 1), "3xi1", "`all`");
+  REFUSED("unfold", unfold(f({1, 2, 3, 3}), 4), "spans 4", "1x2x3x3xf32");
+  REFUSED("unfold", unfold(a, 2), "2x3xf32");
+  REFUSED("unfold", unfold(a, 1, 4, 1), "windows of 4", "3 elements", "2x3xf32");
+  REFUSED("fold", fold(f({1, 5, 4}), {3, 3}, 2), "1x5x4xf32", "multiple of 4");
+  REFUSED("cdist", cdist(a, b), "2x3xf32", "4x5xf32");
+  REFUSED("cdist", cdist(a, v), "3xf32");
+  REFUSED("cdist", cdist(a, a, -1), "-1");
+  REFUSED("median", median(a, 2), "axis 2", "2x3xf32");
+  REFUSED("median", median(f({2, 0}), 1), "one element or more", "2x0xf32");
+  REFUSED("quantile", quantile(a, 1.5, 0), "1.5", "0 to 1");
+  REFUSED("quantile", quantile(zeros({3}, DType::i64), 0.5), "floats", "3xi64");
+  REFUSED("quantile", quantile(a, std::vector<double>(), 0), "one share");
+}
+
 // A number takes the element type of the tensor beside it; one that the type does not hold would wrap in silence.
 TEST(Refusals, NumbersBeyondTheirType) {
   Tensor i = zeros({2}, DType::i8), u = zeros({2}, DType::u8), w = zeros({2}, DType::i32);
