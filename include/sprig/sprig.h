@@ -22,4 +22,4 @@
 #include "sprig/tensor.h"
 #include "sprig/timer.h"
 #include "sprig/trainer.h"
-#include "sprig/trainer.h"
+#include "sprig/vmap.h"

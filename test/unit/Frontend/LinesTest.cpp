@@ -244,6 +244,11 @@ TEST(Lines, Gradients) {
   AT(jvp(square, none, x));
   AT(jvp(square, x, f({2})));
   AT(checkpoint(square)(none));
+  AT(vmap(square)(none));
+  AT(vmap([](Tensor v) { return v + rand({3}); })(x));
+  AT(jacobian(square, none));
+  AT(jacobian([](Tensor v) { return v > 0; }, x));
+  AT(hessian([](Tensor v) { return v; }, x));
   AT(customGradient([](Tensor v) { return v; }, [](Tensor, Tensor, Tensor g) { return g; }, none));
 }
 
