@@ -52,20 +52,11 @@ MeasuredSteps stepsOf(Kind kind, Algorithm algorithm, int ranks, double bytes) {
   return {2 * others, 2 * others * (bytes / ranks)};
 }
 
-static double secondsOf(const RankLink &link, Kind kind, Algorithm algorithm, int ranks, double bytes) {
-  if (ranks < 2) return 0;
-  MeasuredSteps steps = stepsOf(kind, algorithm, ranks, bytes);
-  bool adds = kind != Kind::allGather && link.addBytesPerSecond > 0;
-  double adding = adds ? addedBytes(algorithm, ranks, bytes) / link.addBytesPerSecond : 0;
-  return steps.steps * link.message.latency + steps.bytes / link.message.bytesPerSecond + adding;
-}
-
 double allReduceSeconds(const RankLink &link, Algorithm algorithm, int ranks, double bytes) {
-  return secondsOf(link, Kind::allReduce, algorithm, ranks, bytes);
-}
-
-double halfSeconds(const RankLink &link, Kind half, Algorithm algorithm, int ranks, double bytes) {
-  return secondsOf(link, half, algorithm, ranks, bytes);
+  if (ranks < 2) return 0;
+  MeasuredSteps steps = stepsOf(Kind::allReduce, algorithm, ranks, bytes);
+  double adding = link.addBytesPerSecond > 0 ? addedBytes(algorithm, ranks, bytes) / link.addBytesPerSecond : 0;
+  return steps.steps * link.message.latency + steps.bytes / link.message.bytesPerSecond + adding;
 }
 
 // The latency is of the tree's messages; the ring's half has ranks - 1 of them.

@@ -22,9 +22,6 @@ struct RankLink {
 double allReduceSeconds(const RankLink &link, rt::collective::Algorithm algorithm, int ranks, double bytes);
 /// By the algorithm that is taken where none is asked for.
 double allReduceSeconds(const RankLink &link, int ranks, double bytes);
-/// Of one half of it, by an algorithm that does such halves: a reduce-scatter adds up, an all-gather does not.
-double halfSeconds(const RankLink &link, rt::collective::Kind half, rt::collective::Algorithm algorithm, int ranks,
-                   double bytes);
 
 /// What all-reduces of ranks were found to take: seconds of few bytes, which go by the tree, and bytes/s beyond, of
 /// many, which go around the ring.

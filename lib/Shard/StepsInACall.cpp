@@ -17,16 +17,23 @@ constexpr int64_t kLeastBytes = int64_t(64) << 10;
 // What differs by less is a matter of the model.
 constexpr double kSame = 1.01;
 
-/// One step as it stands: seconds of its own computing at which buckets are made and parameters first read.
+/// One step as it stands: seconds of its own, of computing and of sums that are waited for at once, at which buckets
+/// are made and parameters first read.
 class StepTimes {
 public:
   StepTimes(func::FuncOp step, int64_t bytes, CollectiveSeconds collective, OperationSeconds operation)
-      : buckets(planBuckets(step.getBody().front(), bytes, step->hasAttr(dist::kRankAttr)).late),
-        made(buckets.size(), 0), needs(buckets.size(), llvm::BitVector(unsigned(buckets.size()))) {
+      : StepTimes(step, planBuckets(step.getBody().front(), bytes, step->hasAttr(dist::kRankAttr)), collective,
+                  operation) {}
+
+  StepTimes(func::FuncOp step, BucketPlan plan, CollectiveSeconds collective, OperationSeconds operation)
+      : buckets(std::move(plan.late)), made(buckets.size(), 0),
+        needs(buckets.size(), llvm::BitVector(unsigned(buckets.size()))) {
     for (auto [number, bucket] : llvm::enumerate(buckets)) {
       for (Operation *member : bucket.members) bucketOf[member] = number;
       seconds.push_back(collective(dist::kindOf(bucket.members.front()), bucket.bytes));
     }
+    for (const Bucket &bucket : plan.prompt)
+      promptSeconds[bucket.members.back()] = collective(dist::kindOf(bucket.members.front()), bucket.bytes);
     for (Operation &op : step.getBody().front()) visit(op, operation);
     for (auto &[param, at] : readAt)
       if (auto waits = setBy.find(param); waits != setBy.end()) reads.push_back({at, waits->second});
@@ -42,15 +49,15 @@ public:
     for (int64_t step = 0; step < times; ++step) {
       double waited = 0; // so far in this step
       size_t next = 0;
-      auto at = [&](double own) { // when so much of the step's own work is done
-        for (; next < reads.size() && reads[next].at <= own; ++next)
+      auto at = [&](double done) { // when so much of the step's own is
+        for (; next < reads.size() && reads[next].at <= done; ++next)
           for (unsigned bucket : reads[next].waitsFor.set_bits())
             waited = std::max(waited, back[bucket] - start - reads[next].at);
-        return start + own + waited;
+        return start + done + waited;
       };
       SmallVector<double> madeAt(made.size());
       for (unsigned bucket : asMade) madeAt[bucket] = at(made[bucket]);
-      double end = at(computing);
+      double end = at(own);
       bool isLast = step + 1 == times;
       for (unsigned bucket : dist::turnedOrder(
                unsigned(buckets.size()), [&](unsigned b) { return !isLast && mayTurn(b); }, uint64_t(turn))) {
@@ -67,7 +74,8 @@ public:
   int64_t count() const {
     return llvm::count_if(llvm::seq<unsigned>(0, unsigned(buckets.size())), [&](unsigned b) { return mayTurn(b); });
   }
-  double computing = 0;
+  /// Of a step that waits for no late collective: computing, and what is waited for at once, as batch norms' sums are.
+  double own = 0;
 
 private:
   struct Read {
@@ -77,23 +85,27 @@ private:
 
   void visit(Operation &op, OperationSeconds operation) {
     llvm::BitVector waits(unsigned(buckets.size()));
-    auto own = bucketOf.find(&op);
+    auto bucket = bucketOf.find(&op);
+    const bool isLate = bucket != bucketOf.end();
     dist::visitRead(&op, [&](Operation *def) {
       if (auto found = waitsFor.find(def); found != waitsFor.end()) waits |= found->second;
-      if (auto get = dyn_cast<ir::GetParamOp>(def); get && waits.none()) readAt.try_emplace(get.getParam(), computing);
-      if (own != bucketOf.end()) made[own->second] = std::max(made[own->second], ends.lookup(def));
+      if (auto get = dyn_cast<ir::GetParamOp>(def); get && waits.none()) readAt.try_emplace(get.getParam(), own);
+      if (isLate) made[bucket->second] = std::max(made[bucket->second], ends.lookup(def));
     });
-    if (own != bucketOf.end()) {
-      needs[own->second] |= waits;
-      waits.set(unsigned(own->second));
+    if (isLate) {
+      needs[bucket->second] |= waits;
+      waits.set(unsigned(bucket->second));
     }
     if (auto set = dyn_cast<ir::SetParamOp>(op)) setBy[set.getParam()] = waits;
     auto cost = dyn_cast<CostOpInterface>(op);
-    if (cost && own == bucketOf.end()) computing += operation(double(cost.getFlops()), double(cost.getBytes()));
+    if (auto prompt = promptSeconds.find(&op); prompt != promptSeconds.end())
+      own += prompt->second;
+    else if (cost && !isLate && !dist::meetsRanks(&op))
+      own += operation(double(cost.getFlops()), double(cost.getBytes()));
     if (waits.any())
       waitsFor[&op] = std::move(waits);
     else
-      ends[&op] = computing;
+      ends[&op] = own;
   }
 
   // As the pass that repeats programs has it: sums that no other collective needs.
@@ -107,6 +119,7 @@ private:
   SmallVector<llvm::BitVector> needs; // other buckets
   SmallVector<unsigned> asMade;       // buckets by that time
   llvm::DenseMap<Operation *, size_t> bucketOf;
+  llvm::DenseMap<Operation *, double> promptSeconds; // by the last of those that go together
   llvm::DenseMap<Operation *, double> ends;
   llvm::DenseMap<Operation *, llvm::BitVector> waitsFor; // buckets that an operation needs
   llvm::MapVector<StringRef, double> readAt;
@@ -123,7 +136,7 @@ public:
 
   StepsExpectation with(int64_t turn) const {
     StepsExpectation found{plain, turn};
-    found.step.exposed = std::max(own.play(times, turn) / double(times) - own.computing, 0.0);
+    found.step.exposed = std::max(own.play(times, turn) / double(times) - own.own, 0.0);
     return found;
   }
   StepsExpectation best() const {
@@ -133,7 +146,7 @@ public:
     return best;
   }
   bool isBetter(const StepsExpectation &found, const StepsExpectation &than) const {
-    return (own.computing + found.step.exposed) * kSame < own.computing + than.step.exposed;
+    return (own.own + found.step.exposed) * kSame < own.own + than.step.exposed;
   }
 
 private:

@@ -59,6 +59,7 @@ private:
     text(type.name);
     number(type.dtype);
     numbers(type.shape);
+    numbers(type.piece);
   }
 
   void command(core::Entry &entry, core::Command &command) {
@@ -98,6 +99,7 @@ private:
     number(call.dtype);
     number(call.root);
     numbers(call.units);
+    numbers(call.axes);
   }
 
   void entry(core::Entry &entry) {
@@ -107,6 +109,11 @@ private:
     places.push_back([&] { entry.rank = int32_t(choose.below(5)) - 1; });
     number(entry.rank);
     number(entry.samplesOfRanks);
+    list(entry.mesh);
+    for (core::Axis &axis : entry.mesh) {
+      text(axis.name);
+      places.push_back([&] { axis.ranks = uint32_t(choose.below(5)); });
+    }
     for (core::Collective &each : entry.collectives) collective(each);
     list(entry.inputs);
     for (auto &type : entry.inputs) tensor(type);

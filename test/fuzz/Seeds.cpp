@@ -133,6 +133,26 @@ void packages() {
       save("package", name + "-uneven.sprig", callPackage(3, 1, call, 5, 1).encode());
   }
   save("package", "buckets.sprig", bucketPackage(2, 5, 2).encode());
+  // Ranks of a mesh: every collective along an axis, in a program of all ranks, and in one of a rank that has pieces of
+  // arrays.
+  for (int kind = 0; kind < int(rt::collective::Kind::part); ++kind)
+    for (int32_t rank : {-1, 3}) {
+      rt::core::Collective call{.kind = rt::collective::Kind(kind), .axes = {1}};
+      TestPackage package = callPackage(2, rank < 0 ? 0 : 1, call, 4, 2);
+      rt::core::Entry &entry = package.program.entries[0];
+      entry.ranks = 4;
+      entry.rank = rank;
+      entry.mesh = {{"data", 2}, {"model", 2}};
+      for (auto *types : {&entry.inputs, &entry.outputs})
+        for (rt::core::TensorType &type : *types) {
+          if (rank < 0) continue;
+          type.piece = {type.shape.begin(), type.shape.end()};
+          if (!type.piece.empty()) type.piece[0] *= 2;
+          for (size_t dim = 0; dim < type.shape.size(); ++dim) type.piece.push_back(dim == 0 ? type.shape[0] : 0);
+        }
+      save("package", std::string(nameOf(call.kind)) + (rank < 0 ? "-mesh.sprig" : "-mesh-rank.sprig"),
+           package.encode());
+    }
   TestPackage endless = addPackage(4); // more tiles than sums of them hold
   endless.program.entries[0].lanes[0].commands[0].tiles = INT64_MAX;
   save("package", "endless.sprig", endless.encode());

@@ -195,6 +195,19 @@ void MeshFlags::refuseZeroOf(const std::string &package) const {
                     " is a package, whose ranks share the optimizer's state or do not, as it was compiled");
 }
 
+void MeshFlags::refuseTraining() const {
+  std::pair<const char *, std::string> given[] = {{"--strategy", strategy},
+                                                  {"--bucket", bucket},
+                                                  {"--factors", factors},
+                                                  {"--shares", shares},
+                                                  {"--zero", zero ? std::to_string(zero) : ""}};
+  for (auto &[flag, value] : given)
+    if (!value.empty())
+      throw Error(ErrorKind::usage, std::string(flag) + " " + value +
+                                        ": is of ranks that train together, not of a "
+                                        "model that is split");
+}
+
 void MeshFlags::refuseSharesOf(const std::string &package) const {
   throw Error(ErrorKind::usage, "--shares " + shares + ": " + package + " is a package, whose ranks have even shares");
 }
@@ -241,6 +254,15 @@ void addShardings(CLI::App &command, std::vector<std::string> &shardings) {
                   "the axes of --mesh of each dimension of an input, a parameter or an output, - for none, several of "
                   "one joined by +; what is not said follows")
       ->type_name("NAME=AXIS,-,...");
+}
+
+void addSplit(CLI::App &command, MeshFlags &flags) {
+  command
+      .add_option("--mesh", flags.mesh,
+                  "axes of ranks, which are --devices 'cpu*N', threads without it, or processes of 'sprig launch': "
+                  "data=2,model=2")
+      ->type_name("AXIS=N,...");
+  addShardings(command, flags.shardings);
 }
 
 Settings settingsOfRank(const Settings &settings, const RankPlace &place) {

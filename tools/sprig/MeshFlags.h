@@ -55,6 +55,8 @@ struct MeshFlags {
   void refuseZeroOf(const std::string &package) const;
   /// Throws the usage error of --shares that are not even with a package.
   [[noreturn]] void refuseSharesOf(const std::string &package) const;
+  /// Throws a usage error where flags of training steps are given with a model that is split.
+  void refuseTraining() const;
   /// Throws usage errors of --strategy and --zero.
   void checkNames() const;
   /// What --shares says of so many ranks; none: even ones. Throws usage errors.
@@ -71,6 +73,8 @@ void addMesh(CLI::App &command, MeshFlags &flags);
 void addFactors(CLI::App &command, std::string &factors);
 /// Adds --zero alone.
 void addZero(CLI::App &command, int &zero);
+/// Adds --mesh and --shard, of calls of a model that is split.
+void addSplit(CLI::App &command, MeshFlags &flags);
 /// Adds --shard.
 void addShardings(CLI::App &command, std::vector<std::string> &shardings);
 

@@ -59,15 +59,11 @@ TEST(AllReduceTime, IsWhatIsPlayedOnASwitch) {
   EXPECT_EQ(allReduceSeconds({{1e-6, 1e9}, 0}, Algorithm::ring, 1, 1e6), 0);
 }
 
-// Both halves are the ring; what the first adds up the second does not. By what all-reduces were found to take, too.
+// Both halves are the ring, and half of it each, by what all-reduces were found to take.
 TEST(AllReduceTime, HasTwoHalves) {
   RankLink link{{1e-6, 1e9}, 2e9};
   for (int ranks : {2, 3, 4, 8, 64}) {
     double bytes = 1e6 * ranks, whole = allReduceSeconds(link, Algorithm::ring, ranks, bytes);
-    double scatter = halfSeconds(link, Kind::reduceScatter, Algorithm::ring, ranks, bytes),
-           gather = halfSeconds(link, Kind::allGather, Algorithm::ring, ranks, bytes);
-    EXPECT_NEAR(scatter + gather, whole, 1e-12) << ranks;
-    EXPECT_NEAR(gather, (ranks - 1) * (1e-6 + 1e6 / 1e9), 1e-12) << ranks;
     AllReduceRate rate{allReduceSeconds(link, ranks, 0),
                        bytes / (whole - allReduceSeconds(link, Algorithm::ring, ranks, 0))};
     EXPECT_EQ(collectiveSeconds(rate, Kind::allReduce, ranks, 0), rate.latency);
@@ -76,7 +72,6 @@ TEST(AllReduceTime, HasTwoHalves) {
                 whole, 1e-12)
         << ranks;
   }
-  EXPECT_EQ(halfSeconds(link, Kind::allGather, Algorithm::ring, 1, 1e6), 0);
   EXPECT_EQ(collectiveSeconds({1e-6, 1e9}, Kind::allReduce, 1, 1e6), 0);
 }
 

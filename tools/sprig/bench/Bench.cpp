@@ -1,6 +1,7 @@
 // sprig bench: steady-state time per call, in rounds.
 #include "tools/sprig/Command.h"
 #include "lib/Machine/MachineModel.h"
+#include "tools/sprig/bench/BenchRanks.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/SweepFlags.h"
 #include "tools/sprig/inspect/MachineFile.h"
@@ -34,6 +35,7 @@ struct Options {
   int ranks = 0;
   std::vector<std::string> algorithms;
   SweepFlags sweep;
+  MeshFlags mesh;
 };
 
 using Clock = std::chrono::steady_clock;
@@ -143,6 +145,9 @@ int runExperiment(const Options &options, const Experiment &experiment) {
 int bench(Options &options) {
   for (const Experiment &experiment : experiments()) {
     if (options.model != experiment.name) continue;
+    if (!options.mesh.mesh.empty() || options.mesh.splitsModel())
+      throw Error(ErrorKind::usage,
+                  "bench " + experiment.name + ": is an experiment, which takes no --mesh or --shard");
     std::error_code error;
     if (std::filesystem::exists(options.model, error))
       inform("'" + options.model + "' is taken as the experiment; ./" + options.model + " is the file");
@@ -166,11 +171,17 @@ int bench(Options &options) {
   if (!(options.seconds > 0) || options.seconds > 3600)
     throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
   Model model = openModel(options.model);
+  BenchedRanks ranked{options.mesh, options.seconds, options.seed, options.common.json()};
+  if (RankedModel::isOf(model, options.mesh, options.settings)) return benchRanks(model, options.settings, ranked);
+  RankedModel::refuseRanksOf(model, options.mesh, options.settings);
   auto start = Clock::now();
   std::vector<PhaseTime> phases;
   std::optional<Runner> loaded;
   std::vector<std::map<std::string, int64_t>> entryDims = options.settings.entryDims();
-  if (model.kind == ModelKind::package) loaded = compileAndLoad(model, {}, options.settings);
+  if (model.kind == ModelKind::package) {
+    loaded = compileAndLoad(model, {}, options.settings);
+    if (RankedModel::isIn(*loaded)) return benchRanks(model, options.settings, ranked);
+  }
   auto specs = loaded ? loaded->inputSpecs() : inputsOfCalls(model, options.settings);
   std::vector<EntryRequest> entries;
   for (auto &dims : entryDims) {
@@ -300,6 +311,7 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
   addSweepFlags(*command, options->sweep);
   addSettings(*command, options->settings);
+  addSplit(*command, options->mesh);
   addLinks(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return bench(*options); }; });
 }

@@ -95,7 +95,8 @@ int Launcher::run() {
 void Launcher::start() {
   // A command of this program needs no name of it.
   std::vector<std::string> command = options.command;
-  if (command.front() == "train" || command.front() == "profile" || command.front() == "run")
+  if (command.front() == "train" || command.front() == "profile" || command.front() == "run" ||
+      command.front() == "bench")
     command.insert(command.begin(), "/proc/self/exe");
   std::vector<cpu_set_t> shares;
   if (options.bindsCores) shares = sharesOfCores(options.ranks);

@@ -17,6 +17,7 @@
 #include "tools/sprig/profile/ProfileSession.h"
 #include "tools/sprig/profile/RepeatedCopies.h"
 #include "tools/sprig/run/RankedModel.h"
+#include "tools/sprig/shard/ShardModel.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/train/ExpectedLink.h"
 #include "tools/sprig/train/StepsPerCall.h"
@@ -169,7 +170,8 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
     refusePlaces(model, settings);
     runners.push_back(loadPackage(model, runner));
   } else if (options.train.empty()) {
-    throw Error(ErrorKind::usage, "--mesh: ranks take training steps together: --train CONFIG");
+    throw Error(ErrorKind::usage, "--mesh: ranks take training steps together, --train CONFIG, or calls of a model "
+                                  "that is split, --shard NAME=AXIS,-,...");
   } else {
     expectCollectives(options, settings, ranks, of, chosen);
     runners.push_back(compileSteps(model, options.train, options.allow, settings, runner, of));
@@ -187,14 +189,10 @@ std::string entryOf(const Options &options) {
   return std::string(options.stepsPerCall.given().value_or(1) > 1 ? training::kStepsEntry : training::kStepEntry);
 }
 
-int profileOfRanks(const Options &options, const Model &model, const RankPlace &place) {
-  refuseWithRanks(options);
-  // Of processes the first alone says what all of them know.
-  if (place.rank) setQuiet(true);
-  RanksToProfile ranks{{}, place, entryOf(options), options.session.seconds, options.session.calls, options.seed};
-  load(options, model, ranks);
-  RanksProfile result = profileRanks(std::move(ranks), options.settings);
-  if (place.rank) return kDone;
+int reportRanks(const Options &options, RanksToProfile ranks, const Settings &settings) {
+  const int rank = ranks.place.rank;
+  RanksProfile result = profileRanks(std::move(ranks), settings);
+  if (rank) return kDone;
   if (!options.trace.empty()) {
     std::ostringstream trace;
     writeRanksTrace(trace, result);
@@ -211,25 +209,56 @@ int profileOfRanks(const Options &options, const Model &model, const RankPlace &
   return kDone;
 }
 
-// A package of a model that is split says over what, and is profiled on as many ranks.
-void takeMesh(const Model &model, Options &options) {
-  if (model.kind != ModelKind::package || !options.train.empty()) return;
-  Runner package = loadPackage(model, RunnerOptions{1, ""});
-  if (!RankedModel::isIn(package)) return;
-  options.mesh.mesh = RankedModel::meshOf(package, model.path, options.mesh.mesh);
-  options.mesh.runsModel = true;
-  if (!options.entry.empty()) return;
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(package.package(), 0, &info));
-  options.entry = info.name;
+int profileOfRanks(const Options &options, const Model &model, const RankPlace &place) {
+  refuseWithRanks(options);
+  // Of processes the first alone says what all of them know.
+  if (place.rank) setQuiet(true);
+  RanksToProfile ranks{{}, place, entryOf(options), options.session.seconds, options.session.calls, options.seed};
+  load(options, model, ranks);
+  return reportRanks(options, std::move(ranks), options.settings);
 }
 
-int profile(Options options) {
+// The call of a model that is split, on as many ranks as its mesh has.
+int profileSplit(const Options &options, const Model &model) {
+  refuseWithRanks(options);
+  if (!options.train.empty())
+    throw Error(ErrorKind::usage, "--shard " + options.mesh.shardings.front() +
+                                      ": splits the calls of a model, not the training steps of --train");
+  if (model.kind == ModelKind::package) {
+    options.mesh.refuseChoicesOf(options.model);
+    options.mesh.refuseZeroOf(options.model);
+    options.stepsPerCall.refuseOf(options.model);
+  }
+  options.mesh.refuseTraining();
+  if (options.stepsPerCall.given())
+    throw Error(ErrorKind::usage, "--steps-per-call: is of training steps: --train CONFIG");
+  RankedModel ranked(model, options.mesh, options.settings);
+  if (ranked.where().rank) setQuiet(true);
+  EntryRequest entry;
+  Settings settings = options.settings;
+  if (model.kind != ModelKind::package) {
+    entry = entryToSplit(model, settings);
+    settings.dims.clear(); // the programs have these sizes
+    settings.shapes.clear();
+  }
+  RanksToProfile ranks{ranked.runners(entry),   ranked.where(),        options.entry,
+                       options.session.seconds, options.session.calls, options.seed};
+  if (ranks.entry.empty()) {
+    sprig_rt_entry_info info;
+    check(sprig_rt_package_entry(ranks.runners.front().package(), 0, &info));
+    ranks.entry = info.name;
+  }
+  return reportRanks(options, std::move(ranks), settings);
+}
+
+int profile(const Options &options) {
   if (!options.compare.empty()) return compare(options);
   if (options.model.empty()) throw Error(ErrorKind::usage, "expected a MODEL, or --compare with two saved profiles");
   checkOptions(options);
   Model model = openModel(options.model); // once: it may be standard input
-  takeMesh(model, options);
+  const bool isPackage = model.kind == ModelKind::package && options.train.empty();
+  if ((isPackage || options.mesh.splitsModel()) && RankedModel::isOf(model, options.mesh, options.settings))
+    return profileSplit(options, model);
   if (RankPlace place = options.mesh.place(options.settings); place.ranks > 1)
     return profileOfRanks(options, model, place);
   ProfileView view = options.view;
@@ -240,8 +269,9 @@ int profile(Options options) {
     if (model.kind == ModelKind::package) options.stepsPerCall.refuseOf(options.model);
     throw Error(ErrorKind::usage, "--steps-per-call: is of training steps: --train CONFIG");
   }
-  if (model.kind == ModelKind::package && options.train.empty()) {
+  if (isPackage) {
     loaded = compileAndLoad(model, {}, options.settings);
+    if (RankedModel::isIn(*loaded)) return profileSplit(options, model);
   } else if (!options.train.empty()) {
     StepOfRank of;
     of.stepsPerCall = options.stepsPerCall.count(options.settings);
@@ -345,6 +375,7 @@ void addProfile(CLI::App &app, Invocation &invocation) {
       ->capture_default_str();
   addSettings(*command, options->settings);
   addMesh(*command, options->mesh);
+  addShardings(*command, options->mesh.shardings);
   options->stepsPerCall.addTo(*command);
   addLinks(*command, options->settings);
   command->callback([=, &invocation] {

@@ -218,11 +218,24 @@ private:
     return std::nullopt;
   }
 
+  // What it holds while it is on its way.
   double bytesOf(size_t rank, uint32_t lane, uint32_t index) const {
     const rt::core::Command *command = programs[rank].at(lane, index);
     double bytes = 0;
     for (uint32_t b = 0; command && b < command->operandCount; ++b)
       bytes += double(programs[rank].told().bufferOf(*command, b).size);
+    return bytes;
+  }
+
+  // Of its tensors, without the pieces beside them that are made of them, or that they are made of.
+  double wholesOf(size_t rank, uint32_t lane, uint32_t index) const {
+    const rt::core::Command *command = programs[rank].at(lane, index);
+    const rt::core::Entry &entry = programs[rank].told();
+    if (!command || !entry.meets(*command)) return 0;
+    const rt::core::Collective &collective = entry.collectives[command->collective];
+    double bytes = 0;
+    for (uint32_t tensor = 0; tensor < collective.tensorsOf(*command); ++tensor)
+      bytes += double(entry.bufferOf(*command, collective.wholeOf(*command, tensor)).size);
     return bytes;
   }
 
@@ -294,7 +307,7 @@ private:
     for (auto &[place, each] : rows) {
       auto &[row, times] = each;
       row.name = result.nameOf(0, place.first, place.second);
-      row.bytes = bytesOf(0, place.first, place.second);
+      row.bytes = wholesOf(0, place.first, place.second);
       row.ns /= times;
       row.waitNs /= times;
       result.meetings.push_back(row);

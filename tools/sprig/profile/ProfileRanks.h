@@ -34,7 +34,8 @@ struct RanksProfile {
   /// A collective of the program, on average over calls and ranks.
   struct Meeting {
     std::string name;
-    double bytes = 0, ns = 0, waitNs = 0; ///< waitNs: until the last rank came
+    double bytes = 0;          ///< of whole tensors, of which ranks may have pieces
+    double ns = 0, waitNs = 0; ///< waitNs: until the last rank came
   };
   std::vector<Meeting> meetings;
   /// By rank, lane and command, as far as this process knows the ranks' programs.

@@ -121,6 +121,24 @@ bool RankedModel::mayBe(const MeshFlags &flags, const Settings &settings) {
          (!given.threads && given.list.size() > 1);
 }
 
+bool RankedModel::isOf(const Model &model, const MeshFlags &flags, const Settings &settings) {
+  if (!mayBe(flags, settings)) return false;
+  // With a device that needs no code of this machine.
+  if (model.kind == ModelKind::package) return isIn(loadPackage(model, RunnerOptions{1, "null"}));
+  if (flags.splitsModel() && flags.mesh.empty())
+    throw Error(ErrorKind::usage, "--shard " + flags.shardings.front() + ": names axes of --mesh, which is not given");
+  return flags.splitsModel();
+}
+
+void RankedModel::refuseRanksOf(const Model &model, const MeshFlags &given, const Settings &settings) {
+  std::string what =
+      model.kind == ModelKind::package ? " is not split over ranks" : " is not split: --shard NAME=AXIS,-,...";
+  if (!given.mesh.empty()) throw Error(ErrorKind::usage, "--mesh " + given.mesh + ": " + model.path + what);
+  MeshFlags flags = given;
+  flags.runsModel = true;
+  flags.place(settings);
+}
+
 bool RankedModel::isIn(const Runner &package) {
   const std::vector<Entry> &entries = programOf(package).entries;
   return std::any_of(entries.begin(), entries.end(), [](const Entry &entry) { return !entry.mesh.empty(); });
@@ -192,7 +210,7 @@ size_t RankedModel::entryFor(int rank, const Arrays &arrays) const {
                                        std::to_string(place.ranks) + " that takes " + got);
 }
 
-std::vector<Array> RankedModel::runRank(Runner &runner, int rank, const Arrays &arrays) const {
+PreparedCall RankedModel::prepare(Runner &runner, int rank, const Arrays &arrays) const {
   size_t entry = entryFor(rank, arrays);
   Arrays own;
   for (const TensorType &type : program().entries[entry].inputs) {
@@ -204,7 +222,11 @@ std::vector<Array> RankedModel::runRank(Runner &runner, int rank, const Arrays &
     }
     own.emplace(type.name, std::move(part));
   }
-  PreparedCall call = runner.prepare(entry, own);
+  return runner.prepare(entry, own);
+}
+
+std::vector<Array> RankedModel::runRank(Runner &runner, int rank, const Arrays &arrays) const {
+  PreparedCall call = prepare(runner, rank, arrays);
   call.invoke();
   return call.takeOutputs();
 }
@@ -272,30 +294,34 @@ std::vector<Array> RankedModel::runProcess(Runner &runner, const Arrays &arrays)
   return wholes;
 }
 
-std::vector<Array> RankedModel::run(const BoundInputs &inputs) {
+std::vector<Runner> RankedModel::runners(const EntryRequest &entry) {
   if (!base) {
     ShardRequest request{flags.mesh, flags.shardings, place.isProcess ? int64_t(place.rank) : -1};
-    Compiled compiled = compile(model, {inputs.entry}, settings, {"native"}, &request);
+    Compiled compiled = compile(model, {entry}, settings, {"native"}, &request);
     base = Runner::load(std::move(compiled.package), model.path, {1, ""});
   }
-  RunnerOptions options{settings.laneCount(), ""};
-  if (place.isProcess) {
-    Runner runner = base->another(options);
-    runner.join(processAsRank());
-    return runProcess(runner, inputs.arrays);
-  }
   std::vector<Runner> runners;
-  for (int rank = 0; rank < place.ranks; ++rank) runners.push_back(base->another(options));
-  if (place.ranks > 1) {
-    auto groups = threadsAsRanks(place.ranks);
-    for (int rank = 0; rank < place.ranks; ++rank) runners[size_t(rank)].join(groups[size_t(rank)]);
-  }
-  return runThreads(runners, inputs.arrays);
+  while (int(runners.size()) < (place.isProcess ? 1 : place.ranks))
+    runners.push_back(base->another({settings.laneCount(), ""}));
+  return runners;
+}
+
+void RankedModel::join(std::vector<Runner> &runners) const {
+  if (place.isProcess) return runners.front().join(processAsRank());
+  if (place.ranks == 1) return;
+  auto groups = threadsAsRanks(place.ranks);
+  for (size_t rank = 0; rank < runners.size(); ++rank) runners[rank].join(groups[rank]);
+}
+
+std::vector<Array> RankedModel::run(const BoundInputs &inputs) {
+  std::vector<Runner> ranks = runners(inputs.entry);
+  join(ranks);
+  return place.isProcess ? runProcess(ranks.front(), inputs.arrays) : runThreads(ranks, inputs.arrays);
 }
 
 std::string RankedModel::describe() const {
-  return "ran on " + std::to_string(place.ranks) + (place.isProcess ? " processes" : " threads") +
-         " as ranks of the mesh " + flags.mesh + ", " + std::to_string(settings.threads) + " thread(s) each";
+  return std::to_string(place.ranks) + (place.isProcess ? " processes" : " threads") + " as ranks of the mesh " +
+         flags.mesh + ", " + std::to_string(settings.threads) + " thread(s) each";
 }
 
 } // namespace sprig::cli

@@ -88,38 +88,17 @@ int runRanks(const RunOptions &options, const Model &model) {
   BoundInputs bound = bindInputs(ranked.inputSpecs(), options.inputs, options.seed, options.settings);
   std::vector<data::Array> outputs = ranked.run(bound);
   if (!ranked.isFirst()) return kDone;
-  if (isVerbose()) inform(ranked.describe() + "; peak memory " + formatBytes(double(peakMemory())));
+  if (isVerbose()) inform("ran on " + ranked.describe() + "; peak memory " + formatBytes(double(peakMemory())));
   printOutputs(outputs, options.common.json(), Json::object());
   writeOutputs(options.outputDir, outputs);
   return kDone;
 }
 
-// Of a package that may be of ranks: with a device that needs no code of this machine.
-bool isOfRanks(const RunOptions &options, const Model &model) {
-  if (!RankedModel::mayBe(options.mesh, options.settings)) return false;
-  if (model.kind == ModelKind::package) return RankedModel::isIn(loadPackage(model, RunnerOptions{1, "null"}));
-  if (options.mesh.splitsModel() && options.mesh.mesh.empty())
-    throw Error(ErrorKind::usage,
-                "--shard " + options.mesh.shardings.front() + ": names axes of --mesh, which is not given");
-  return options.mesh.splitsModel();
-}
-
-// One rank alone where several are said, or this process is one of them.
-void refuseRanks(const RunOptions &options, const Model &model) {
-  std::string what =
-      model.kind == ModelKind::package ? " is not split over ranks" : " is not split: --shard NAME=AXIS,-,...";
-  if (!options.mesh.mesh.empty())
-    throw Error(ErrorKind::usage, "--mesh " + options.mesh.mesh + ": " + options.model + what);
-  MeshFlags flags = options.mesh;
-  flags.runsModel = true;
-  flags.place(options.settings);
-}
-
 int run(const RunOptions &options) {
   options.settings.checkDevicesCompute();
   Model model = openModel(options.model);
-  if (isOfRanks(options, model)) return runRanks(options, model);
-  refuseRanks(options, model);
+  if (RankedModel::isOf(model, options.mesh, options.settings)) return runRanks(options, model);
+  RankedModel::refuseRanksOf(model, options.mesh, options.settings);
   std::optional<Runner> runner;
   if (model.kind == ModelKind::package) {
     runner = compileAndLoad(model, {}, options.settings);
@@ -160,12 +139,7 @@ void addRun(CLI::App &app, Invocation &invocation) {
   command->add_option("--output-dir", options->outputDir, "folder for whole outputs, NAME.npy each");
   addSettings(*command, options->settings);
   addLinks(*command, options->settings);
-  command
-      ->add_option("--mesh", options->mesh.mesh,
-                   "axes of ranks, which are --devices 'cpu*N', threads without it, or processes of 'sprig launch': "
-                   "data=2,model=2")
-      ->type_name("AXIS=N,...");
-  addShardings(*command, options->mesh.shardings);
+  addSplit(*command, options->mesh);
   command->callback([=, &invocation] {
     invocation.run = [=] {
       takeTopology(options->settings);
