@@ -176,6 +176,7 @@ private:
     return [this, &given, &structure](std::span<const Tensor> tensors) {
       size_t next = 0;
       if constexpr (std::is_void_v<Result>) {
+        (void)structure;
         std::apply(*f, frontend::unflatten(given, tensors, next));
         return std::vector<Tensor>();
       } else {

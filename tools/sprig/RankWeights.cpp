@@ -57,6 +57,16 @@ std::vector<int64_t> weightsOf(std::span<const double> speeds) {
   return weights;
 }
 
+std::vector<int> threadsByShares(int threads, const std::vector<int64_t> &weights, int ranks) {
+  std::vector<int> own;
+  for (int rank = 0; rank < ranks; ++rank) {
+    int64_t share = weights.empty() ? threads / ranks
+                                    : rt::collective::shareOf(threads, uint32_t(ranks), weights, uint32_t(rank)).size();
+    own.push_back(int(std::max<int64_t>(1, share)));
+  }
+  return own;
+}
+
 std::string textOf(const std::vector<int64_t> &weights, int ranks) {
   std::string text;
   for (int rank = 0; rank < ranks; ++rank)

@@ -15,6 +15,10 @@ std::vector<int64_t> parseWeights(const std::string &text, int ranks);
 /// measuring does not tell apart.
 std::vector<int64_t> weightsOf(std::span<const double> speeds);
 
+/// Threads of each rank of one process, of so many together: as its share is, one at least; of even shares as many
+/// each.
+std::vector<int> threadsByShares(int threads, const std::vector<int64_t> &weights, int ranks);
+
 /// "2,1"; of none "1,1".
 std::string textOf(const std::vector<int64_t> &weights, int ranks);
 

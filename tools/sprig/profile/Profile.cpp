@@ -6,6 +6,7 @@
 #include "tools/sprig/Command.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/MeshFlags.h"
+#include "tools/sprig/RankWeights.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/profile/ProfileCompare.h"
 #include "tools/sprig/profile/ProfileDrawing.h"
@@ -161,6 +162,12 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
   of.stepsPerCall = options.stepsPerCall.count(settings);
   Chosen chosen;
   of.onOneMachine = place.isOnOneMachine();
+  int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
+  std::vector<int> ofRanks = threadsByShares(threads, of.weights, place.ranks);
+  auto takeThreads = [&](int rank) { // of shares that are not even, as `sprig train` has them
+    if (!place.isProcess && !of.weights.empty()) settings.threads = runner.threads = ofRanks[size_t(rank)];
+  };
+  takeThreads(first);
   std::vector<Runner> &runners = ranks.runners;
   if (model.kind == ModelKind::package && options.train.empty()) {
     options.mesh.refuseChoicesOf(options.model);
@@ -177,10 +184,12 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
     runners.push_back(compileSteps(model, options.train, options.allow, settings, runner, of));
   }
   bool isOfAnyRank = TrainProgram::isOfAnyRank(runners.front());
-  for (of.rank = first + 1, of.warns = false; of.rank < first + here; ++of.rank)
+  for (of.rank = first + 1, of.warns = false; of.rank < first + here; ++of.rank) {
+    takeThreads(of.rank);
     runners.push_back(isOfAnyRank || options.train.empty()
                           ? runners.front().another(runner)
                           : compileSteps(model, options.train, options.allow, settings, runner, of));
+  }
 }
 
 // Calls of several steps are what is asked for where they are made.

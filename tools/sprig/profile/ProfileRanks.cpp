@@ -205,19 +205,6 @@ private:
     }
   };
 
-  // Of programs that are one rank's each, of the same whole arrays, the rank's.
-  static std::optional<uint32_t> entryOfRank(const Runner &runner, size_t like, int rank) {
-    const std::vector<rt::core::Entry> &all = runner.package()->package->program().entries;
-    auto isAlike = [](const rt::core::TensorType &a, const rt::core::TensorType &b) {
-      return a.name == b.name && std::ranges::equal(a.whole(), b.whole());
-    };
-    for (uint32_t i = 0; i < all.size(); ++i)
-      if (all[i].rank == rank && all[i].name == all[like].name &&
-          std::ranges::equal(all[i].inputs, all[like].inputs, isAlike))
-        return i;
-    return std::nullopt;
-  }
-
   // What it holds while it is on its way.
   double bytesOf(size_t rank, uint32_t lane, uint32_t index) const {
     const rt::core::Command *command = programs[rank].at(lane, index);

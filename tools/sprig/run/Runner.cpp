@@ -136,6 +136,18 @@ sprig_rt_ranks_info Runner::ranks(size_t entry) const {
   return info;
 }
 
+std::optional<uint32_t> entryOfRank(const Runner &runner, size_t like, int rank) {
+  const std::vector<rt::core::Entry> &all = runner.package()->package->program().entries;
+  auto isAlike = [](const rt::core::TensorType &a, const rt::core::TensorType &b) {
+    return a.name == b.name && std::ranges::equal(a.whole(), b.whole());
+  };
+  for (uint32_t i = 0; i < all.size(); ++i)
+    if (all[i].rank == rank && all[i].name == all[like].name &&
+        std::ranges::equal(all[i].inputs, all[like].inputs, isAlike))
+      return i;
+  return std::nullopt;
+}
+
 std::string meshText(const Runner &runner, size_t entry) {
   std::string text;
   for (const rt::core::Axis &axis : runner.package()->package->program().entries[entry].mesh)

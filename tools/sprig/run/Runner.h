@@ -7,6 +7,7 @@
 #include "tools/sprig/run/Inputs.h"
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -112,6 +113,10 @@ private:
 
 /// "data=2,model=4": the mesh of an entry; "" where it states none.
 std::string meshText(const Runner &runner, size_t entry);
+
+/// Of programs that are one rank's each: the rank's of the name and the whole inputs that entry `like` has; nothing
+/// where there is none.
+std::optional<uint32_t> entryOfRank(const Runner &runner, size_t like, int rank);
 
 /// Threads of this process as ranks: what the calls of each join.
 std::vector<std::shared_ptr<sprig_rt_group>> threadsAsRanks(int ranks);

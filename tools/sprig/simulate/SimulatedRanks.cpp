@@ -174,15 +174,14 @@ struct RankedSteps::Source {
     if (entries[first.entry].rank < 0) return first;
     Compiled &found = compiled[{-1, rank, 0, 0}];
     if (found.runner) return found;
-    for (uint32_t i = 0; i < entries.size(); ++i)
-      if (entries[i].name == entries[first.entry].name && entries[i].rank == rank) {
-        found.runner = first.runner;
-        found.entry = i;
-        found.ranks = first.ranks;
-        found.samplesOfRanks = first.samplesOfRanks;
-        found.stepsPerCall = first.stepsPerCall;
-        return found;
-      }
+    if (std::optional<uint32_t> own = entryOfRank(*first.runner, first.entry, rank)) {
+      found.runner = first.runner;
+      found.entry = *own;
+      found.ranks = first.ranks;
+      found.samplesOfRanks = first.samplesOfRanks;
+      found.stepsPerCall = first.stepsPerCall;
+      return found;
+    }
     throw Error(ErrorKind::usage, model.path + ": has no program of rank " + std::to_string(rank) + " of entry '" +
                                       entries[first.entry].name + "', which is of " + std::to_string(first.ranks) +
                                       " ranks");

@@ -32,6 +32,12 @@ TrainRanks::TrainRanks(Runner runner, RankShare share) : isProcess(true), isShar
 
 TrainRanks::~TrainRanks() { endThreads(); }
 
+int TrainRanks::threadCount() const {
+  int sum = 0;
+  for (const auto &program : programs) sum += program->threads();
+  return sum;
+}
+
 void TrainRanks::endThreads() {
   work = nullptr;
   ++number;

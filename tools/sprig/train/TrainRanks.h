@@ -35,6 +35,8 @@ public:
 
   /// Sizes and interface are those of every rank, and the state is but for pieces.
   const TrainProgram &first() const { return *programs.front(); }
+  /// Of the ranks of this process together.
+  int threadCount() const;
 
   /// Takes the samples of a call's steps, and hands it over: as TrainProgram's, of all ranks.
   void submit(const TrainData &data, std::span<const int64_t> indices, int64_t steps = 1);

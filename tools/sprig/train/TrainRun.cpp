@@ -2,6 +2,7 @@
 #include "lib/Data/File.h"
 #include "lib/Training/RunChart.h"
 #include "lib/Training/Schedule.h"
+#include "runtime/collective/Shares.h"
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/Interrupt.h"
@@ -9,11 +10,13 @@
 #include "tools/sprig/compile/PlacementReport.h"
 #include "tools/sprig/train/AutoDevices.h"
 #include "tools/sprig/train/MeasuredShares.h"
+#include "tools/sprig/train/ResumePoint.h"
 #include "tools/sprig/train/TrainNote.h"
 #include "tools/sprig/train/TrainProgress.h"
 #include "tools/sprig/train/TrainResults.h"
 #include "tools/sprig/train/TrainRunners.h"
 #include "tools/sprig/train/TrainSet.h"
+#include "tools/sprig/train/TrainSummary.h"
 #include "tools/sprig/train/TrainSweep.h"
 #include <nlohmann/json.hpp>
 #include <chrono>
@@ -24,53 +27,6 @@
 namespace fs = std::filesystem;
 namespace sprig::cli {
 namespace {
-
-// Of all that decides a run's bits. Its length, the evaluations and what is not computed with may change.
-std::string configDigest(training::TrainConfig config, const TrainData &data) {
-  config.steps = config.epochs = std::nullopt;
-  config.evalEvery = 1;
-  config.evalBatch = std::nullopt;
-  config.rematBytes = std::nullopt;
-  config.net.clear();
-  std::string text = training::toJson(config) + std::to_string(data.count());
-  return checkpoint::digest(text);
-}
-
-std::string modelDigest(const Model &model) {
-  if (!model.text.empty()) return checkpoint::digest(model.text);
-  std::vector<char> bytes = data::readFile(model.path);
-  return checkpoint::digest({bytes.data(), bytes.size()});
-}
-
-// The checkpoint to go on from, if there is to be one.
-std::optional<checkpoint::Checkpoint> findCheckpoint(const TrainOptions &options,
-                                                     const checkpoint::Manifest &identity) {
-  std::vector<int64_t> steps =
-      options.checkpoints.empty() ? std::vector<int64_t>() : checkpoint::listSteps(options.checkpoints);
-  if (options.resume.empty()) {
-    if (!steps.empty())
-      throw Error(ErrorKind::usage, options.checkpoints + ": holds the checkpoint of step " +
-                                        std::to_string(steps.front()) +
-                                        " of another run\nnote: --resume goes on with it; or give another folder");
-    return std::nullopt;
-  }
-  std::string from = options.resume == "true" ? options.checkpoints : options.resume;
-  if (from.empty()) throw Error(ErrorKind::usage, "--resume: from where? give --checkpoint DIR, or --resume=DIR");
-  if (options.resume == "true" && steps.empty()) {
-    inform("no checkpoint in " + from + " yet: starting at step 0");
-    return std::nullopt;
-  }
-  checkpoint::Checkpoint found = checkpoint::loadForResume(from);
-  auto differs = [&](const std::string &what, const std::string &may) {
-    throw Error(ErrorKind::badInput, from + ": the checkpoint of step " + std::to_string(found.manifest.step) +
-                                         " is of another " + what + ", so the run would not be the same" + may);
-  };
-  if (found.manifest.modelDigest != identity.modelDigest) differs("model", "");
-  if (found.manifest.configDigest != identity.configDigest)
-    differs("configuration or number of samples", "\nnote: steps, epochs, eval and remat may change");
-  inform("going on from step " + std::to_string(found.manifest.step));
-  return found;
-}
 
 std::string summaryOf(const training::TrainConfig &config) {
   std::string text = std::string(training::name(config.optimizer.kind)) + ", lr " + formatDouble(config.optimizer.lr) +
@@ -232,16 +188,34 @@ private:
            "' keeps to it");
   }
 
+  /// Of all ranks that are threads of this process.
+  int allThreads() const {
+    int threads = options.settings.laneCount();
+    return threads ? threads : sprig_rt_default_threads();
+  }
+  /// Of each of them, where they differ.
+  std::vector<int> threadsOfRanks() const {
+    if (place.isProcess || weights.empty()) return {};
+    return threadsByShares(allThreads(), weights, ranks);
+  }
+
   void takeShares() {
     request.weights = weights = options.mesh.weights(ranks);
     if (!options.mesh.measuresShares()) return;
-    // Of threads each has as many; what a sweep measures once stays.
+    // Of threads each has as many, where they divide; what a sweep measures once stays.
     if (place.isProcess && measured.empty()) {
       if (!group) group = processAsRank();
       std::vector<double> speeds = measureSpeeds(model, request, settings, runnerOptions(), data, group.get());
       measured = textOf(weightsOf(speeds), ranks);
       inform("shares: " + measured + ", as steps of one rank take " + speedsText(speeds) +
              "; the bits of results depend on it, --shares " + measured + " keeps to it");
+    } else if (int threads = allThreads(); measured.empty() && threads > ranks && threads % ranks) {
+      std::vector<int64_t> own;
+      for (int rank = 0; rank < ranks; ++rank)
+        own.push_back(rt::collective::shareOf(threads, uint32_t(ranks), {}, uint32_t(rank)).size());
+      measured = textOf(own, ranks);
+      inform("shares: " + measured + ", as are the threads of the ranks; the bits of results depend on it, --shares " +
+             measured + " keeps to it");
     } else if (measured.empty()) {
       measured = textOf({}, ranks);
       inform("shares: even, as ranks of one process have as many threads each");
@@ -409,7 +383,7 @@ private:
     request.zero = options.mesh.zero;
     request.stepsPerCall = stepsPerCall;
     checkStepsPerCall(stepsPerCall);
-    auto [compiled, runners] = loadTraining(model, request, ranksHere(), settings, runnerOptions());
+    auto [compiled, runners] = loadTraining(model, request, ranksHere(), settings, runnerOptions(), threadsOfRanks());
     if (settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
     placements = std::move(compiled.placements);
     request.announce = false; // where a sweep compiles again
@@ -489,7 +463,7 @@ private:
     loop.loader = options.loader;
     loop.keepHistory = !options.plot.empty();
     loop.identity.seed = config.seed;
-    loop.identity.configDigest = configDigest(config, data);
+    loop.identity.configDigest = configDigest(config, data.count());
     loop.identity.modelDigest = modelDigest(model);
     loop.resume = findCheckpoint(options, loop.identity);
     if (options.debugNan)
@@ -515,94 +489,19 @@ private:
     return findNonFinite(model, request, settings, state, arrays);
   }
 
-  using Rows = std::vector<std::pair<std::string, std::string>>;
-
-  // Of several ranks: their shares, what they share, and what talking took.
-  void tellRanks(const TrainOutcome &outcome, Json &json, Rows &rows) const {
-    json["ranks"] = ranks;
-    RankShare first{0, ranks, config.batch, false, weights};
-    int64_t batch = config.batch, least = batch / ranks, most = (batch + ranks - 1) / ranks;
-    std::string even = "a batch of " + std::to_string(batch) + " is " + std::to_string(most) +
-                       (most == least ? "" : " or " + std::to_string(least)) + " samples of each";
-    rows.push_back({"ranks", std::to_string(ranks) + ", " +
-                                 (weights.empty() ? even
-                                                  : sharesText(batch, weights, ranks) + " (--shares " +
-                                                        textOf(weights, ranks) + ")") +
-                                 (options.scaleBatch ? " (--scale-batch)" : "")});
-    json.update({{"batch", batch}, {"batch_of_rank", first.sizeOfPass(batch)}, {"lr", config.optimizer.lr}});
-    if (!weights.empty()) json["shares"] = weights;
-    if (rateFactor != 1)
-      rows.push_back({"rate", formatDouble(config.optimizer.lr) + ", " + formatDouble(rateFactor) +
-                                  " times the configuration's (--lr-scaling " + options.lrScaling + ")" +
-                                  (config.schedule.warmupSteps ? "" : "; the schedule has no warm-up")});
-    if (sharesState()) {
-      json["zero"] = 1;
-      rows.push_back({"state", formatBytes(double(program->first().stateBytes())) +
-                                   " on each rank, which share the optimizer's (ZeRO 1)"});
-    }
-    if (outcome.done) {
-      sprig_rt_group_times times = program->communication();
-      double each = double(times.ns) / double(outcome.done), exposed = double(times.exposed_ns) / double(outcome.done);
-      json.update({{"communication_seconds", each * 1e-9}, {"exposed_communication_seconds", exposed * 1e-9}});
-      rows.push_back({"communication", formatNanoseconds(each) + " a step, of which " + formatNanoseconds(exposed) +
-                                           " not hidden (first rank)"});
-    }
-  }
-
   void print(const TrainOutcome &outcome) const {
     if (!isFirst()) return;
-    int64_t epoch = training::stepsPerEpoch(config, data.count());
-    Json json = {{"steps", outcome.steps},
-                 {"epochs", double(outcome.steps) / double(epoch)},
-                 {"interrupted", outcome.interrupted()}};
-    if (outcome.done) json.update({{"loss", outcome.last.loss}, {"epoch_loss", outcome.epochLoss}});
-    Rows rows = {{"steps", std::to_string(outcome.steps) +
-                               (outcome.interrupted() ? " of " + std::to_string(*config.steps) + ", interrupted" : "")},
-                 {"loss", outcome.done ? formatDouble(double(outcome.last.loss)) + " at the last step, " +
-                                             formatDouble(outcome.epochLoss) + " mean of the last epoch"
-                                       : "- (no step was left to do)"}};
-    if (outcome.evaluation) {
-      json["eval_loss"] = outcome.evaluation->loss();
-      std::string text = "loss " + formatDouble(outcome.evaluation->loss());
-      if (outcome.evaluation->counted > 0) {
-        json["eval_accuracy"] = outcome.evaluation->accuracy();
-        text += ", accuracy " + formatDouble(outcome.evaluation->accuracy() * 100, 4) + "% (" +
-                std::to_string(outcome.evaluation->correct) + " of " + std::to_string(outcome.evaluation->counted) +
-                ")";
-      }
-      rows.push_back({"evaluation", text});
-    }
-    if (ranks > 1) tellRanks(outcome, json, rows);
-    if (!chosen.empty()) json["devices"] = chosen;
-    json.update({{"compile_seconds", compileSeconds},
-                 {"seconds", outcome.seconds},
-                 {"checkpoint_seconds", outcome.checkpointSeconds},
-                 {"samples_per_second", outcome.samplesPerSecond},
-                 {"simulated_seconds", outcome.simulatedSeconds},
-                 {"time", toJson(outcome.time)},
-                 {"threads", program->first().threads() * ranks},
-                 {"state_bytes", program->first().stateBytes()},
-                 {"trainable", trainable}});
-    rows.push_back({"time", formatNanoseconds(outcome.seconds * 1e9) + " of training, " +
-                                formatNanoseconds(compileSeconds * 1e9) + " of compiling; " +
-                                formatCount(outcome.samplesPerSecond, "samples/s")});
-    if (outcome.simulatedSeconds > 0)
-      rows.push_back(
-          {"clock", formatDouble(outcome.simulatedSeconds * 1e9, 12) + " ns of steps by the devices' own clock"});
-    std::string names;
-    for (const std::string &name : trainable) names += (names.empty() ? "" : " ") + name;
-    if (!names.empty()) rows.push_back({"trained", names});
-    if (!options.output.empty()) rows.push_back({"result", options.output});
-    if (std::string warning = dataWarning(outcome.time); !warning.empty()) warn(warning);
-    if (options.common.json()) {
-      if (settings.explainPlacement) cli::explain(placements, &json);
-      std::cout << toText(json) << '\n';
-      return;
-    }
-    Table table({rows[0].first, rows[0].second}, Table::Cells::text);
-    for (size_t i = 1; i < rows.size(); ++i) table.add({rows[i].first, rows[i].second});
-    table.print();
-    printTime(outcome.time);
+    TrainSummary summary{{options, config, outcome, *program}};
+    summary.stepsPerEpoch = training::stepsPerEpoch(config, data.count());
+    summary.ranks = ranks;
+    summary.isOfProcesses = place.isProcess;
+    summary.weights = weights;
+    summary.rateFactor = rateFactor;
+    summary.sharesState = sharesState();
+    summary.devices = chosen;
+    summary.compileSeconds = compileSeconds;
+    summary.trainable = trainable;
+    printSummary(summary, settings.explainPlacement ? &placements : nullptr);
   }
 };
 

@@ -2,8 +2,12 @@
 
 namespace sprig::cli {
 
-LoadedTraining loadTraining(const Model &model, TrainRequest request, int here, const Settings &settings,
-                            const RunnerOptions &options) {
+LoadedTraining loadTraining(const Model &model, TrainRequest request, int here, Settings settings,
+                            RunnerOptions options, const std::vector<int> &threads) {
+  auto takeThreads = [&](size_t rank) {
+    if (!threads.empty()) settings.threads = options.threads = threads[rank];
+  };
+  takeThreads(0);
   LoadedTraining loaded{compileTraining(model, request, settings, {"native"}), {}};
   request.announce = false;
   request.bucketBytes = loaded.compiled.bucketBytes; // as the first one chose
@@ -12,6 +16,7 @@ LoadedTraining loadTraining(const Model &model, TrainRequest request, int here, 
   bool isOfAnyRank = TrainProgram::isOfAnyRank(loaded.runners.front());
   while (int(loaded.runners.size()) < here) {
     ++request.rank;
+    takeThreads(loaded.runners.size());
     loaded.runners.push_back(
         isOfAnyRank ? loaded.runners.front().another(options)
                     : Runner::load(compileTraining(model, request, settings, {"native"}).package, model.path, options));

@@ -13,9 +13,9 @@ struct LoadedTraining {
 };
 
 /// For so many ranks from the request's on, whose program is compiled once where it is that of all. `settings` and
-/// `options` are of one rank.
-LoadedTraining loadTraining(const Model &model, TrainRequest request, int here, const Settings &settings,
-                            const RunnerOptions &options);
+/// `options` are of one rank; `threads`: of each, where they differ.
+LoadedTraining loadTraining(const Model &model, TrainRequest request, int here, Settings settings,
+                            RunnerOptions options, const std::vector<int> &threads = {});
 
 /// The runners join a group of threads of this process.
 void joinAsThreads(std::vector<Runner> &runners);

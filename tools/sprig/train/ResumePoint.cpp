@@ -1,0 +1,53 @@
+#include "tools/sprig/train/ResumePoint.h"
+#include "lib/Data/File.h"
+#include "sprig/error.h"
+#include "tools/sprig/Report.h"
+
+namespace sprig::cli {
+
+std::string configDigest(training::TrainConfig config, int64_t samples) {
+  config.steps = config.epochs = std::nullopt;
+  config.evalEvery = 1;
+  config.evalBatch = std::nullopt;
+  config.rematBytes = std::nullopt;
+  config.net.clear();
+  std::string text = training::toJson(config) + std::to_string(samples);
+  return checkpoint::digest(text);
+}
+
+std::string modelDigest(const Model &model) {
+  if (!model.text.empty()) return checkpoint::digest(model.text);
+  std::vector<char> bytes = data::readFile(model.path);
+  return checkpoint::digest({bytes.data(), bytes.size()});
+}
+
+std::optional<checkpoint::Checkpoint> findCheckpoint(const TrainOptions &options,
+                                                     const checkpoint::Manifest &identity) {
+  std::vector<int64_t> steps =
+      options.checkpoints.empty() ? std::vector<int64_t>() : checkpoint::listSteps(options.checkpoints);
+  if (options.resume.empty()) {
+    if (!steps.empty())
+      throw Error(ErrorKind::usage, options.checkpoints + ": holds the checkpoint of step " +
+                                        std::to_string(steps.front()) +
+                                        " of another run\nnote: --resume goes on with it; or give another folder");
+    return std::nullopt;
+  }
+  std::string from = options.resume == "true" ? options.checkpoints : options.resume;
+  if (from.empty()) throw Error(ErrorKind::usage, "--resume: from where? give --checkpoint DIR, or --resume=DIR");
+  if (options.resume == "true" && steps.empty()) {
+    inform("no checkpoint in " + from + " yet: starting at step 0");
+    return std::nullopt;
+  }
+  checkpoint::Checkpoint found = checkpoint::loadForResume(from);
+  auto differs = [&](const std::string &what, const std::string &may) {
+    throw Error(ErrorKind::badInput, from + ": the checkpoint of step " + std::to_string(found.manifest.step) +
+                                         " is of another " + what + ", so the run would not be the same" + may);
+  };
+  if (found.manifest.modelDigest != identity.modelDigest) differs("model", "");
+  if (found.manifest.configDigest != identity.configDigest)
+    differs("configuration or number of samples", "\nnote: steps, epochs, eval and remat may change");
+  inform("going on from step " + std::to_string(found.manifest.step));
+  return found;
+}
+
+} // namespace sprig::cli

@@ -1,0 +1,19 @@
+// The checkpoint that a training run goes on from, and what the run has in common with the one that wrote it.
+// For `sprig train`.
+#pragma once
+#include "lib/Checkpoint/Checkpoint.h"
+#include "lib/Training/TrainConfig.h"
+#include "tools/sprig/Model.h"
+#include "tools/sprig/train/TrainRun.h"
+#include <optional>
+
+namespace sprig::cli {
+
+/// Of all that decides a run's bits. Its length, the evaluations and what is not computed with may change.
+std::string configDigest(training::TrainConfig config, int64_t samples);
+std::string modelDigest(const Model &model);
+
+/// The checkpoint to go on from, if there is to be one; says so. Throws where it is of another run.
+std::optional<checkpoint::Checkpoint> findCheckpoint(const TrainOptions &options, const checkpoint::Manifest &identity);
+
+} // namespace sprig::cli

@@ -1,0 +1,103 @@
+#include "tools/sprig/train/TrainSummary.h"
+#include "tools/sprig/RankWeights.h"
+#include "tools/sprig/compile/PlacementReport.h"
+#include <nlohmann/json.hpp>
+#include <iostream>
+
+namespace sprig::cli {
+namespace {
+
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+// Of several ranks: their shares, what they share, and what talking took.
+void tellRanks(const TrainSummary &of, Json &json, Rows &rows) {
+  const auto &[options, config, outcome, program] = of.run;
+  const int ranks = of.ranks;
+  const std::vector<int64_t> &weights = of.weights;
+  json["ranks"] = ranks;
+  RankShare first{0, ranks, config.batch, false, weights};
+  int64_t batch = config.batch, least = batch / ranks, most = (batch + ranks - 1) / ranks;
+  std::string even = "a batch of " + std::to_string(batch) + " is " + std::to_string(most) +
+                     (most == least ? "" : " or " + std::to_string(least)) + " samples of each";
+  rows.push_back(
+      {"ranks",
+       std::to_string(ranks) + ", " +
+           (weights.empty() ? even : sharesText(batch, weights, ranks) + " (--shares " + textOf(weights, ranks) + ")") +
+           (options.scaleBatch ? " (--scale-batch)" : "")});
+  json.update({{"batch", batch}, {"batch_of_rank", first.sizeOfPass(batch)}, {"lr", config.optimizer.lr}});
+  if (!weights.empty()) json["shares"] = weights;
+  if (of.rateFactor != 1)
+    rows.push_back({"rate", formatDouble(config.optimizer.lr) + ", " + formatDouble(of.rateFactor) +
+                                " times the configuration's (--lr-scaling " + options.lrScaling + ")" +
+                                (config.schedule.warmupSteps ? "" : "; the schedule has no warm-up")});
+  if (of.sharesState) {
+    json["zero"] = 1;
+    rows.push_back({"state", formatBytes(double(program.first().stateBytes())) +
+                                 " on each rank, which share the optimizer's (ZeRO 1)"});
+  }
+  if (outcome.done) {
+    sprig_rt_group_times times = program.communication();
+    double each = double(times.ns) / double(outcome.done), exposed = double(times.exposed_ns) / double(outcome.done);
+    json.update({{"communication_seconds", each * 1e-9}, {"exposed_communication_seconds", exposed * 1e-9}});
+    rows.push_back({"communication", formatNanoseconds(each) + " a step, of which " + formatNanoseconds(exposed) +
+                                         " not hidden (first rank)"});
+  }
+}
+
+} // namespace
+
+void printSummary(const TrainSummary &of, const std::vector<Placement> *placements) {
+  const auto &[options, config, outcome, program] = of.run;
+  Json json = {{"steps", outcome.steps},
+               {"epochs", double(outcome.steps) / double(of.stepsPerEpoch)},
+               {"interrupted", outcome.interrupted()}};
+  if (outcome.done) json.update({{"loss", outcome.last.loss}, {"epoch_loss", outcome.epochLoss}});
+  Rows rows = {{"steps", std::to_string(outcome.steps) +
+                             (outcome.interrupted() ? " of " + std::to_string(*config.steps) + ", interrupted" : "")},
+               {"loss", outcome.done ? formatDouble(double(outcome.last.loss)) + " at the last step, " +
+                                           formatDouble(outcome.epochLoss) + " mean of the last epoch"
+                                     : "- (no step was left to do)"}};
+  if (outcome.evaluation) {
+    json["eval_loss"] = outcome.evaluation->loss();
+    std::string text = "loss " + formatDouble(outcome.evaluation->loss());
+    if (outcome.evaluation->counted > 0) {
+      json["eval_accuracy"] = outcome.evaluation->accuracy();
+      text += ", accuracy " + formatDouble(outcome.evaluation->accuracy() * 100, 4) + "% (" +
+              std::to_string(outcome.evaluation->correct) + " of " + std::to_string(outcome.evaluation->counted) + ")";
+    }
+    rows.push_back({"evaluation", text});
+  }
+  if (of.ranks > 1) tellRanks(of, json, rows);
+  if (!of.devices.empty()) json["devices"] = of.devices;
+  json.update({{"compile_seconds", of.compileSeconds},
+               {"seconds", outcome.seconds},
+               {"checkpoint_seconds", outcome.checkpointSeconds},
+               {"samples_per_second", outcome.samplesPerSecond},
+               {"simulated_seconds", outcome.simulatedSeconds},
+               {"time", toJson(outcome.time)},
+               {"threads", program.threadCount() * (of.isOfProcesses ? of.ranks : 1)},
+               {"state_bytes", program.first().stateBytes()},
+               {"trainable", of.trainable}});
+  rows.push_back({"time", formatNanoseconds(outcome.seconds * 1e9) + " of training, " +
+                              formatNanoseconds(of.compileSeconds * 1e9) + " of compiling; " +
+                              formatCount(outcome.samplesPerSecond, "samples/s")});
+  if (outcome.simulatedSeconds > 0)
+    rows.push_back(
+        {"clock", formatDouble(outcome.simulatedSeconds * 1e9, 12) + " ns of steps by the devices' own clock"});
+  std::string names;
+  for (const std::string &name : of.trainable) names += (names.empty() ? "" : " ") + name;
+  if (!names.empty()) rows.push_back({"trained", names});
+  if (!options.output.empty()) rows.push_back({"result", options.output});
+  if (std::string warning = dataWarning(outcome.time); !warning.empty()) warn(warning);
+  if (options.common.json()) {
+    if (placements) explain(*placements, &json);
+    std::cout << toText(json) << '\n';
+    return;
+  }
+  Table table({rows[0].first, rows[0].second}, Table::Cells::text);
+  for (size_t i = 1; i < rows.size(); ++i) table.add({rows[i].first, rows[i].second});
+  table.print();
+  printTime(outcome.time);
+}
+
+} // namespace sprig::cli
