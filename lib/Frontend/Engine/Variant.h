@@ -96,7 +96,9 @@ struct Variant {
     std::unique_ptr<Plan> plan;
     Failure failure; ///< of compiling it
   };
-  std::map<int64_t, Code> codes; ///< by the calls that go together
+  Code single;
+  std::map<int64_t, Code> together; ///< by the calls that go together
+  Code &codeOf(int64_t times) { return times == 1 ? single : together[times]; }
   uint64_t runs = 0;
   struct Pointers {
     std::vector<void *> in, out, states;

@@ -43,7 +43,7 @@ public:
 private:
   void execute() {
     Failure failure = findFailure();
-    Variant::Code &code = variant->codes[times];
+    Variant::Code &code = variant->codeOf(times);
     if (!failure && !code.plan && !code.failure) compile(code);
     if (!failure) failure = code.failure;
     if (failure) return fail(failure);

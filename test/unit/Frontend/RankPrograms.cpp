@@ -1,5 +1,5 @@
 // What ranks compute, as text with all digits: test/Cli/launch-programs.test compares threads with processes.
-//   rank-programs group|trainer|differs N
+//   rank-programs group|trainer|together|differs N
 //   rank-programs split FILE: what a model of digits gives, of two ranks or of one
 //   rank-programs package FILE: a training step of two ranks, by batches of four of eight samples, whose losses it
 //   prints
@@ -17,6 +17,13 @@ struct Net : nn::Module {
   nn::Dropout drop = add("drop", nn::Dropout(0.2));
   Tensor operator()(const Tensor &x) const { return b(drop(tanh(a(x)))); }
   Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy((*this)(x), y); }
+  optim::Optimizer configureOptimizers() const { return optim::adam(*this, {.lr = 0.01}); }
+};
+
+// With a layer whose gradient has more numbers than its factors.
+struct WideNet : nn::Module {
+  nn::Linear a = add("a", nn::Linear(6, 160)), b = add("b", nn::Linear(160, 160)), c = add("c", nn::Linear(160, 3));
+  Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy(c(tanh(b(tanh(a(x))))), y); }
   optim::Optimizer configureOptimizers() const { return optim::adam(*this, {.lr = 0.01}); }
 };
 
@@ -99,6 +106,19 @@ int main(int count, char **arguments) try {
       dist::Group part = group.sub({0, 1});
       group.rank() ? group.allReduce(ones({4})) : part.allReduce(ones({4}));
     });
+  // Threads divide the products of gathered factors, processes do not.
+  if (!std::strcmp(what, "together")) {
+    manualSeed(3);
+    WideNet net;
+    data::Loader train(points(25), {.batch = 8, .shuffle = 5, .workers = 0});
+    FitResult result =
+        Trainer({.maxEpochs = 2, .ranks = ranks, .factors = FactorPolicy::automatic, .stepsPerCall = 2, .print = false})
+            .fit(net, train);
+    if (!std::getenv("RANK") || !std::strcmp(std::getenv("RANK"), "0")) {
+      for (float loss : result.losses) std::printf("loss %.9g\n", double(loss));
+      print("weights", net.b.weight.value().slice(0, 0, 2).reshape({-1}));
+    }
+  }
   if (!std::strcmp(what, "trainer")) {
     manualSeed(3);
     Net net;

@@ -1,7 +1,5 @@
 #include "tools/sprig/train/TrainRun.h"
-#include "lib/Data/File.h"
 #include "lib/Training/RunChart.h"
-#include "lib/Training/Schedule.h"
 #include "runtime/collective/Shares.h"
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
@@ -9,6 +7,7 @@
 #include "tools/sprig/RankWeights.h"
 #include "tools/sprig/compile/PlacementReport.h"
 #include "tools/sprig/train/AutoDevices.h"
+#include "tools/sprig/train/BatchScaling.h"
 #include "tools/sprig/train/MeasuredShares.h"
 #include "tools/sprig/train/ResumePoint.h"
 #include "tools/sprig/train/TrainNote.h"
@@ -16,13 +15,11 @@
 #include "tools/sprig/train/TrainResults.h"
 #include "tools/sprig/train/TrainRunners.h"
 #include "tools/sprig/train/TrainSet.h"
+#include "tools/sprig/train/TrainSizes.h"
 #include "tools/sprig/train/TrainSummary.h"
 #include "tools/sprig/train/TrainSweep.h"
-#include <nlohmann/json.hpp>
 #include <chrono>
 #include <filesystem>
-#include <iostream>
-#include <set>
 
 namespace fs = std::filesystem;
 namespace sprig::cli {
@@ -301,34 +298,10 @@ private:
 
   std::string title() const { return config.net.empty() ? fs::path(options.model).stem().string() : config.net; }
 
-  // With --scale-batch, the configuration's batch is that of each rank.
-  void scaleBatch() {
-    using training::RateRule;
-    rateFactor = 1;
-    if (!options.scaleBatch) {
-      if (options.lrScaling == "none") return;
-      throw Error(ErrorKind::usage, "--lr-scaling " + options.lrScaling +
-                                        ": goes with --scale-batch; without it the batch of all ranks is the "
-                                        "configuration's, however many they are");
-    }
-    if (model.kind == ModelKind::package)
-      throw Error(ErrorKind::usage, "--scale-batch: the steps of " + options.model +
-                                        " were compiled for a batch of all ranks of " + std::to_string(config.batch));
-    if (__int128_t(config.batch) * config.accumulate * ranks > INT64_MAX)
-      throw Error(ErrorKind::usage, "--scale-batch: a step of " + std::to_string(ranks) + " times " +
-                                        std::to_string(config.batch * config.accumulate) + " samples is too large");
-    config.batch *= ranks;
-    RateRule rule = options.lrScaling == "linear" ? RateRule::linear
-                    : options.lrScaling == "sqrt" ? RateRule::sqrt
-                                                  : RateRule::none;
-    rateFactor = training::rateFactor(rule, ranks);
-    if (rateFactor != 1) training::scaleRates(config, rateFactor);
-  }
-
   // A package brings the configuration that it was compiled from.
   void readConfig(std::span<const training::Override> overrides) {
     readGivenConfig(overrides);
-    scaleBatch();
+    rateFactor = scaleBatch(config, options, model, ranks);
   }
   void readGivenConfig(std::span<const training::Override> overrides) {
     if (!options.config.empty())
@@ -364,7 +337,8 @@ private:
         trainable = note->trainable;
       }
       checkTargetsOf(note ? note->classes : std::vector<int64_t>());
-      checkSizes();
+      checkSizes(options.model, program->first(), config, data.count(),
+                 evaluation ? std::optional(evaluation->count()) : std::nullopt);
       takeStepsPerCall();
       return;
     }
@@ -382,7 +356,7 @@ private:
     expectCollectives();
     request.zero = options.mesh.zero;
     request.stepsPerCall = stepsPerCall;
-    checkStepsPerCall(stepsPerCall);
+    checkStepsPerCall(stepsPerCall, config, data.count());
     auto [compiled, runners] = loadTraining(model, request, ranksHere(), settings, runnerOptions(), threadsOfRanks());
     if (settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
     placements = std::move(compiled.placements);
@@ -410,15 +384,6 @@ private:
     stepsPerCall = given.value_or(options.debugNan ? 1 : there);
   }
 
-  // Calls end with an epoch, so that one that does not fit in never comes.
-  void checkStepsPerCall(int64_t steps) const {
-    int64_t whole = data.count() / (config.batch * config.accumulate);
-    if (steps <= 1 || (steps <= whole && steps <= *config.steps)) return;
-    throw Error(ErrorKind::usage, "--steps-per-call " + std::to_string(steps) + ": " +
-                                      (steps > whole ? "an epoch has " + std::to_string(whole) + " whole batches"
-                                                     : "the run has " + std::to_string(*config.steps) + " steps"));
-  }
-
   void checkTargetsOf(const std::vector<int64_t> &classes) const {
     const TensorSpec &targets = program->first().inputs().back();
     for (const TrainData *each : sets()) checkTargets(*each, targets.dtype, targets.shape, classes, config.losses);
@@ -428,25 +393,6 @@ private:
     std::vector<const TrainData *> result = {&data};
     if (evaluation) result.push_back(&*evaluation);
     return result;
-  }
-
-  // A package takes the sizes that it was compiled for.
-  void checkSizes() const {
-    auto require = [&](const std::vector<int64_t> &needed, const std::vector<int64_t> &there, const std::string &what) {
-      std::set<int64_t> sizes(there.begin(), there.end());
-      for (int64_t size : needed) {
-        if (sizes.count(size)) continue;
-        std::string list;
-        for (int64_t each : sizes) list += (list.empty() ? "" : ", ") + std::to_string(each);
-        throw Error(ErrorKind::badInput, options.model + ": has no entry for " + what + " of " + std::to_string(size) +
-                                             " samples, only of: " + (list.empty() ? "none" : list));
-      }
-    };
-    require(partSizes(data.count(), config.batch * config.accumulate, config.dropLast), program->first().stepSizes(),
-            "steps");
-    if (evaluation)
-      require(partSizes(evaluation->count(), config.evalBatch.value_or(config.batch), false),
-              program->first().evaluationSizes(), "evaluations");
   }
 
   TrainLoopOptions loopOptions() {
