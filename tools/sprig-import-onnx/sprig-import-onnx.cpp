@@ -2,9 +2,9 @@
 // models by hand. Errors go to standard error and decide the exit code, as in the sprig command.
 #include "CheckCases.h"
 #include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Import/ONNX/SchemaTable.h"
 #include "mlir/IR/MLIRContext.h"
 #include "onnx/defs/parser.h"
-#include "onnx/defs/schema.h"
 #include "tools/StandardDescriptors.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -59,7 +59,7 @@ int run() {
   if (operators) {
     int unknown = 0;
     for (const auto &row : sprig::supportedONNXOperators()) {
-      const auto *schema = onnx::OpSchemaRegistry::Schema(row.name, row.sinceVersion, row.domain);
+      const auto *schema = sprig::onnximport::findSchema(row.name, row.sinceVersion, row.domain);
       bool known = schema && schema->SinceVersion() == row.sinceVersion;
       unknown += !known;
       llvm::outs() << (row.domain.empty() ? "" : row.domain + ".") << row.name << " " << row.sinceVersion

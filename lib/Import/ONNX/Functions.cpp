@@ -1,6 +1,7 @@
 // Finds what a node means: a function of the model, a row of the table, or the function body of its schema.
 #include "lib/Import/ONNX/CheckOperands.h"
 #include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/MicrosoftSchemas.h"
 #include "lib/Import/ONNX/SchemaTable.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
@@ -142,11 +143,11 @@ void Importer::dispatch(Node &node, Scope &scope) {
       return callFunction(node, candidate);
 
   std::string shown = domain.empty() ? "the default domain" : "domain '" + domain + "'";
-  const auto &known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
-  if (!known.count(domain)) node.unsupported("is an operator of " + shown + ", which Sprig does not know");
+  if (!isKnownDomain(domain)) node.unsupported("is an operator of " + shown + ", which Sprig does not know");
   if (node.opset == 0) node.bad("is an operator of " + shown + ", but the model imports no opset of it");
   const onnx::OpSchema *schema = findSchema(op, int(node.opset), domain);
   if (!schema) {
+    if (domain == kMicrosoftDomain) node.unsupported("is an operator of " + shown + " that Sprig does not have");
     if (onnx::OpSchemaRegistry::Schema(op, domain))
       node.bad(shown + " has " + op + " not yet in opset " + std::to_string(node.opset));
     node.bad(shown + " has no operator '" + op + "'");

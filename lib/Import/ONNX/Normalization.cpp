@@ -126,6 +126,10 @@ void rmsNorm(Node &n) {
   int64_t axis = n.axis(n.intAttr("axis", -1), Emit::rank(x));
   n.out(n.op<ir::RmsNormOp>({x, n.cast(n.in(1), Emit::elem(x))},
                             {n.attr("axis", axis), n.real("epsilon", n.realAttr("epsilon", 1e-5f))}));
+  if (!n.wants(1)) return; // of SimplifiedLayerNormalization
+  Value wide = n.cast(x, n.typeAttr("stash_type", n.f32()));
+  Value square = n.reduceMean(n.mul(wide, wide), axesFrom(axis, Emit::rank(x)), true);
+  n.out(n.op<ir::RsqrtOp>({n.add(square, n.realAttr("epsilon", 1e-5f))}), 1);
 }
 
 void localResponseNorm(Node &n) {
@@ -175,8 +179,9 @@ void addNormalization(Table &t) {
   t.add("BatchNormalization", {6, 7, 9, 14, 15}, batchNorm);
   t.add("InstanceNormalization", {6, 22}, instanceNorm);
   t.add("GroupNormalization", {18, 21}, groupNorm);
-  t.add("LayerNormalization", {17}, layerNorm);
+  t.add("LayerNormalization", {1, 17}, layerNorm); // 1: of ONNX Runtime's optimiser
   t.add("RMSNormalization", {23}, rmsNorm);
+  t.add("SimplifiedLayerNormalization", {1}, rmsNorm);
   t.add("LRN", {1, 13}, localResponseNorm);
   t.add("LpNormalization", {1, 22}, lpNorm);
   t.add("MeanVarianceNormalization", {9, 13}, meanVarianceNorm);

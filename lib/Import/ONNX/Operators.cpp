@@ -1,5 +1,6 @@
 // The list of supported operators with their types, read off the table and ONNX's schemas.
 #include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Import/ONNX/SchemaTable.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "mlir/IR/MLIRContext.h"
@@ -28,8 +29,7 @@ std::vector<ONNXOperator> supportedONNXOperators() {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   std::vector<ONNXOperator> rows = table().rows();
   for (ONNXOperator &row : rows)
-    if (const auto *schema = onnx::OpSchemaRegistry::Schema(row.name, row.sinceVersion, row.domain))
-      row.types = typesOf(context, *schema);
+    if (const auto *schema = findSchema(row.name, row.sinceVersion, row.domain)) row.types = typesOf(context, *schema);
   // Operators without a row that are functions of others.
   for (const onnx::OpSchema &schema : onnx::OpSchemaRegistry::get_all_schemas_with_history()) {
     bool isFunction = schema.HasFunction() || schema.HasContextDependentFunction();

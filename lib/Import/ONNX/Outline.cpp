@@ -1,5 +1,6 @@
 #include "lib/Import/ONNX/Outline.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Import/ONNX/MicrosoftSchemas.h"
 #include "lib/Import/ONNX/Model.h"
 #include "lib/Import/ONNX/SchemaTable.h"
 #include "lib/Import/ONNX/Table.h"
@@ -24,13 +25,13 @@ const onnx::FunctionProto *functionOf(const Model &model, const onnx::NodeProto 
 
 // What no choice of sizes helps against.
 std::string obstacleOf(const std::string &domain, const std::string &op, int64_t opset) {
-  if (!onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().count(domain))
-    return "is of domain '" + domain + "', which Sprig does not know";
+  if (!isKnownDomain(domain)) return "is of domain '" + domain + "', which Sprig does not know";
   if (table().find(domain, op, opset)) return "";
   if (const char *reason = table().reasonAgainst(op)) return reason;
   const onnx::OpSchema *schema = findSchema(op, int(opset), domain);
   if (schema && (schema->HasFunction() || schema->HasContextDependentFunction())) return "";
-  return schema ? "is an operator that Sprig does not have" : "is not in opset " + std::to_string(opset);
+  return schema || domain == kMicrosoftDomain ? "is an operator that Sprig does not have"
+                                              : "is not in opset " + std::to_string(opset);
 }
 
 class Outliner {

@@ -1,4 +1,5 @@
 // Quantisation, and products and convolutions of quantised tensors.
+#include "lib/Import/ONNX/Quantized.h"
 #include "lib/Import/ONNX/Table.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
@@ -8,17 +9,14 @@ namespace sprig::onnximport {
 Value convolve(Node &n, Value x, Value filter);
 Value matmulOfAnyRank(Node &n, Value a, Value b);
 
-namespace {
+static Type i32(Node &n) { return n.state.builder.getI32Type(); }
 
-Type i32(Node &n) { return n.state.builder.getI32Type(); }
-
-std::pair<double, double> bounds(Type type) {
+static std::pair<double, double> bounds(Type type) {
   auto integer = llvm::cast<mlir::IntegerType>(type);
   double span = double(uint64_t(1) << (integer.getWidth() < 64 ? integer.getWidth() : 63));
   return integer.isUnsigned() ? std::pair(0.0, span - 1) : std::pair(-span / 2, span / 2 - 1);
 }
 
-/// A scale or zero point (scalar, per axis, or per block along the axis) in a shape that broadcasts to x.
 Value spread(Node &n, Value parameter, Value x, int64_t axisAttr, int64_t block) {
   int64_t rank = Emit::rank(x);
   if (Emit::count(parameter) == 1 && Emit::rank(parameter) <= 1) return n.reshape(parameter, {});
@@ -44,7 +42,6 @@ Value spread(Node &n, Value parameter, Value x, int64_t axisAttr, int64_t block)
   return n.sliceAxis(repeated, axis, 0, Emit::shape(x)[axis]);
 }
 
-/// round(x / scale) + zero, saturated.
 Value quantize(Node &n, Value x, Value scale, Value zero, Type to) {
   Value v = n.op<ir::RoundOp>({n.div(x, scale)});
   if (zero) v = n.add(v, n.cast(zero, Emit::elem(v)));
@@ -52,6 +49,41 @@ Value quantize(Node &n, Value x, Value scale, Value zero, Type to) {
   v = n.min(n.max(v, n.scalar(low, Emit::elem(v))), n.scalar(high, Emit::elem(v)));
   return n.cast(v, to);
 }
+
+Value dequantize(Node &n, Value x, Value scale, Value zero) {
+  Value v = n.cast(x, i32(n));
+  if (zero) v = n.sub(v, n.cast(zero, i32(n)));
+  return n.mul(n.cast(v, n.f32()), n.cast(scale, n.f32()));
+}
+
+DynamicQuantized dynamicQuantize(Node &n, Value x) {
+  Ints all;
+  for (int64_t i = 0; i < Emit::rank(x); ++i) all.push_back(i);
+  Value zero = n.scalar(0, n.f32());
+  Value low = n.min(n.reduce(ir::ReduceKind::min, x, all, false), zero);
+  Value high = n.max(n.reduce(ir::ReduceKind::max, x, all, false), zero);
+  Value scale = n.div(n.sub(high, low), n.scalar(255, n.f32()));
+  // All zeros: any scale serves, but not 0 / 0.
+  Value safe = n.select(n.compare(ir::ComparePredicate::eq, scale, zero), n.scalar(1, n.f32()), scale);
+  Value point = n.op<ir::RoundOp>({n.div(n.sub(zero, low), safe)});
+  point = n.cast(n.min(n.max(point, zero), n.scalar(255, n.f32())), n.ui8());
+  return {quantize(n, x, safe, point, n.ui8()), scale, point};
+}
+
+Value centred(Node &n, Value x, Value zero, bool rows) {
+  Value wide = n.cast(x, i32(n));
+  if (!zero) return wide;
+  if (Emit::count(zero) == 1) return n.sub(wide, n.cast(n.reshape(zero, {}), i32(n)));
+  if (Emit::rank(zero) == 1 && rows) zero = n.reshape(zero, {Emit::count(zero), 1});
+  return n.sub(wide, n.cast(zero, i32(n)));
+}
+
+Value rowScale(Node &n, Value scale) {
+  if (Emit::count(scale) == 1) return n.reshape(scale, {});
+  return Emit::rank(scale) == 1 ? n.reshape(scale, {Emit::count(scale), 1}) : scale;
+}
+
+namespace {
 
 void quantizeLinear(Node &n) {
   Value x = n.in(0), scale = n.in(1);
@@ -76,39 +108,14 @@ void dequantizeLinear(Node &n) {
 }
 
 void dynamicQuantizeLinear(Node &n) {
-  Value x = n.in(0);
-  Ints all;
-  for (int64_t i = 0; i < Emit::rank(x); ++i) all.push_back(i);
-  Value zero = n.scalar(0, n.f32());
-  Value low = n.min(n.reduce(ir::ReduceKind::min, x, all, false), zero);
-  Value high = n.max(n.reduce(ir::ReduceKind::max, x, all, false), zero);
-  Value scale = n.div(n.sub(high, low), n.scalar(255, n.f32()));
-  // All zeros: any scale serves, but not 0 / 0.
-  Value safe = n.select(n.compare(ir::ComparePredicate::eq, scale, zero), n.scalar(1, n.f32()), scale);
-  Value point = n.op<ir::RoundOp>({n.div(n.sub(zero, low), safe)});
-  point = n.cast(n.min(n.max(point, zero), n.scalar(255, n.f32())), n.ui8());
-  n.out(quantize(n, x, safe, point, n.ui8()), 0);
-  n.out(scale, 1);
-  n.out(point, 2);
-}
-
-/// x - zero in i32; a zero point of more than one element belongs to the rows or columns of a matrix.
-Value centred(Node &n, Value x, Value zero, bool rows) {
-  Value wide = n.cast(x, i32(n));
-  if (!zero) return wide;
-  if (Emit::count(zero) == 1) return n.sub(wide, n.cast(n.reshape(zero, {}), i32(n)));
-  if (Emit::rank(zero) == 1 && rows) zero = n.reshape(zero, {Emit::count(zero), 1});
-  return n.sub(wide, n.cast(zero, i32(n)));
+  DynamicQuantized q = dynamicQuantize(n, n.in(0));
+  n.out(q.values, 0);
+  n.out(q.scale, 1);
+  n.out(q.zero, 2);
 }
 
 void matmulInteger(Node &n) {
   n.out(matmulOfAnyRank(n, centred(n, n.in(0), n.inOr(2, {}), true), centred(n, n.in(1), n.inOr(3, {}), false)));
-}
-
-/// Scales of the rows of a matrix stand in a column.
-Value rowScale(Node &n, Value scale) {
-  if (Emit::count(scale) == 1) return n.reshape(scale, {});
-  return Emit::rank(scale) == 1 ? n.reshape(scale, {Emit::count(scale), 1}) : scale;
 }
 
 void qLinearMatmul(Node &n) {

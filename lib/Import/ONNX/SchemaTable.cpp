@@ -1,4 +1,5 @@
 #include "lib/Import/ONNX/SchemaTable.h"
+#include "lib/Import/ONNX/MicrosoftSchemas.h"
 #include "onnx/defs/operator_sets.h"
 #include <algorithm>
 #include <array>
@@ -39,6 +40,7 @@ struct Table {
 } // namespace
 
 const onnx::OpSchema *sprig::onnximport::findSchema(const std::string &op, int opset, const std::string &domain) {
+  if (domain == kMicrosoftDomain) return opset < 1 ? nullptr : findMicrosoftSchema(op, domain);
   if (!domain.empty()) return onnx::OpSchemaRegistry::Schema(op, opset, domain);
   static Table &table = *new Table; // never taken down: that too would take longer than a small model
   std::lock_guard lock(table.mutex);
@@ -50,5 +52,9 @@ const onnx::OpSchema *sprig::onnximport::findSchema(const std::string &op, int o
     }
     if (auto found = set.find(op); found != set.end()) return &found->second;
   }
-  return nullptr;
+  return findMicrosoftSchema(op, domain);
+}
+
+bool sprig::onnximport::isKnownDomain(const std::string &domain) {
+  return domain == kMicrosoftDomain || onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map().count(domain);
 }

@@ -11,4 +11,7 @@ namespace sprig::onnximport {
 /// schemas live as long as the process.
 const onnx::OpSchema *findSchema(const std::string &op, int opset, const std::string &domain);
 
+/// Whether there are operators of a domain at all.
+bool isKnownDomain(const std::string &domain);
+
 } // namespace sprig::onnximport

@@ -64,6 +64,9 @@ const Table &table() {
     addTraining(table);
     addSets(table);
     addMachineLearning(table);
+    addMicrosoftFused(table);
+    addMicrosoftAttention(table);
+    addMicrosoftQuantized(table);
     addRefusals(table);
     return table;
   }();

@@ -54,6 +54,9 @@ void addEinsum(Table &);
 void addTraining(Table &);
 void addSets(Table &);
 void addMachineLearning(Table &);
+void addMicrosoftFused(Table &);
+void addMicrosoftAttention(Table &);
+void addMicrosoftQuantized(Table &);
 void addRefusals(Table &);
 
 } // namespace sprig::onnximport

@@ -152,8 +152,8 @@ void explainOutline(const ModelSummary &summary, const std::string &reason) {
     isOfTools |= row.op.starts_with("com.microsoft.");
   }
   if (isOfTools)
-    inform("operators of com.microsoft are written by tools that optimise or quantise a model for one runtime: Sprig "
-           "takes the model as it was before");
+    inform("operators of com.microsoft are written by tools that optimise or quantise a model for one runtime: "
+           "'sprig ops' lists those that Sprig has; it takes the model as it was before in any case");
 }
 
 // Sizes to try for dimensions that nobody gives one: 1, and larger ones, as windows and paddings need them: of all but
