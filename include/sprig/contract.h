@@ -41,6 +41,7 @@ struct ConvOptions {
   Ints padding = 0; ///< zeros at both ends
   Ints dilation = 1;
   int64_t groups = 1;
+  bool samePadding = false; ///< as much as keeps the sizes, the odd one at the end (padding='same'); stride 1
 };
 /// x [N, C, L] (or [C, L]), weight [O, C/groups, window], bias [O] or {}.
 SPRIG_API Tensor conv1d(const Operand &x, const Operand &weight, const Operand &bias = {},

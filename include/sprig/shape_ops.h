@@ -126,12 +126,12 @@ SPRIG_API Tensor indexAdd(const Operand &x, int axis, const Operand &indices, co
 /// 1 at each class index, else 0: [...] becomes [..., classes]. PyTorch gives i64; here the type is chosen.
 SPRIG_API Tensor oneHot(const Operand &indices, int64_t classes, DType type = DType::i64);
 
-enum class Interpolation { nearest, linear, bilinear, trilinear, area };
+enum class Interpolation { nearest, linear, bilinear, trilinear, area, bicubic };
 struct InterpolateOptions {
   Ints size = {};                              ///< of each spatial axis; or
   std::vector<double> scale = {};              ///< one for all, or one for each spatial axis
-  Interpolation mode = Interpolation::nearest; ///< linear, bilinear, trilinear: for 1, 2, 3 spatial axes
-  bool alignCorners = false;                   ///< of the linear modes
+  Interpolation mode = Interpolation::nearest; ///< linear, bilinear and bicubic, trilinear: for 1, 2, 3 axes
+  bool alignCorners = false;                   ///< of the linear modes and bicubic
 };
 /// Resamples [N, C, spatial...].
 SPRIG_API Tensor interpolate(const Operand &x, const InterpolateOptions &options);

@@ -39,6 +39,30 @@ const TensorType &checkedWeight(const Emitter &r, const TensorType &input, const
   return w;
 }
 
+/// Windows that give as many outputs as there are inputs.
+Windows sameWindows(const Emitter &r, const Shape &spatial, const Shape &window, const ConvOptions &options) {
+  int count = spatial.rank();
+  Windows w{window,
+            perAxis(r, options.stride, count, 1, "stride"),
+            perAxis(r, options.dilation, count, 1, "dilation"),
+            {},
+            spatial};
+  for (int64_t amount : perAxis(r, options.padding, count, 0, "padding"))
+    if (amount) r.fail("has padding " + std::to_string(amount) + " beside the one that keeps the sizes");
+  Shape high;
+  for (int i = 0; i < count; ++i) {
+    if (w.strides[i] != 1)
+      r.fail("has stride " + std::to_string(w.strides[i]) +
+             " and padding that keeps the sizes; expected a stride of 1");
+    if (window[i] < 1 || window[i] > int64_t(1) << 30) r.fail("has a window of " + std::to_string(window[i]));
+    int64_t total = w.dilations[i] * (window[i] - 1);
+    w.padding.push_back(total / 2);
+    high.push_back(total - total / 2);
+  }
+  for (int64_t amount : high) w.padding.push_back(amount);
+  return w;
+}
+
 Tensor convolve(const char *op, int spatial, const Operand &x, const Operand &weight, const Operand &bias,
                 const ConvOptions &options) {
   Emitter r(op, x.at.line ? x.at : weight.at);
@@ -53,8 +77,10 @@ Tensor convolve(const char *op, int spatial, const Operand &x, const Operand &we
   if (w.shape[0] % groups)
     r.fail("splits the " + std::to_string(w.shape[0]) + " output channels of weight " + describe(w) + " into " +
            std::to_string(groups) + " groups");
-  Windows windows = Windows::of(r, input, batch.spatialShape(r), Shape(w.shape.data() + 2, size_t(spatial)),
-                                options.stride, options.padding, options.dilation, false);
+  const Shape sizes = batch.spatialShape(r), window(w.shape.data() + 2, size_t(spatial));
+  Windows windows = options.samePadding ? sameWindows(r, sizes, window, options)
+                                        : Windows::of(r, input, sizes, window, options.stride, options.padding,
+                                                      options.dilation, false);
   TensorType result{input.dtype, {input.shape[0], w.shape[0]}};
   for (int64_t n : windows.outputs) result.shape.push_back(n);
   r.checkShape(result.shape);

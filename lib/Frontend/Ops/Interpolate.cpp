@@ -1,5 +1,5 @@
 // Resampling. Every axis by itself: nearest neighbours are a gather with constant indices, or a repetition where the
-// factor is whole; linear interpolation is the weighted sum of two gathers.
+// factor is whole; linear interpolation is the weighted sum of two gathers, cubic of four.
 #include "lib/Frontend/Ops/Emitter.h"
 #include "sprig/functional.h"
 #include "sprig/shape_ops.h"
@@ -29,6 +29,14 @@ Tensor nearest(const Emitter &r, const Tensor &x, const Resampling &p) {
   return r.gather(x, r.indices(picks), p.axis);
 }
 
+/// A constant weight for each output along the axis.
+Tensor columnOf(const Emitter &r, const Tensor &x, const Resampling &p, const std::vector<double> &weights) {
+  const TensorType &type = x.type(r.at);
+  Shape shape;
+  for (int i = 0; i < type.shape.rank(); ++i) shape.push_back(i == p.axis ? p.out : 1);
+  return r.cast(frontend::unplaced(Tensor::from(weights, shape, r.at)), type.dtype);
+}
+
 Tensor linear(const Emitter &r, const Tensor &x, const Resampling &p, bool alignCorners) {
   std::vector<int64_t> left, right;
   std::vector<double> weights;
@@ -40,16 +48,36 @@ Tensor linear(const Emitter &r, const Tensor &x, const Resampling &p, bool align
     right.push_back(std::min(below + 1, p.in - 1));
     weights.push_back(std::clamp(at - double(below), 0.0, 1.0));
   }
-  Shape shape;
-  for (int i = 0; i < x.type(r.at).shape.rank(); ++i) shape.push_back(i == p.axis ? p.out : 1);
   std::vector<double> others;
   for (double w : weights) others.push_back(1 - w);
-  DType type = x.type(r.at).dtype;
-  auto column = [&](const std::vector<double> &values) {
-    return r.cast(frontend::unplaced(Tensor::from(values, shape, r.at)), type);
-  };
   Tensor a = r.gather(x, r.indices(left), p.axis), b = r.gather(x, r.indices(right), p.axis);
-  return r.add(r.mul(a, column(others)), r.mul(b, column(weights)));
+  return r.add(r.mul(a, columnOf(r, x, p, others)), r.mul(b, columnOf(r, x, p, weights)));
+}
+
+/// Four neighbours each, by the convolution kernel with a = -3/4 (Keys, IEEE ASSP 29, 1981); beyond the ends the last
+/// elements go on.
+Tensor cubic(const Emitter &r, const Tensor &x, const Resampling &p, bool alignCorners) {
+  constexpr double a = -0.75;
+  auto near = [](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
+  auto far = [](double d) { return ((d - 5) * d + 8) * d * a - 4 * a; };
+  std::vector<int64_t> picks[4];
+  std::vector<double> weights[4];
+  for (int64_t i = 0; i < p.out; ++i) {
+    double at = alignCorners ? (p.out > 1 ? double(i) * double(p.in - 1) / double(p.out - 1) : 0)
+                             : (double(i) + 0.5) * p.step - 0.5;
+    double floor = std::floor(at), t = at - floor;
+    const double each[] = {far(1 + t), near(t), near(1 - t), far(2 - t)};
+    for (int64_t k = 0; k < 4; ++k) {
+      picks[k].push_back(std::clamp<int64_t>(int64_t(floor) - 1 + k, 0, p.in - 1));
+      weights[k].push_back(each[k]);
+    }
+  }
+  Tensor sum;
+  for (int k = 0; k < 4; ++k) {
+    Tensor part = r.mul(r.gather(x, r.indices(picks[k]), p.axis), columnOf(r, x, p, weights[k]));
+    sum = sum.defined() ? r.add(sum, part) : part;
+  }
+  return sum;
 }
 
 std::vector<Resampling> planOf(const Emitter &r, const TensorType &type, const InterpolateOptions &options) {
@@ -96,16 +124,19 @@ Tensor interpolate(const Operand &x, const InterpolateOptions &options) {
            : spatial == 2 ? adaptiveAvgPool2d(pooled, sizes)
                           : adaptiveAvgPool3d(pooled, sizes);
   }
-  bool isNearest = options.mode == Interpolation::nearest;
-  if (!isNearest && int(options.mode) != spatial)
-    r.fail(std::string("has a mode for ") + std::to_string(int(options.mode)) + " spatial axes on " + describe(type) +
+  bool isNearest = options.mode == Interpolation::nearest, isCubic = options.mode == Interpolation::bicubic;
+  int axes = isCubic ? 2 : int(options.mode);
+  if (!isNearest && axes != spatial)
+    r.fail(std::string("has a mode for ") + std::to_string(axes) + " spatial axes on " + describe(type) +
            ", which has " + std::to_string(spatial));
-  if (isNearest && options.alignCorners) r.fail("aligns corners in a linear mode alone");
+  if (isNearest && options.alignCorners) r.fail("aligns corners in a linear or cubic mode alone");
   // Half types are computed in f32 and rounded once.
   Tensor result = !isNearest && size(type.dtype) < 4 ? r.cast(operand, DType::f32) : operand;
   for (const Resampling &p : plan) {
     if (p.in == p.out && (p.step == 1 || options.alignCorners)) continue;
-    result = isNearest ? nearest(r, result, p) : linear(r, result, p, options.alignCorners);
+    result = isNearest ? nearest(r, result, p)
+             : isCubic ? cubic(r, result, p, options.alignCorners)
+                       : linear(r, result, p, options.alignCorners);
   }
   return r.cast(result, type.dtype);
 }

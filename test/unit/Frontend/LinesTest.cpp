@@ -204,6 +204,38 @@ TEST(Lines, Picking) {
   AT(quantile(x, {0.1, 2}, 0));
 }
 
+TEST(Lines, FourierAndMatrices) {
+  Tensor x = f({2, 3}), none, s = f({3, 3});
+  AT(add(Complex{x, none}, Complex{x, x}));
+  AT(sub(Complex{x, x}, Complex{x, none}));
+  AT(mul(Complex{x, x}, Complex{f({4}), f({4})}));
+  AT(conj({x, s}));
+  AT(abs(Complex{x, s}));
+  AT(angle({x, s}));
+  AT(fft(none));
+  AT(fft(Complex{x, s}));
+  AT(ifft({x, s}));
+  AT(rfft(x, {.axis = 3}));
+  AT(irfft({x, x}, {.axis = 3}));
+  AT(fft2(f({3})));
+  AT(fft2(Complex{x, s}));
+  AT(ifft2({x, s}));
+  AT(rfft2(f({3})));
+  AT(irfft2({x, s}));
+  AT(fftshift(x, 4));
+  AT(ifftshift(x, 4));
+  AT(fftfreq(0));
+  AT(rfftfreq(4, 0));
+  AT(solve(x, x));
+  AT(solve(s, ones({3})).wait());
+  AT(inverse(x));
+  AT(inverse(s).wait());
+  AT(det(x));
+  AT(slogdet(none));
+  AT(cholesky(s).wait());
+  AT(choleskySolve(f({3}), s));
+}
+
 TEST(Lines, Parameters) {
   Parameter none, p(f({2, 3})), counter(zeros({2}, DType::i64));
   AT(Parameter(Tensor()));

@@ -112,6 +112,10 @@ TEST(Jacobian, Hessians) {
   Tensor want = diag(exp(x)) + Tensor({{0.f, v[2], v[1]}, {v[2], 0.f, v[0]}, {v[1], v[0], 0.f}});
   EXPECT_TRUE(allclose(f(x), want).item<bool>()) << f(x) << want;
   expectSameBits(compile(f)(x), f(x));
+  // Of a solution: through the formula of its gradient.
+  auto solution = [=](Tensor v) { return sum(solve(a + diag(v) * 5, v)); };
+  Tensor h = hessian(solution, x);
+  EXPECT_TRUE(allclose(h, h.T(), {.rtol = 1e-3, .atol = 1e-5}).item<bool>()) << h;
   // A third derivative: the gradient of the trace of a Hessian.
   auto trace = [](Tensor u) { return sum(diag(hessian([](Tensor w) { return sum(w * w * w * w); }, u))); };
   EXPECT_TRUE(allclose(grad(trace)(x), x * 24).item<bool>());

@@ -121,6 +121,15 @@ TEST(Contract, Convolutions) {
   check(
       "conv2d of one image", {tensorOf(as(alone, {4, 7, 6})), tensorOf(w2)},
       [](Inputs in) { return conv2d(in[0], in[1], {}, {.groups = 2}); }, as(wanted, Shape(wanted.shape.data() + 1, 3)));
+  // As if there were a zero after the last row, and none where the window is odd.
+  Array more = generate({2, 4, 10, 7}, [&](auto &i) {
+    return i[2] < 1 || i[2] > 7 || i[3] > 5 ? 0 : at(x2, {i[0], i[1], i[2] - 1, i[3]});
+  });
+  Array even = numbers({4, 4, 4, 2}, 8);
+  check(
+      "conv2d of the same size", {tensorOf(x2), tensorOf(even)},
+      [](Inputs in) { return conv2d(in[0], in[1], {}, {.samePadding = true}); },
+      convolution(more, even, {{1, 1}, {0, 0}, {1, 1}}));
   Array x3 = numbers({1, 2, 4, 5, 4}, 6), w3 = numbers({3, 2, 2, 3, 2}, 7);
   check(
       "conv3d", {tensorOf(x3), tensorOf(w3)}, [](Inputs in) { return conv3d(in[0], in[1], {}, {.padding = 1}); },

@@ -122,6 +122,9 @@ TEST(Gradients, Shapes) {
       {"bilinear",
        {image},
        [](Inputs v) { return interpolate(v[0], {.size = {5, 3}, .mode = Interpolation::bilinear}); }},
+      {"bicubic",
+       {image},
+       [](Inputs v) { return interpolate(v[0], {.size = {5, 3}, .mode = Interpolation::bicubic}); }},
       {"pixelShuffle", {numbers({1, 4, 2, 2}, 3)}, [](Inputs v) { return pixelShuffle(v[0], 2); }},
   });
 }
@@ -141,6 +144,9 @@ TEST(Gradients, ProductsAndWindows) {
       {"conv2d",
        {image, numbers({4, 1, 3, 2}, 2), numbers({4}, 3)},
        [](Inputs v) { return conv2d(v[0], v[1], v[2], {.stride = {2, 1}, .padding = 1, .groups = 2}); }},
+      {"conv1d of the same size",
+       {numbers({1, 2, 6}, 1), numbers({3, 2, 4}, 2)},
+       [](Inputs v) { return conv1d(v[0], v[1], {}, {.samePadding = true}); }},
       {"conv1d",
        {numbers({1, 2, 6}, 1), numbers({3, 2, 2}, 2)},
        [](Inputs v) { return conv1d(v[0], v[1], {}, {.dilation = 2}); }},
@@ -186,6 +192,30 @@ TEST(Gradients, Picking) {
        }},
       {"median", {x}, [](Inputs v) { return median(v[0], 1).values * median(v[0]); }},
       {"quantile", {x}, [](Inputs v) { return quantile(v[0], {0.3, 0.8}, 1) * quantile(v[0], 0.4); }},
+  });
+}
+
+TEST(Gradients, FourierAndMatrices) {
+  Array x = numbers({2, 6}, 1), y = numbers({2, 6}, 2), a = numbers({2, 3, 3}, 3), b = numbers({2, 3, 2}, 4);
+  auto parts = [](const Complex &z) { return z.re * 2 + z.im; };
+  auto definite = [](const Tensor &m) { return matmul(m, m.transpose()) + eye(3, 3, DType::f64); };
+  checkAll({
+      {"fft",
+       {x, y},
+       [=](Inputs v) { return parts(fft(Complex{v[0], v[1]}, {.axis = 0})) + parts(ifft({v[0], v[1]})); }},
+      {"rfft", {x}, [=](Inputs v) { return parts(rfft(v[0])); }},
+      {"irfft", {x, y}, [](Inputs v) { return irfft({v[0], v[1]}) * irfft({v[0], v[1]}, {.n = 10}); }},
+      {"fft2", {x}, [=](Inputs v) { return parts(ifft2(fft2(v[0]))) * irfft2(rfft2(v[0])); }},
+      {"a split fft", {numbers({1, 66}, 1)}, [=](Inputs v) { return parts(fft(v[0])); }},
+      {"a prime fft", {numbers({1, 67}, 1)}, [=](Inputs v) { return parts(fft(v[0])); }},
+      {"abs and angle", {x, y}, [](Inputs v) { return abs(Complex{v[0], v[1]}) * angle({v[0], v[1]}); }},
+      {"solve", {a, b}, [](Inputs v) { return solve(v[0], v[1]); }},
+      {"solve for vectors", {a, numbers({2, 3}, 5)}, [](Inputs v) { return solve(v[0], v[1]); }},
+      {"inverse", {a}, [](Inputs v) { return inverse(v[0]); }},
+      {"det", {a}, [](Inputs v) { return det(v[0]); }},
+      {"slogdet", {a}, [](Inputs v) { return slogdet(v[0]).logAbsDet; }},
+      {"cholesky", {a}, [=](Inputs v) { return cholesky(definite(v[0])); }},
+      {"choleskySolve", {a, b}, [=](Inputs v) { return choleskySolve(v[1], cholesky(definite(v[0]))); }},
   });
 }
 

@@ -76,6 +76,29 @@ TEST(Refusals, Picking) {
   REFUSED("quantile", quantile(a, std::vector<double>(), 0), "one share");
 }
 
+TEST(Refusals, FourierAndMatrices) {
+  Tensor a = f({2, 3}), v = f({3}), h = zeros({4}, DType::f16), s = f({3, 3});
+  REFUSED("fft", fft(h), "4xf16", "f32");
+  REFUSED("fft", fft(a, {.n = -1}), "-1");
+  REFUSED("fft", fft(a, {.axis = 2}), "axis 2", "2x3xf32");
+  REFUSED("fft", fft(f({0})), "0 elements", "0xf32");
+  REFUSED("ifft", ifft({a, v}), "2x3xf32", "3xf32");
+  REFUSED("irfft", irfft({f({1}), f({1})}), "0 elements");
+  REFUSED("fft2", fft2(v), "last two axes", "3xf32");
+  REFUSED("mul", mul(Complex{v, v}, Complex{zeros({3}, DType::f64), zeros({3}, DType::f64)}), "3xf32", "3xf64");
+  REFUSED("fftfreq", fftfreq(0), "0 elements");
+  REFUSED("solve", solve(a, v), "square", "2x3xf32");
+  REFUSED("solve", solve(s, f({2, 2})), "3x3xf32", "2x2xf32", "[..., 3, k]");
+  REFUSED("solve", solve(s, zeros({3}, DType::f64)), "3x3xf32", "3xf64");
+  REFUSED("solve", solve(f({2, 3, 3}), f({4, 3, 1})), "2x3x3xf32", "4x3x1xf32", "leading axes");
+  REFUSED("inverse", inverse(v), "square", "3xf32");
+  REFUSED("inverse", inverse(f({0, 0})), "elements", "0x0xf32");
+  REFUSED("det", det(a), "2x3xf32");
+  REFUSED("slogdet", slogdet(zeros({3, 3}, DType::i64)), "floats");
+  REFUSED("cholesky", cholesky(a), "2x3xf32");
+  REFUSED("choleskySolve", choleskySolve(v, s), "3xf32");
+}
+
 // A number takes the element type of the tensor beside it; one that the type does not hold would wrap in silence.
 TEST(Refusals, NumbersBeyondTheirType) {
   Tensor i = zeros({2}, DType::i8), u = zeros({2}, DType::u8), w = zeros({2}, DType::i32);
@@ -161,6 +184,10 @@ TEST(Refusals, Shapes) {
   REFUSED("scatter", scatter(a, 0, zeros({1, 3}, DType::i64), f({2, 3})), "1x3xi64", "2x3xf32");
   REFUSED("embedding", embedding(t, f({3})), "3xf32", "[rows, features]");
   REFUSED("interpolate", interpolate(f({1, 2, 3, 4}), {.size = 2, .scale = {2}}), "either a size or a scale");
+  REFUSED("interpolate", interpolate(f({1, 2, 3}), {.size = 2, .mode = Interpolation::bicubic}), "1x2x3xf32",
+          "2 spatial");
+  REFUSED("conv1d", conv1d(f({1, 2, 5}), f({3, 2, 2}), {}, {.stride = 2, .samePadding = true}), "stride 2");
+  REFUSED("conv1d", conv1d(f({1, 2, 5}), f({3, 2, 2}), {}, {.padding = 1, .samePadding = true}), "padding 1");
   REFUSED("zeros", zeros({-1, 2}), "[-1, 2]");
   REFUSED("zeros", zeros({int64_t(1) << 40, int64_t(1) << 40}), "2^48");
   REFUSED("arange", arange(3, 0), "3 to 0", "lead away");

@@ -251,6 +251,32 @@ TEST(Shapes, Resampling) {
         return interpolate(in[0], {.size = {7, 9}, .mode = Interpolation::bilinear, .alignCorners = true});
       },
       linear({7, 9}, true));
+  auto cubic = [&](const Shape &size, bool corners) {
+    auto place = [=](int64_t i, int64_t in, int64_t out) {
+      return corners ? (out > 1 ? double(i) * double(in - 1) / double(out - 1) : 0)
+                     : (double(i) + 0.5) * double(in) / double(out) - 0.5;
+    };
+    auto kernel = [](double d) {
+      d = std::abs(d);
+      return d <= 1 ? 1.25 * d * d * d - 2.25 * d * d + 1 : d < 2 ? -0.75 * (d * d * d - 5 * d * d + 8 * d - 4) : 0.0;
+    };
+    return generate({1, 2, size[0], size[1]}, [=](const Position &i) {
+      double y = place(i[2], 3, size[0]), z = place(i[3], 4, size[1]), sum = 0;
+      for (int64_t p = -3; p < 7; ++p)
+        for (int64_t q = -3; q < 8; ++q)
+          sum += kernel(y - double(p)) * kernel(z - double(q)) *
+                 at(x, {0, i[1], std::clamp<int64_t>(p, 0, 2), std::clamp<int64_t>(q, 0, 3)});
+      return sum;
+    });
+  };
+  for (bool corners : {false, true})
+    for (Shape size : {Shape{6, 5}, Shape{2, 3}})
+      check(
+          "bicubic", {t},
+          [=](Inputs in) {
+            return interpolate(in[0], {.size = size, .mode = Interpolation::bicubic, .alignCorners = corners});
+          },
+          cubic(size, corners));
   check(
       "area", {t}, [](Inputs in) { return interpolate(in[0], {.size = {1, 2}, .mode = Interpolation::area}); },
       generate({1, 2, 1, 2}, [&](auto &i) {
