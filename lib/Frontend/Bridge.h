@@ -35,6 +35,8 @@ public:
                    uint64_t version = 0) = 0;
   /// The same code with a context of its own, that another device's threads run.
   virtual std::unique_ptr<Plan> on(DeviceId device) const = 0;
+  /// Of a plan of several repetitions, on one device: the graph once, by the same code.
+  virtual std::unique_ptr<Plan> once(DeviceId device) const = 0;
 };
 
 /// What collectives of a plan are of.

@@ -29,8 +29,8 @@ class CompiledPlan final : public Plan {
 public:
   CompiledPlan(rt::Package code, const Graph &graph, std::span<const StateSlot> slots, const std::string &name,
                std::vector<DeviceId> devices, std::shared_ptr<rt::comm::RankGroup> given, int64_t repetitions)
-      : name(name), package(std::move(code)), state(rt::State::bound(package)), threads(std::move(devices)),
-        context(package, {threads.pool(), &state, 0}), ranks{std::move(given)} {
+      : name(name), package(std::move(code)), repetitions(repetitions), state(rt::State::bound(package)),
+        threads(std::move(devices)), context(package, {threads.pool(), &state, 0}), ranks{std::move(given)} {
     if (repetitions > 1) entry = package.findEntry(repeatedName(name));
     std::vector<char> isState(graph.inputCount), isNext(graph.outputs.size());
     for (const StateSlot &slot : slots) {
@@ -48,14 +48,22 @@ public:
     for (const StateSlot &slot : slots) slotNames.push_back(slot.name);
     start();
   }
-  CompiledPlan(const CompiledPlan &other, DeviceId device)
-      : name(other.name), package(other.package), entry(other.entry), state(rt::State::bound(package)),
-        threads({device}), context(package, {threads.pool(), &state, 0}), ranks(other.ranks),
-        inputTypes(other.inputTypes), outputTypes(other.outputTypes), slotNames(other.slotNames) {
+  CompiledPlan(const CompiledPlan &other, DeviceId device, bool isOnce)
+      : name(other.name), package(other.package), entry(isOnce ? 0 : other.entry),
+        repetitions(isOnce ? 1 : other.repetitions), state(rt::State::bound(package)), threads({device}),
+        context(package, {threads.pool(), &state, 0}), ranks(other.ranks), inputTypes(other.inputTypes),
+        outputTypes(other.outputTypes), slotNames(other.slotNames) {
+    for (std::vector<TensorType> *ports : {&inputTypes, &outputTypes})
+      ports->resize(ports->size() / size_t(other.repetitions / repetitions));
     start();
   }
 
-  std::unique_ptr<Plan> on(DeviceId device) const override { return std::make_unique<CompiledPlan>(*this, device); }
+  std::unique_ptr<Plan> on(DeviceId device) const override {
+    return std::make_unique<CompiledPlan>(*this, device, /*isOnce=*/false);
+  }
+  std::unique_ptr<Plan> once(DeviceId device) const override {
+    return std::make_unique<CompiledPlan>(*this, device, /*isOnce=*/true);
+  }
 
   void run(std::span<void *const> in, std::span<void *const> out, std::span<void *const> states,
            uint64_t version) override {
@@ -156,6 +164,7 @@ private:
   std::string name;
   rt::Package package;
   uint32_t entry = 0;
+  int64_t repetitions;
   rt::State state;
   DeviceThreads threads;
   rt::Context context;

@@ -6,6 +6,7 @@
 #include "lib/Frontend/Engine/RankScope.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Variant.h"
+#include <algorithm>
 #include <chrono>
 
 namespace sprig::frontend {
@@ -82,8 +83,23 @@ private:
     return nullptr;
   }
 
+  /// A single call by the code of calls that go together, but where more of it could be prepared ahead.
+  bool takeOfTogether(Variant::Code &code) const {
+    auto isMatrix = [&](const StateSlot &slot) { return variant->graph.types[slot.input].shape.rank() > 1; };
+    if (times > 1 || std::any_of(variant->slots.begin(), variant->slots.end(),
+                                 [&](const StateSlot &slot) { return slot.output < 0 && isMatrix(slot); }))
+      return false;
+    for (auto &[several, other] : variant->together)
+      if (other.plan) {
+        code.plan = other.plan->once(variant->device);
+        return true;
+      }
+    return false;
+  }
+
   void compile(Variant::Code &code) {
     try {
+      if (takeOfTogether(code)) return;
       ProfileSpan span("compilation", [&] { return variant->name; });
       CompileOptions options = segmentOptions();
       options.prepare = true;
