@@ -74,8 +74,24 @@ struct AttentionOptions {
 SPRIG_API Tensor scaledDotProductAttention(const Operand &query, const Operand &key, const Operand &value,
                                            const AttentionOptions &options = {});
 
+/// How images are read between their elements, bicubic with a = -3/4; and what lies around them: zeros, the elements at
+/// the edge, or the image mirrored.
+enum class GridMode { bilinear, nearest, bicubic };
+enum class GridPadding { zeros, border, reflection };
+struct GridSampleOptions {
+  GridMode mode = GridMode::bilinear; ///< bilinear for one and three axes, too; bicubic for two alone
+  GridPadding padding = GridPadding::zeros;
+  bool alignCorners = false; ///< whether -1 and 1 are the centres of the outermost elements, not their edges
+};
+/// Images [N, C, spatial...], one to three axes, at positions [N, sizes of the result..., axes] in [-1, 1], of the same
+/// element type, which count from the innermost axis (x, y, z): [N, C, sizes of the result...].
+SPRIG_API Tensor gridSample(const Operand &x, const Operand &grid, const GridSampleOptions &options = {});
+
 // Recurrence over input [steps, batch, features], one layer and direction, from a state [batch, H]. Weights have
 // PyTorch's layout and gate order: lstm i, f, g, o ([4H, I], [4H, H], biases [4H]), gru r, z, n. Biases may be {}.
+// With lengths [batch] (i64 or i32) sequence b has lengths[b] steps, as in a packed sequence of PyTorch: its outputs
+// are 0 after them, its last state is that of its last step, and a reverse direction starts there. A length that is
+// negative or above the steps is an error when it runs.
 struct RnnOutput {
   Tensor output, h; ///< h of every step [steps, batch, H], and the last one
 };
@@ -85,12 +101,14 @@ struct LstmOutput {
 enum class RnnActivation { tanh, relu };
 SPRIG_API RnnOutput rnn(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
                         const Operand &biasIh = {}, const Operand &biasHh = {},
-                        RnnActivation activation = RnnActivation::tanh, bool reverse = false);
+                        RnnActivation activation = RnnActivation::tanh, bool reverse = false,
+                        const Operand &lengths = {});
 SPRIG_API RnnOutput gru(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
-                        const Operand &biasIh = {}, const Operand &biasHh = {}, bool reverse = false);
+                        const Operand &biasIh = {}, const Operand &biasHh = {}, bool reverse = false,
+                        const Operand &lengths = {});
 SPRIG_API LstmOutput lstm(const Operand &x, const Operand &h, const Operand &c, const Operand &weightIh,
                           const Operand &weightHh, const Operand &biasIh = {}, const Operand &biasHh = {},
-                          bool reverse = false);
+                          bool reverse = false, const Operand &lengths = {});
 // One step: x [batch, features]. The new state.
 SPRIG_API Tensor rnnCell(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
                          const Operand &biasIh = {}, const Operand &biasHh = {},

@@ -21,7 +21,7 @@ struct RecurrentOutput {
 };
 
 /// Base of RNN, GRU and LSTM. Input [steps, batch, features], or [steps, features] without a batch. States are zeros
-/// unless given.
+/// unless given. `lengths` [batch]: sequences end there, as PyTorch's packed ones (sprig/functional.h).
 class SPRIG_API Recurrent : public Module {
 public:
   std::string extra() const override;
@@ -35,7 +35,7 @@ protected:
   enum class Kind : uint8_t { rnn, gru, lstm };
   Recurrent() = default;
   Recurrent(Kind kind, int64_t features, int64_t hidden, const RecurrentOptions &options, Source at);
-  RecurrentOutput run(const Operand &x, const Operand &h, const Operand &c) const;
+  RecurrentOutput run(const Operand &x, const Operand &h, const Operand &c, const Operand &lengths) const;
 
   RnnActivation activation = RnnActivation::tanh;
 
@@ -50,22 +50,27 @@ public:
   RNN() = default;
   RNN(int64_t features, int64_t hidden, const RecurrentOptions &options = {},
       RnnActivation activation = RnnActivation::tanh, Source at = Source::here());
-  RecurrentOutput operator()(const Operand &x, const Operand &h = {}) const { return run(x, h, {}); }
+  RecurrentOutput operator()(const Operand &x, const Operand &h = {}, const Operand &lengths = {}) const {
+    return run(x, h, {}, lengths);
+  }
 };
 class SPRIG_API GRU : public Recurrent {
 public:
   GRU() = default;
   GRU(int64_t features, int64_t hidden, const RecurrentOptions &options = {}, Source at = Source::here())
       : Recurrent(Kind::gru, features, hidden, options, at) {}
-  RecurrentOutput operator()(const Operand &x, const Operand &h = {}) const { return run(x, h, {}); }
+  RecurrentOutput operator()(const Operand &x, const Operand &h = {}, const Operand &lengths = {}) const {
+    return run(x, h, {}, lengths);
+  }
 };
 class SPRIG_API LSTM : public Recurrent {
 public:
   LSTM() = default;
   LSTM(int64_t features, int64_t hidden, const RecurrentOptions &options = {}, Source at = Source::here())
       : Recurrent(Kind::lstm, features, hidden, options, at) {}
-  RecurrentOutput operator()(const Operand &x, const Operand &h = {}, const Operand &c = {}) const {
-    return run(x, h, c);
+  RecurrentOutput operator()(const Operand &x, const Operand &h = {}, const Operand &c = {},
+                             const Operand &lengths = {}) const {
+    return run(x, h, c, lengths);
   }
 };
 

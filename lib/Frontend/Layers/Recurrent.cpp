@@ -43,7 +43,8 @@ RNN::RNN(int64_t features, int64_t hidden, const RecurrentOptions &options, RnnA
   this->activation = activation;
 }
 
-RecurrentOutput Recurrent::run(const Operand &given, const Operand &h0, const Operand &c0) const {
+RecurrentOutput Recurrent::run(const Operand &given, const Operand &h0, const Operand &c0,
+                               const Operand &lengths) const {
   InLayer in(scope());
   if (weights.empty()) frontend::fail(given.at, typeName(), "the layer was made without sizes");
   frontend::requireDefined(given.tensor, typeName().c_str(), "the input", given.at);
@@ -79,13 +80,13 @@ RecurrentOutput Recurrent::run(const Operand &given, const Operand &h0, const Op
       Operand wi = with(w.inputs, given), wh = with(w.states, given);
       Operand bi = with(w.inputBias, given), bh = with(w.stateBias, given);
       if (kind == Kind::lstm) {
-        LstmOutput out = lstm(as(x), h, c, wi, wh, bi, bh, d == 1);
+        LstmOutput out = lstm(as(x), h, c, wi, wh, bi, bh, d == 1, lengths);
         outputs.push_back(out.output);
         lastH.push_back(out.h);
         lastC.push_back(out.c);
       } else {
-        RnnOutput out = kind == Kind::gru ? gru(as(x), h, wi, wh, bi, bh, d == 1)
-                                          : rnn(as(x), h, wi, wh, bi, bh, activation, d == 1);
+        RnnOutput out = kind == Kind::gru ? gru(as(x), h, wi, wh, bi, bh, d == 1, lengths)
+                                          : rnn(as(x), h, wi, wh, bi, bh, activation, d == 1, lengths);
         outputs.push_back(out.output);
         lastH.push_back(out.h);
       }

@@ -41,13 +41,31 @@ public:
 
   Tensor state(const Operand &x, const char *what) const { return expect(x, what, {type.shape[1], hidden}); }
 
-  /// Outputs of all steps, then the last states.
+  /// Lengths of sequences that there may be.
+  void setLengths(const Operand &given) {
+    if (given.kind == Operand::Kind::tensor && !given.tensor.defined()) return;
+    lengths = r.indicesOf(given, "lengths");
+    if (lengths.type(r.at).shape != Shape{type.shape[1]})
+      r.fail("has lengths " + describe(lengths.type(r.at)) + " for input " + describe(type) +
+             "; it takes one for each of " + std::to_string(type.shape[1]) + " sequences");
+    // Checks each when it runs.
+    lengths = r.unary(SPRIG_OP("class_index"), lengths, {Attr::of("classes", type.shape[0] + 1)});
+  }
+
+  /// Outputs of all steps, then the last states. `hasPeephole`: whether the operation could take one, which is left
+  /// out.
   std::vector<Tensor> run(const frontend::OpName &op, std::initializer_list<Tensor> states, AttrList attrs,
-                          const Shape &segments, const Shape &segmentsWithBias) const {
+                          bool hasPeephole) const {
     std::vector<Tensor> operands{input, weight, recurrence};
     operands.insert(operands.end(), states.begin(), states.end());
+    Shape segments;
+    for (size_t i = 0; i < operands.size(); ++i) segments.push_back(1);
     if (bias.defined()) operands.push_back(bias);
-    attrs.push_back(Attr::of("operandSegmentSizes", bias.defined() ? segmentsWithBias : segments));
+    segments.push_back(bias.defined());
+    if (hasPeephole) segments.push_back(0);
+    if (lengths.defined()) operands.push_back(lengths);
+    segments.push_back(lengths.defined());
+    attrs.push_back(Attr::of("operandSegmentSizes", segments));
     std::vector<TensorType> results{{type.dtype, {type.shape[0], type.shape[1], hidden}}};
     for (size_t i = 0; i < states.size(); ++i) results.push_back({type.dtype, {type.shape[1], hidden}});
     return frontend::recordAll(op, operands, std::move(attrs), results, r.at);
@@ -77,7 +95,7 @@ private:
   std::vector<int> order; ///< of the dialect's blocks, PyTorch's numbers
   int64_t hidden = 0;
   TensorType type; ///< of the input
-  Tensor input, weight, recurrence, bias;
+  Tensor input, weight, recurrence, bias, lengths;
 };
 
 AttrList direction(bool reverse) {
@@ -87,32 +105,34 @@ AttrList direction(bool reverse) {
 }
 
 RnnOutput runRnn(const Emitter &r, const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
-                 const Operand &biasIh, const Operand &biasHh, RnnActivation activation, bool reverse) {
+                 const Operand &biasIh, const Operand &biasHh, RnnActivation activation, bool reverse,
+                 const Operand &lengths) {
   Layer layer(r, x, h, weightIh, weightHh, biasIh, biasHh, {0});
+  layer.setLengths(lengths);
   AttrList attrs = direction(reverse);
   if (activation == RnnActivation::relu) attrs.push_back(Attr::other("activations", "[\"relu\"]"));
-  auto found =
-      layer.run(SPRIG_OP("rnn"), {layer.initial}, std::move(attrs), Shape{1, 1, 1, 1, 0, 0}, Shape{1, 1, 1, 1, 1, 0});
+  auto found = layer.run(SPRIG_OP("rnn"), {layer.initial}, std::move(attrs), false);
   return {found[0], found[1]};
 }
 
 RnnOutput runGru(const Emitter &r, const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
-                 const Operand &biasIh, const Operand &biasHh, bool reverse) {
+                 const Operand &biasIh, const Operand &biasHh, bool reverse, const Operand &lengths) {
   // r, z, n to z, r, n.
   Layer layer(r, x, h, weightIh, weightHh, biasIh, biasHh, {1, 0, 2});
+  layer.setLengths(lengths);
   AttrList attrs = direction(reverse);
   attrs.push_back(Attr::unit("linear_before_reset"));
-  auto found =
-      layer.run(SPRIG_OP("gru"), {layer.initial}, std::move(attrs), Shape{1, 1, 1, 1, 0, 0}, Shape{1, 1, 1, 1, 1, 0});
+  auto found = layer.run(SPRIG_OP("gru"), {layer.initial}, std::move(attrs), false);
   return {found[0], found[1]};
 }
 
 LstmOutput runLstm(const Emitter &r, const Operand &x, const Operand &h, const Operand &c, const Operand &weightIh,
-                   const Operand &weightHh, const Operand &biasIh, const Operand &biasHh, bool reverse) {
+                   const Operand &weightHh, const Operand &biasIh, const Operand &biasHh, bool reverse,
+                   const Operand &lengths) {
   // i, f, g, o to i, o, f, g.
   Layer layer(r, x, h, weightIh, weightHh, biasIh, biasHh, {0, 3, 1, 2});
-  auto found = layer.run(SPRIG_OP("lstm"), {layer.initial, layer.state(c, "c")}, direction(reverse),
-                         Shape{1, 1, 1, 1, 1, 0, 0, 0}, Shape{1, 1, 1, 1, 1, 1, 0, 0});
+  layer.setLengths(lengths);
+  auto found = layer.run(SPRIG_OP("lstm"), {layer.initial, layer.state(c, "c")}, direction(reverse), true);
   return {found[0], found[1], found[2]};
 }
 
@@ -125,32 +145,33 @@ Tensor asSequence(const Emitter &r, const Operand &x) {
 } // namespace
 
 RnnOutput rnn(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
-              const Operand &biasIh, const Operand &biasHh, RnnActivation activation, bool reverse) {
-  return runRnn(Emitter("rnn", x.at), x, h, weightIh, weightHh, biasIh, biasHh, activation, reverse);
+              const Operand &biasIh, const Operand &biasHh, RnnActivation activation, bool reverse,
+              const Operand &lengths) {
+  return runRnn(Emitter("rnn", x.at), x, h, weightIh, weightHh, biasIh, biasHh, activation, reverse, lengths);
 }
 RnnOutput gru(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
-              const Operand &biasIh, const Operand &biasHh, bool reverse) {
-  return runGru(Emitter("gru", x.at), x, h, weightIh, weightHh, biasIh, biasHh, reverse);
+              const Operand &biasIh, const Operand &biasHh, bool reverse, const Operand &lengths) {
+  return runGru(Emitter("gru", x.at), x, h, weightIh, weightHh, biasIh, biasHh, reverse, lengths);
 }
 LstmOutput lstm(const Operand &x, const Operand &h, const Operand &c, const Operand &weightIh, const Operand &weightHh,
-                const Operand &biasIh, const Operand &biasHh, bool reverse) {
-  return runLstm(Emitter("lstm", x.at), x, h, c, weightIh, weightHh, biasIh, biasHh, reverse);
+                const Operand &biasIh, const Operand &biasHh, bool reverse, const Operand &lengths) {
+  return runLstm(Emitter("lstm", x.at), x, h, c, weightIh, weightHh, biasIh, biasHh, reverse, lengths);
 }
 
 Tensor rnnCell(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
                const Operand &biasIh, const Operand &biasHh, RnnActivation activation) {
   Emitter r("rnnCell", x.at);
-  return runRnn(r, {asSequence(r, x), r.at}, h, weightIh, weightHh, biasIh, biasHh, activation, false).h;
+  return runRnn(r, {asSequence(r, x), r.at}, h, weightIh, weightHh, biasIh, biasHh, activation, false, {}).h;
 }
 Tensor gruCell(const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
                const Operand &biasIh, const Operand &biasHh) {
   Emitter r("gruCell", x.at);
-  return runGru(r, {asSequence(r, x), r.at}, h, weightIh, weightHh, biasIh, biasHh, false).h;
+  return runGru(r, {asSequence(r, x), r.at}, h, weightIh, weightHh, biasIh, biasHh, false, {}).h;
 }
 LstmState lstmCell(const Operand &x, const Operand &h, const Operand &c, const Operand &weightIh,
                    const Operand &weightHh, const Operand &biasIh, const Operand &biasHh) {
   Emitter r("lstmCell", x.at);
-  LstmOutput result = runLstm(r, {asSequence(r, x), r.at}, h, c, weightIh, weightHh, biasIh, biasHh, false);
+  LstmOutput result = runLstm(r, {asSequence(r, x), r.at}, h, c, weightIh, weightHh, biasIh, biasHh, false, {});
   return {result.h, result.c};
 }
 

@@ -1,4 +1,5 @@
 // Sampling of images at computed positions: GridSample, RoiAlign, and the inverse of patch extraction (Col2Im).
+#include "lib/Graph/GridSample.h"
 #include "lib/Import/ONNX/Table.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
@@ -18,118 +19,79 @@ Value clamp(Node &n, Value v, double low, double high) {
   return n.min(n.max(v, number(n, v, low)), number(n, v, high));
 }
 
-/// Folds positions back into [low, high], as between two mirrors.
-Value reflect(Node &n, Value x, double low, double high) {
-  if (high <= low) return n.mul(x, 0);
-  double span = high - low;
-  Value away = n.op<ir::AbsOp>({n.add(x, -low)});
-  Value turns = n.op<ir::FloorOp>({n.mul(away, 1 / span)});
-  Value rest = n.sub(away, n.mul(turns, span));
-  Value odd = n.sub(turns, n.mul(n.op<ir::FloorOp>({n.mul(turns, 0.5)}), 2));
-  Value isOdd = n.compare(ir::ComparePredicate::gt, odd, number(n, odd, 0.5));
-  return n.select(isOdd, n.sub(high, rest), n.add(rest, low));
-}
-
-class GridSampler {
-public:
-  GridSampler(Node &n) : n(n) {
-    mode = n.stringAttr("mode", n.opset < 20 ? "bilinear" : "linear");
-    if (mode == "bilinear") mode = "linear";
-    if (mode == "bicubic") mode = "cubic";
-    padding = n.stringAttr("padding_mode", "zeros");
-    aligned = n.intAttr("align_corners", 0) != 0;
-    n.require(mode == "linear" || mode == "nearest" || mode == "cubic",
-              "has mode '" + mode + "'; known are linear, nearest and cubic");
-    n.require(padding == "zeros" || padding == "border" || padding == "reflection",
-              "has padding_mode '" + padding + "'; known are zeros, border and reflection");
-  }
-
-  void run() {
-    Value x = n.in(0), grid = n.in(1);
-    int64_t dims = Emit::rank(x) - 2;
-    n.require(dims >= 1 && Emit::rank(grid) == dims + 2 && Emit::shape(grid).back() == dims &&
-                  Emit::shape(grid)[0] == Emit::shape(x)[0],
-              "samples " + typeText(x) + " at " + typeText(grid));
-    if (dims > 3) n.unsupported("samples " + std::to_string(dims) + " spatial dimensions; supported are 1 to 3");
-    Type type = Emit::elem(x);
-    Type compute = type.isF64() ? type : n.f32();
-    int64_t batch = Emit::shape(x)[0], channels = Emit::shape(x)[1],
-            points = Emit::count(grid) / std::max<int64_t>(batch * dims, 1), pixels = 1;
-    Value positions = n.reshape(n.cast(grid, compute), {batch, points, dims});
-    std::vector<std::vector<Tap>> taps;
-    for (int64_t d = 0; d < dims; ++d) {
-      int64_t size = Emit::shape(x)[d + 2];
-      n.require(size > 0, "samples " + typeText(x) + ", which has no pixels");
-      pixels *= size;
-      // The grid's last dimension counts from the innermost dimension of the image.
-      taps.push_back(tapsOf(n.reshape(n.sliceAxis(positions, 2, dims - 1 - d, 1), {batch, points}), size));
-    }
-    image = n.reshape(n.cast(x, compute), {batch, channels, pixels});
-    gather(taps, x, 0, {}, {});
-    Ints shape{batch, channels};
-    for (int64_t d = 0; d < dims; ++d) shape.push_back(Emit::shape(grid)[d + 1]);
-    n.out(n.cast(n.reshape(sum, shape), type));
-  }
-
-private:
-  /// In range, or moved there by the padding mode; taps in zero padding lose their weight.
-  Tap tap(Value at, Value weight, int64_t size) {
-    double last = double(size - 1);
-    if (padding == "zeros") {
-      Value inside = n.op<ir::AndOp>({n.compare(ir::ComparePredicate::ge, at, number(n, at, 0)),
-                                      n.compare(ir::ComparePredicate::le, at, number(n, at, last))});
-      weight = n.select(inside, weight, number(n, weight, 0));
-    } else if (padding == "reflection") {
-      at = aligned ? reflect(n, at, 0, last) : reflect(n, at, -0.5, last + 0.5);
-    }
-    return {n.cast(clamp(n, at, 0, last), n.i64()), weight};
-  }
-
-  std::vector<Tap> tapsOf(Value g, int64_t size) {
-    Value x =
-        aligned ? n.mul(n.add(g, 1), double(size - 1) / 2) : n.mul(n.add(n.mul(n.add(g, 1), double(size)), -1), 0.5);
-    if (mode != "cubic" && padding == "border") x = clamp(n, x, 0, double(size - 1));
-    if (mode != "cubic" && padding == "reflection")
-      x = clamp(n, aligned ? reflect(n, x, 0, double(size - 1)) : reflect(n, x, -0.5, double(size) - 0.5), 0,
-                double(size - 1));
-    if (mode == "nearest") return {tap(n.op<ir::RoundOp>({x}), n.add(n.mul(x, 0), 1), size)};
-    Value floor = n.op<ir::FloorOp>({x}), t = n.sub(x, floor);
-    if (mode == "linear") return {tap(floor, n.sub(1, t), size), tap(n.add(floor, 1), t, size)};
-    std::vector<Tap> taps;
-    for (int k = -1; k <= 2; ++k)
-      taps.push_back(tap(n.add(floor, k), cubic(n.op<ir::AbsOp>({n.add(t, -k)}), k == 0 || k == 1), size));
-    return taps;
-  }
-
-  Value cubic(Value d, bool isNear) {
-    constexpr double a = -0.75;
-    if (isNear) return n.add(n.mul(n.mul(n.add(n.mul(d, a + 2), -(a + 3)), d), d), 1);
-    return n.add(n.mul(n.add(n.mul(n.add(n.mul(d, a), -5 * a), d), 8 * a), d), -4 * a);
-  }
-
-  /// Adds up all combinations of taps over the dimensions.
-  void gather(const std::vector<std::vector<Tap>> &taps, Value x, size_t d, Value index, Value weight) {
-    if (d == taps.size()) {
-      int64_t batch = Emit::shape(index)[0], points = Emit::shape(index)[1], channels = Emit::shape(image)[1];
-      Value picked =
-          n.gatherElements(image, n.broadcast(n.reshape(index, {batch, 1, points}), {batch, channels, points}), 2);
-      Value part = n.mul(picked, n.reshape(weight, {batch, 1, points}));
-      sum = sum ? n.add(sum, part) : part;
-      return;
-    }
-    for (const Tap &tap : taps[d]) {
-      Value flat = index ? n.add(n.mul(index, double(Emit::shape(x)[d + 2])), tap.index) : tap.index;
-      gather(taps, x, d + 1, flat, weight ? n.mul(weight, tap.weight) : tap.weight);
-    }
-  }
-
+/// The operations of lib/Graph/GridSample.h.
+struct SampleMaker {
+  using Value = mlir::Value;
   Node &n;
-  std::string mode, padding;
-  bool aligned;
-  Value image, sum;
+
+  Value add(Value a, Value b) { return n.add(a, b); }
+  Value add(Value a, double b) { return n.add(a, b); }
+  Value sub(Value a, Value b) { return n.sub(a, b); }
+  Value sub(double a, Value b) { return n.sub(a, b); }
+  Value mul(Value a, Value b) { return n.mul(a, b); }
+  Value mul(Value a, double b) { return n.mul(a, b); }
+  Value abs(Value x) { return n.op<ir::AbsOp>({x}); }
+  Value floor(Value x) { return n.op<ir::FloorOp>({x}); }
+  Value round(Value x) { return n.op<ir::RoundOp>({x}); }
+  Value clamp(Value x, double low, double high) { return onnximport::clamp(n, x, low, high); }
+  Value isAbove(Value x, double bound) { return n.compare(ir::ComparePredicate::gt, x, number(n, x, bound)); }
+  Value select(Value condition, Value a, Value b) { return n.select(condition, a, b); }
+  /// `x` where `at` lies in [low, high], else 0.
+  Value zeroOutside(Value x, Value at, double low, double high) {
+    Value inside = n.op<ir::AndOp>({n.compare(ir::ComparePredicate::ge, at, number(n, at, low)),
+                                    n.compare(ir::ComparePredicate::le, at, number(n, at, high))});
+    return n.select(inside, x, number(n, x, 0));
+  }
+  Value toIndex(Value x) { return n.cast(x, n.i64()); }
+  Value reshape(Value x, IntsRef shape) { return n.reshape(x, shape); }
+  Value broadcast(Value x, IntsRef shape) { return n.broadcast(x, shape); }
+  Value sliceAxis(Value x, int64_t axis, int64_t start, int64_t size) { return n.sliceAxis(x, axis, start, size); }
+  Value gatherElements(Value x, Value indices, int64_t axis) { return n.gatherElements(x, indices, axis); }
 };
 
-void gridSample(Node &n) { GridSampler(n).run(); }
+void gridSample(Node &n) {
+  using graph::GridMode, graph::GridPadding;
+  std::string mode = n.stringAttr("mode", n.opset < 20 ? "bilinear" : "linear"),
+              padding = n.stringAttr("padding_mode", "zeros");
+  if (mode == "bilinear") mode = "linear";
+  if (mode == "bicubic") mode = "cubic";
+  bool aligned = n.intAttr("align_corners", 0) != 0;
+  n.require(mode == "linear" || mode == "nearest" || mode == "cubic",
+            "has mode '" + mode + "'; known are linear, nearest and cubic");
+  n.require(padding == "zeros" || padding == "border" || padding == "reflection",
+            "has padding_mode '" + padding + "'; known are zeros, border and reflection");
+  Value x = n.in(0), grid = n.in(1);
+  int64_t dims = Emit::rank(x) - 2;
+  n.require(dims >= 1 && Emit::rank(grid) == dims + 2 && Emit::shape(grid).back() == dims &&
+                Emit::shape(grid)[0] == Emit::shape(x)[0],
+            "samples " + typeText(x) + " at " + typeText(grid));
+  if (dims > 3) n.unsupported("samples " + std::to_string(dims) + " spatial dimensions; supported are 1 to 3");
+  Type type = Emit::elem(x);
+  Type compute = type.isF64() ? type : n.f32();
+  int64_t batch = Emit::shape(x)[0], channels = Emit::shape(x)[1],
+          points = Emit::count(grid) / std::max<int64_t>(batch * dims, 1), pixels = 1;
+  std::vector<int64_t> sizes;
+  for (int64_t d = 0; d < dims; ++d) {
+    sizes.push_back(Emit::shape(x)[d + 2]);
+    n.require(sizes.back() > 0, "samples " + typeText(x) + ", which has no pixels");
+    pixels *= sizes.back();
+  }
+  Value positions = n.reshape(n.cast(grid, compute), {batch, points, dims});
+  Value image = n.reshape(n.cast(x, compute), {batch, channels, pixels});
+  SampleMaker maker{n};
+  graph::GridSampler<SampleMaker> sampler(maker,
+                                          mode == "nearest" ? GridMode::nearest
+                                          : mode == "cubic" ? GridMode::cubic
+                                                            : GridMode::linear,
+                                          padding == "border"       ? GridPadding::border
+                                          : padding == "reflection" ? GridPadding::reflection
+                                                                    : GridPadding::zeros,
+                                          aligned);
+  Value sum = sampler.run(image, positions, batch, channels, points, sizes);
+  Ints shape{batch, channels};
+  for (int64_t d = 0; d < dims; ++d) shape.push_back(Emit::shape(grid)[d + 1]);
+  n.out(n.cast(n.reshape(sum, shape), type));
+}
 
 /// Two taps along one dimension of size `size`; samples far outside count as zero.
 std::pair<Tap, Tap> roiTaps(Node &n, Value at, int64_t size) {

@@ -204,6 +204,17 @@ TEST(Lines, Picking) {
   AT(quantile(x, {0.1, 2}, 0));
 }
 
+TEST(Lines, SamplesAndLengths) {
+  Tensor x = f({5, 2, 3}), h = f({2, 4});
+  AT(gridSample(x, x));
+  AT(rnn(x, h, f({4, 3}), f({4, 4}), {}, {}, RnnActivation::tanh, false, f({2})));
+  AT(gru(x, h, f({12, 3}), f({12, 4}), {}, {}, false, f({2})));
+  AT(lstm(x, h, h, f({16, 3}), f({16, 4}), {}, {}, false, f({2})));
+  AT(rnn(x, h, f({4, 3}), f({4, 4}), {}, {}, RnnActivation::tanh, false, Tensor({6, 1})).h.wait());
+  AT(nn::LSTM(3, 4)(x, {}, {}, f({2})));
+  AT(nn::GRU(3, 4)(x, {}, f({2})));
+}
+
 TEST(Lines, FourierAndMatrices) {
   Tensor x = f({2, 3}), none, s = f({3, 3});
   AT(add(Complex{x, none}, Complex{x, x}));

@@ -236,6 +236,16 @@ TEST(Gradients, Layers) {
       {"attention",
        {q, k, value},
        [](Inputs v) { return scaledDotProductAttention(v[0], v[1], v[2], {.causal = true}); }},
+      {"gridSample",
+       {numbers({1, 2, 3, 4}, 1), numbers({1, 2, 3, 2}, 2, -0.9, 0.9)},
+       [](Inputs v) {
+         return gridSample(v[0], v[1]) + gridSample(v[0], v[1], {GridMode::bicubic, GridPadding::border, true});
+       }},
+      {"lstm with lengths", recurrent(4),
+       [](Inputs v) {
+         auto r = lstm(v[0], v[1], v[1] * 2, v[2], v[3], v[4], v[5], true, Tensor({3, 1}));
+         return r.output[0] + r.c + r.h;
+       }},
       {"rnn", recurrent(1), [](Inputs v) { return rnn(v[0], v[1], v[2], v[3], v[4], v[5]).output; }},
       {"gru", recurrent(3), [](Inputs v) { return gru(v[0], v[1], v[2], v[3], v[4], v[5]).output; }},
       {"lstm", recurrent(4),

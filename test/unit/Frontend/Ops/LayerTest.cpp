@@ -280,4 +280,89 @@ TEST(Layers, HalfTypes) {
   }
 }
 
+/// By loops: a position in elements, the padding, the elements around it by their weights.
+double sampleOf(const Array &x, int64_t n, int64_t c, double u, double v, const GridSampleOptions &o) {
+  const double sizes[] = {double(x.shape[2]), double(x.shape[3])};
+  double place[2];
+  for (int d : {0, 1}) {
+    double g = d == 0 ? v : u;
+    place[d] = o.alignCorners ? (g + 1) / 2 * (sizes[d] - 1) : ((g + 1) * sizes[d] - 1) / 2;
+  }
+  auto moved = [&](double p, double size) {
+    if (o.padding == GridPadding::zeros) return p;
+    double low = o.alignCorners ? 0 : -0.5, high = o.alignCorners ? size - 1 : size - 0.5;
+    while (o.padding == GridPadding::reflection && (p < low || p > high)) p = p < low ? 2 * low - p : 2 * high - p;
+    return std::min(std::max(p, 0.0), size - 1);
+  };
+  auto element = [&](double row, double column) {
+    if (o.mode == GridMode::bicubic) row = moved(row, sizes[0]), column = moved(column, sizes[1]);
+    if (row < 0 || row > sizes[0] - 1 || column < 0 || column > sizes[1] - 1) return 0.0;
+    return at(x, {n, c, int64_t(std::nearbyint(row)), int64_t(std::nearbyint(column))});
+  };
+  if (o.mode != GridMode::bicubic)
+    for (int d : {0, 1}) place[d] = moved(place[d], sizes[d]);
+  if (o.mode == GridMode::nearest) return element(std::nearbyint(place[0]), std::nearbyint(place[1]));
+  auto kernel = [&](double d) {
+    d = std::abs(d);
+    if (o.mode == GridMode::bilinear) return std::max(0.0, 1 - d);
+    return d <= 1 ? 1.25 * d * d * d - 2.25 * d * d + 1 : d < 2 ? -0.75 * (d * d * d - 5 * d * d + 8 * d - 4) : 0.0;
+  };
+  double sum = 0;
+  for (int row = -1; row <= 2; ++row)
+    for (int column = -1; column <= 2; ++column) {
+      double y = std::floor(place[0]) + row, z = std::floor(place[1]) + column;
+      sum += kernel(place[0] - y) * kernel(place[1] - z) * element(y, z);
+    }
+  return sum;
+}
+
+TEST(Layers, GridSample) {
+  Array x = numbers({2, 3, 4, 5}, 1), grid = numbers({2, 3, 4, 2}, 2, -1.6, 1.6);
+  for (GridMode mode : {GridMode::bilinear, GridMode::nearest, GridMode::bicubic})
+    for (GridPadding padding : {GridPadding::zeros, GridPadding::border, GridPadding::reflection})
+      for (bool corners : {false, true}) {
+        GridSampleOptions o{mode, padding, corners};
+        auto want = [&](const std::vector<int64_t> &i) {
+          return sampleOf(x, i[0], i[1], at(grid, {i[0], i[2], i[3], 0}), at(grid, {i[0], i[2], i[3], 1}), o);
+        };
+        check(
+            "gridSample " + std::to_string(int(mode)) + std::to_string(int(padding)) + std::to_string(corners),
+            {tensorOf(x, DType::f64), tensorOf(grid, DType::f64)}, [=](Inputs v) { return gridSample(v[0], v[1], o); },
+            generate({2, 3, 3, 4}, want), DType::f64, 1e-9);
+      }
+}
+
+// Each sequence by itself, cut to its length, gives the same.
+TEST(Layers, SequencesThatEnd) {
+  Tensor x = tensorOf(numbers({4, 3, 2}, 1)), h = tensorOf(numbers({3, 3}, 2)), lengths({4, 1, 3});
+  auto run = [&](int kind, bool reverse, const Tensor &in, const Tensor &state, const Operand &ends) {
+    int64_t rows = 3 * (kind == 0 ? 1 : kind == 1 ? 3 : 4);
+    Tensor w = tensorOf(numbers({rows, 2}, 3)), u = tensorOf(numbers({rows, 3}, 4)), b = tensorOf(numbers({rows}, 5)),
+           c = tensorOf(numbers({rows}, 6));
+    if (kind == 2) {
+      LstmOutput o = lstm(in, state, state * 2, w, u, b, c, reverse, ends);
+      return std::vector<Tensor>{o.output, o.h, o.c};
+    }
+    RnnOutput o = kind == 1 ? gru(in, state, w, u, b, c, reverse, ends)
+                            : rnn(in, state, w, u, b, c, RnnActivation::tanh, reverse, ends);
+    return std::vector<Tensor>{o.output, o.h};
+  };
+  const int64_t ends[] = {4, 1, 3};
+  for (int kind : {0, 1, 2})
+    for (bool reverse : {false, true}) {
+      std::vector<std::vector<Tensor>> each;
+      for (int64_t b = 0; b < 3; ++b)
+        each.push_back(run(kind, reverse, x(Slice(0, ends[b]), Slice(b, b + 1)), h[Slice(b, b + 1)], {}));
+      std::vector<Want> wants;
+      for (size_t k = 0; k < each[0].size(); ++k) {
+        std::vector<Tensor> parts;
+        for (size_t b = 0; b < 3; ++b) parts.push_back(k ? each[b][k] : pad(each[b][0], {0, 0, 0, 0, 0, 4 - ends[b]}));
+        wants.push_back({arrayOf(cat(parts, k ? 0 : 1))});
+      }
+      checkMany(
+          "lengths " + std::to_string(kind) + std::to_string(reverse), {x, h, lengths},
+          [&](Inputs v) { return run(kind, reverse, v[0], v[1], v[2]); }, wants, 1e-6);
+    }
+}
+
 } // namespace

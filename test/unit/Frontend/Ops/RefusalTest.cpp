@@ -76,6 +76,17 @@ TEST(Refusals, Picking) {
   REFUSED("quantile", quantile(a, std::vector<double>(), 0), "one share");
 }
 
+TEST(Refusals, SamplesAndLengths) {
+  Tensor image = f({1, 2, 3, 4}), x = f({5, 2, 3}), h = f({2, 4}), w = f({4, 3}), u = f({4, 4});
+  REFUSED("gridSample", gridSample(f({2, 3}), f({2, 3})), "2x3xf32", "spatial axes");
+  REFUSED("gridSample", gridSample(image, f({2, 5, 5, 2})), "1x2x3x4xf32", "2x5x5x2xf32");
+  REFUSED("gridSample", gridSample(image, f({1, 5, 5, 3})), "1x5x5x3xf32");
+  REFUSED("gridSample", gridSample(image, zeros({1, 5, 5, 2}, DType::f64)), "f64");
+  REFUSED("gridSample", gridSample(f({1, 2, 3}), f({1, 5, 1}), {.mode = GridMode::bicubic}), "bicubic", "1x2x3xf32");
+  REFUSED("rnn", rnn(x, h, w, u, {}, {}, RnnActivation::tanh, false, Tensor({1, 2, 3})), "3xi32", "2 sequences");
+  REFUSED("rnn", rnn(x, h, w, u, {}, {}, RnnActivation::tanh, false, f({2})), "integers", "2xf32");
+}
+
 TEST(Refusals, FourierAndMatrices) {
   Tensor a = f({2, 3}), v = f({3}), h = zeros({4}, DType::f16), s = f({3, 3});
   REFUSED("fft", fft(h), "4xf16", "f32");
