@@ -27,6 +27,19 @@ struct NllLossOptions {
 /// -x[target], of log-probabilities x [N, C, ...] or [C] and class indices.
 SPRIG_API Tensor nllLoss(const Operand &x, const Operand &target, const NllLossOptions &options = {});
 
+struct CtcOptions {
+  int64_t blank = 0;
+  Reduction reduction =
+      Reduction::mean;       ///< mean: each divided by its number of labels (at least 1), then over the batch
+  bool zeroInfinity = false; ///< 0 where no alignment is possible, and no gradient, in place of infinity
+};
+/// -log of the probability of all alignments of labels with steps (connectionist temporal classification): of
+/// log-probabilities [steps, batch, classes], targets [batch, labels], and how many steps and labels count, [batch]
+/// each, all integers. A label or length out of range is an error when it runs. The gradient is that of the
+/// log-probabilities as they are given.
+SPRIG_API Tensor ctcLoss(const Operand &logProbs, const Operand &targets, const Operand &inputLengths,
+                         const Operand &targetLengths, const CtcOptions &options = {});
+
 /// (x - target)^2
 SPRIG_API Tensor mseLoss(const Operand &x, const Operand &target, Reduction reduction = Reduction::mean);
 /// |x - target|

@@ -215,6 +215,13 @@ TEST(Lines, SamplesAndLengths) {
   AT(nn::GRU(3, 4)(x, {}, f({2})));
 }
 
+TEST(Lines, Alignments) {
+  Tensor p = f({5, 2, 4}), two = full({2}, 2, DType::i64), labels = ones({2, 3}, DType::i64);
+  AT(ctcLoss(p, two, two, two));
+  AT(ctcLoss(p, labels + 4, two, two).wait());
+  AT(ctcLoss(p, labels, two * 4, two).wait());
+}
+
 TEST(Lines, FourierAndMatrices) {
   Tensor x = f({2, 3}), none, s = f({3, 3});
   AT(add(Complex{x, none}, Complex{x, x}));

@@ -267,6 +267,11 @@ TEST(Gradients, Losses) {
        {numbers({1, 3, 3}, 5)},
        [=](Inputs v) { return crossEntropy(v[0], Tensor({{2, 0, 1}})); }},
       {"crossEntropy of probabilities", {x, t}, [=](Inputs v) { return crossEntropy(v[0], v[1]); }},
+      {"ctcLoss",
+       {numbers({5, 3, 4}, 1)},
+       [](Inputs v) {
+         return ctcLoss(logSoftmax(v[0], 2), Tensor({{1, 1}, {3, 2}, {2, 0}}), Tensor({5, 4, 5}), Tensor({2, 2, 1}));
+       }},
       {"nllLoss", {x}, [=](Inputs v) { return nllLoss(logSoftmax(v[0], 1), classes); }},
       {"elements",
        {x},

@@ -193,4 +193,50 @@ TEST(Losses, OfProbabilities) {
         reducedBy(losses, reduction));
 }
 
+/// The sum over all paths that collapse to the labels.
+double alignmentsOf(const Array &p, int64_t n, int64_t steps, const std::vector<int64_t> &labels, int64_t blank) {
+  int64_t classes = p.shape[2], paths = 1;
+  for (int64_t t = 0; t < steps; ++t) paths *= classes;
+  double sum = 0;
+  for (int64_t path = 0; path < paths; ++path) {
+    std::vector<int64_t> collapsed;
+    int64_t rest = path, before = -1;
+    double logarithm = 0;
+    for (int64_t t = 0; t < steps; ++t, rest /= classes) {
+      int64_t symbol = rest % classes;
+      logarithm += at(p, {t, n, symbol});
+      if (symbol != before && symbol != blank) collapsed.push_back(symbol);
+      before = symbol;
+    }
+    if (collapsed == labels) sum += std::exp(logarithm);
+  }
+  return -std::log(sum);
+}
+
+TEST(Losses, Ctc) {
+  Array x = numbers({5, 4, 3}, 1);
+  Tensor p = logSoftmax(tensorOf(x, DType::f64), 2), labels({{1, 1, 0}, {2, 1, 2}, {0, 0, 0}, {1, 2, 1}}),
+         steps({5, 4, 3, 5}), counts({2, 3, 0, 1});
+  Array given = arrayOf(p);
+  const std::vector<double> want{alignmentsOf(given, 0, 5, {1, 1}, 0), alignmentsOf(given, 1, 4, {2, 1, 2}, 0),
+                                 alignmentsOf(given, 2, 3, {}, 0), alignmentsOf(given, 3, 5, {1}, 0)};
+  auto loss = [](const CtcOptions &o) { return [o](Inputs v) { return ctcLoss(v[0], v[1], v[2], v[3], o); }; };
+  check("ctcLoss", {p, labels, steps, counts}, loss({.reduction = Reduction::none}), {{4}, want}, DType::f64, 1e-12);
+  check("mean", {p, labels, steps, counts}, loss({}), {{}, {(want[0] / 2 + want[1] / 3 + want[2] + want[3]) / 4}},
+        DType::f64, 1e-12);
+  check("sum", {p, labels, steps, counts}, loss({.reduction = Reduction::sum}),
+        {{}, {want[0] + want[1] + want[2] + want[3]}}, DType::f64, 1e-12);
+  check("another blank", {p, Tensor({{1}, {0}, {1}, {0}}), steps, ones({4}, DType::i64)},
+        loss({.blank = 2, .reduction = Reduction::none}),
+        {{4},
+         {alignmentsOf(given, 0, 5, {1}, 2), alignmentsOf(given, 1, 4, {0}, 2), alignmentsOf(given, 2, 3, {1}, 2),
+          alignmentsOf(given, 3, 5, {0}, 2)}},
+        DType::f64, 1e-12);
+  // Two labels that are the same want a blank between them; no step, no label.
+  Tensor short2({2, 0, 0, 0}), few({2, 0, 1, 0});
+  check("impossible", {p, labels, short2, few}, loss({.reduction = Reduction::none}), {{4}, {HUGE_VAL, 0, HUGE_VAL, 0}},
+        DType::f64);
+  check("zeroInfinity", {p, labels, short2, few}, loss({.zeroInfinity = true}), {{}, {0}}, DType::f64);
+}
+
 } // namespace

@@ -87,6 +87,16 @@ TEST(Refusals, SamplesAndLengths) {
   REFUSED("rnn", rnn(x, h, w, u, {}, {}, RnnActivation::tanh, false, f({2})), "integers", "2xf32");
 }
 
+TEST(Refusals, Alignments) {
+  Tensor p = f({5, 2, 4}), two = zeros({2}, DType::i64), labels = zeros({2, 3}, DType::i64);
+  REFUSED("ctcLoss", ctcLoss(f({5, 2}), labels, two, two), "5x2xf32", "2x3xi64");
+  REFUSED("ctcLoss", ctcLoss(p, zeros({3, 3}, DType::i64), two, two), "5x2x4xf32", "3x3xi64");
+  REFUSED("ctcLoss", ctcLoss(p, labels, zeros({3}, DType::i64), two), "input lengths [2]", "3xi64");
+  REFUSED("ctcLoss", ctcLoss(p, labels, two, f({2})), "integers", "2xf32");
+  REFUSED("ctcLoss", ctcLoss(p, labels, two, two, {.blank = 4}), "blank 4", "4 classes");
+  REFUSED("ctcLoss", ctcLoss(p, labels, two, two, {.reduction = Reduction::batchMean}), "batchMean");
+}
+
 TEST(Refusals, FourierAndMatrices) {
   Tensor a = f({2, 3}), v = f({3}), h = zeros({4}, DType::f16), s = f({3, 3});
   REFUSED("fft", fft(h), "4xf16", "f32");
