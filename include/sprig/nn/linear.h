@@ -56,6 +56,23 @@ private:
   EmbeddingOptions options;
 };
 
+/// How the rows of a bag become one.
+enum class Bag { mean, sum, max };
+/// Rows of a table by bags of indices (i64 or i32) [batch, n], one row for each bag: [batch, features]. With mode sum
+/// each may have a weight, of the indices' shape and the table's element type. Starts normal (0, 1).
+class SPRIG_API EmbeddingBag : public Module {
+public:
+  EmbeddingBag() = default;
+  EmbeddingBag(int64_t count, int64_t features, Bag mode = Bag::mean, Source at = Source::here());
+  Tensor operator()(const Operand &indices, const Operand &weights = {}) const;
+  std::string extra() const override;
+
+  Parameter weight; ///< [count, features]
+
+private:
+  Bag mode = Bag::mean;
+};
+
 /// Axes first to last become one: [N, C, H, W] to [N, C H W] as it stands.
 class SPRIG_API Flatten : public Module {
 public:

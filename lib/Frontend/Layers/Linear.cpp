@@ -96,6 +96,40 @@ std::string Embedding::extra() const {
          (options.paddingIndex ? ", padding_idx=" + std::to_string(*options.paddingIndex) : "");
 }
 
+EmbeddingBag::EmbeddingBag(int64_t count, int64_t features, Bag mode, Source at) : mode(mode) {
+  needPositive(count, "EmbeddingBag", "the number of rows", at);
+  needPositive(features, "EmbeddingBag", "the number of features", at);
+  weight = addParameter(
+      "weight", {count, features}, [](const TensorType &type) { return init::normal(type, 0, 1, Source()); }, at);
+}
+
+Tensor EmbeddingBag::operator()(const Operand &indices, const Operand &weights) const {
+  InLayer in(scope());
+  frontend::requireDefined(indices.tensor, "EmbeddingBag", "the indices", indices.at);
+  const TensorType bags = indices.tensor.type();
+  if (bags.shape.rank() != 2 || bags.shape[1] < 1)
+    frontend::fail(indices.at, "EmbeddingBag", "takes bags of indices [batch, n], got " + describe(bags));
+  Tensor rows = embedding(indices, need(weight, *this, indices));
+  if (weights.tensor.defined()) {
+    const TensorType own = weights.tensor.type();
+    if (mode != Bag::sum) frontend::fail(indices.at, "EmbeddingBag", "takes weights with mode sum alone");
+    if (own != TensorType{weight.dtype(), bags.shape})
+      frontend::fail(indices.at, "EmbeddingBag",
+                     "has weights " + describe(own) + " for indices " + describe(bags) + " into " +
+                         describe(weight.type()));
+    rows = mul(with(rows, indices), with(unsqueeze(with(weights.tensor, indices), -1), indices));
+  }
+  Operand all = with(rows, indices);
+  return mode == Bag::mean ? mean(all, 1) : mode == Bag::sum ? sum(all, 1) : max(all, 1);
+}
+
+std::string EmbeddingBag::extra() const {
+  if (!weight.defined()) return "";
+  static constexpr const char *kModes[] = {"mean", "sum", "max"};
+  return std::to_string(weight.shape()[0]) + ", " + std::to_string(weight.shape()[1]) + ", mode='" + kModes[int(mode)] +
+         "'";
+}
+
 Tensor Flatten::operator()(const Operand &x) const {
   InLayer in(scope());
   return flatten(x, first, last);

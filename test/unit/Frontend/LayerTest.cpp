@@ -1,6 +1,7 @@
 // Values, state and gradients of layers, against plain loops.
 #include "LayerFixture.h"
 #include "test/unit/Frontend/Expect.h"
+#include "sprig/function.h"
 #include "sprig/grad.h"
 #include "sprig/nn.h"
 #include "sprig/ops.h"
@@ -167,6 +168,26 @@ TEST(Layer, embedding) {
   expectNear(y, expected, 0);
   Tensor gradient = grad(sum(y), layer.parameters())[0];
   expectNear(gradient, {1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2}, 0);
+}
+
+TEST(Layer, embeddingBag) {
+  Tensor bags({{4, 1}, {0, 4}}), weights({{2.f, -1.f}, {0.5f, 3.f}});
+  for (nn::Bag mode : {nn::Bag::mean, nn::Bag::sum, nn::Bag::max}) {
+    nn::EmbeddingBag layer(5, 3, mode);
+    Numbers table = numbersOf(layer.weight), expected, weighted;
+    for (auto [a, b, u, v] : {std::tuple(4, 1, 2.0, -1.0), {0, 4, 0.5, 3.0}})
+      for (int i = 0; i < 3; ++i) {
+        double x = table[size_t(a * 3 + i)], y = table[size_t(b * 3 + i)];
+        expected.push_back(mode == nn::Bag::mean ? (x + y) / 2 : mode == nn::Bag::sum ? x + y : std::max(x, y));
+        weighted.push_back(u * x + v * y);
+      }
+    expectNear(layer(bags), expected, 1e-6);
+    expectSameBits(compile(layer)(bags), layer(bags));
+    if (mode != nn::Bag::sum) continue;
+    expectNear(layer(bags, weights), weighted, 1e-6);
+    Tensor gradient = grad(sum(layer(bags, weights)), layer.parameters())[0];
+    expectNear(gradient, {0.5, 0.5, 0.5, -1, -1, -1, 0, 0, 0, 0, 0, 0, 5, 5, 5}, 1e-6);
+  }
 }
 
 TEST(Layer, dropout) {

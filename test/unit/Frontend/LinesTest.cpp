@@ -349,6 +349,7 @@ TEST(Lines, MakingLayers) {
   AT(nn::Linear(0, 2));
   AT(nn::Bilinear(1, 1, 0));
   AT(nn::Embedding(0, 2));
+  AT(nn::EmbeddingBag(0, 2));
   AT(nn::Conv1d(0, 2, 3));
   AT(nn::Conv2d(3, 4, 3, {.groups = 2}));
   AT(nn::ConvTranspose2d(3, 0, 3));
@@ -377,6 +378,9 @@ TEST(Lines, CallingLayers) {
   AT(nn::Bilinear(1, 1, 2)(bad, bad));
   AT(nn::Embedding(4, 2)(bad));
   AT(nn::Embedding(4, 2, {.paddingIndex = 0})(bad));
+  AT(nn::EmbeddingBag(4, 2)(bad));
+  AT(nn::EmbeddingBag(4, 2)(ints, bad));
+  AT(nn::EmbeddingBag(4, 2, nn::Bag::sum)(ints, f({2})));
   AT(nn::Flatten(7)(bad));
   AT(nn::Unflatten(1, {2, 2})(bad));
   AT(nn::Identity()(none).shape());
