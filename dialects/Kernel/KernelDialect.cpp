@@ -1,4 +1,5 @@
 #include "dialects/Kernel/KernelDialect.h"
+#include "dialects/Kernel/FilterOrigin.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -18,6 +19,7 @@ void KernelDialect::initialize() {
       >();
   registerDispatchOperations(*this);
   registerContractionOperations(*this);
+  registerFilterOrigins(*this);
 }
 
 static LogicalResult verifyDevices(Operation *op, Attribute value) {

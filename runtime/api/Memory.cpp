@@ -44,11 +44,8 @@ static sprig_rt_memory_plan planOf(const Package &package, uint64_t threads) {
   plan.scratch = aligned(package.maxScratch()) + aligned(package.helperScratch()) * (threads - 1);
   for (const StateType &state : program.states) plan.states += state.tensor.bytes;
   for (const Constant &constant : program.constants)
-    if (constant.isRead && !constant.splat.empty()) plan.constants_repeated += constant.size;
-  uint64_t section = 0;
-  for (const sprig::rt::format::Section &each : package.container().sections)
-    if (each.kind == sprig::rt::format::SectionKind::Constants) section = each.size;
-  (package.copiesConstants() ? plan.constants_copied : plan.constants_mapped) = section;
+    if (constant.isRead && constant.isMade()) plan.constants_repeated += constant.size;
+  (package.copiesConstants() ? plan.constants_copied : plan.constants_mapped) = package.keptConstants();
   return plan;
 }
 

@@ -140,6 +140,56 @@ static void fillSplat(std::span<const uint8_t> element, uint8_t *target, uint64_
   }
 }
 
+Status Package::fillConstant(const Constant &constant, uint8_t *target) const {
+  if (!constant.expansion) {
+    fillSplat(constant.splat, target, constant.size);
+    return {};
+  }
+  const format::Expansion &expansion = *constant.expansion;
+  if (format::expand(expansion, constantBytes.subspan(expansion.offset, expansion.size), {target, constant.size}))
+    return {};
+  return {SPRIG_RT_BAD_PACKAGE, concat("constant '", constant.name, "': expected a stream of ", constant.size,
+                                       " bytes, found a damaged one")};
+}
+
+static uint64_t aligned(uint64_t bytes) {
+  return (bytes + format::kBufferAlignment - 1) & ~uint64_t(format::kBufferAlignment - 1);
+}
+
+// Whether little of the section is read once what is made of it has been: then that is copied, and the rest let go.
+bool Package::isMostlyMade(std::span<const uint8_t> section) const {
+  uint64_t plain = 0;
+  for (const Constant &constant : decoded.constants) {
+    if (!constant.isRead && constant.size) return false; // what a state starts from is read again
+    if (!constant.isMade()) plain += aligned(constant.size);
+  }
+  return (onHost || !executes()) && plain < section.size() / 2;
+}
+
+// Those that are read on the host, together: what is large lies in huge pages.
+Status Package::makeConstants(bool readHere, bool withPlain) {
+  auto isPlaced = [&](const Constant &constant) {
+    return executes() && constant.size && constant.isRead && readHere && (withPlain || constant.isMade());
+  };
+  uint64_t bytes = 0, at = 0;
+  for (const Constant &constant : decoded.constants) bytes += isPlaced(constant) ? aligned(constant.size) : 0;
+  if (bytes == 0) return {};
+  Block block;
+  SPRIG_RETURN_IF_ERROR(Block::make(memory, bytes, "constants that are made at load", block));
+  for (size_t i = 0; i < decoded.constants.size(); ++i) {
+    const Constant &constant = decoded.constants[i];
+    if (!isPlaced(constant)) continue;
+    if (constant.isMade())
+      SPRIG_RETURN_IF_ERROR(fillConstant(constant, block.data() + at));
+    else
+      std::memcpy(block.data() + at, constantBytes.data() + constant.offset, constant.size);
+    hostConstants[i] = block.data() + at;
+    at += aligned(constant.size);
+  }
+  ownConstants.push_back(std::move(block));
+  return {};
+}
+
 Status Package::copyConstants(std::span<const uint8_t> &section) {
   Block copy;
   SPRIG_RETURN_IF_ERROR(Block::make(memory, section.size(), "constants", copy));
@@ -156,30 +206,33 @@ Status Package::placeConstants(const LoadOptions &options) {
     if (candidate.kind == format::SectionKind::Constants) section = candidate.bytes;
   // Kernels rely on the alignment, which a caller's memory may lack. And what is large is copied to huge pages: a batch
   // of one streams through all weights, and misses in the tables of small pages cost up to three quarters of the speed.
-  bool aligned = reinterpret_cast<uintptr_t>(section.data()) % format::kBufferAlignment == 0;
+  bool isAligned = reinterpret_cast<uintptr_t>(section.data()) % format::kBufferAlignment == 0;
   bool faster = !options.mapConstants && memory.givesHugePages(section.size());
   bool readHere =
       executes() && std::any_of(devices.begin(), devices.end(), [](auto &each) { return each->sharesHostMemory(); });
-  bool inPlace = section.empty() || !readHere || (aligned && !faster);
-  constantsCopied = !section.empty() && (executes() ? !inPlace : faster);
+  bool gathered = !options.mapConstants && isMostlyMade(section);
+  bool inPlace = gathered || section.empty() || !readHere || (isAligned && !faster);
+  constantsCopied = !section.empty() && (gathered || (executes() ? !inPlace : faster));
+  keptBytes = section.size();
   if (!inPlace) SPRIG_RETURN_IF_ERROR(copyConstants(section));
+  constantBytes = section;
   for (const Constant &constant : decoded.constants) {
     if (!executes() || constant.size == 0) {
       hostConstants.push_back(kNothing);
-    } else if (constant.splat.empty()) {
+    } else if (!constant.isMade()) {
       hostConstants.push_back(section.data() + constant.offset);
-    } else if (!constant.isRead || !readHere) {
-      hostConstants.push_back(nullptr); // what states start from, or other devices read
     } else {
-      Block block;
-      SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'").text(), block));
-      fillSplat(constant.splat, block.data(), constant.size);
-      hostConstants.push_back(block.data());
-      ownConstants.push_back(std::move(block));
+      hostConstants.push_back(nullptr); // what states start from, or other devices read
     }
   }
+  SPRIG_RETURN_IF_ERROR(makeConstants(readHere, /*withPlain=*/gathered));
   for (uint32_t device = 0; device < devices.size(); ++device) SPRIG_RETURN_IF_ERROR(placeConstantsOn(device));
-  bool fileNeeded = inPlace && !section.empty() && executes();
+  if (gathered) {
+    keptBytes = 0;
+    for (const Constant &constant : decoded.constants) keptBytes += constant.isMade() ? 0 : aligned(constant.size);
+    constantBytes = {};
+  }
+  bool fileNeeded = inPlace && !gathered && !section.empty() && executes();
   if (!fileNeeded) {
     source = {std::move(source.name), {}, {}, {}, {}};
     for (format::Section &each : view.sections) each.bytes = {};
@@ -213,13 +266,10 @@ Status Package::copyConstant(uint32_t index, const Device &device, uint8_t *targ
   const Constant &constant = decoded.constants[index];
   if (constant.size == 0) return {};
   if (hostConstants[index]) return upload(device, target, hostConstants[index], constant.size);
-  if (device.sharesHostMemory()) {
-    fillSplat(constant.splat, target, constant.size);
-    return {};
-  }
+  if (device.sharesHostMemory()) return fillConstant(constant, target);
   Block block;
   SPRIG_RETURN_IF_ERROR(Block::make(memory, constant.size, concat("constant '", constant.name, "'").text(), block));
-  fillSplat(constant.splat, block.data(), constant.size);
+  SPRIG_RETURN_IF_ERROR(fillConstant(constant, block.data()));
   return upload(device, target, block.data(), constant.size);
 }
 

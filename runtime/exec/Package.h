@@ -63,6 +63,9 @@ public:
   // Whether constants are (on devices that keep time only: would be) copied rather than used in the file's pages.
   bool copiesConstants() const { return constantsCopied; }
 
+  // Bytes of the constants section that are kept, in the file's pages or copied.
+  uint64_t keptConstants() const { return keptBytes; }
+
   // The most that any entry needs.
   uint64_t maxArena(uint32_t device) const { return largestArenas[device]; }
   uint64_t maxScratch() const { return largestScratch; }
@@ -88,6 +91,10 @@ private:
   Status placeConstants(const LoadOptions &options);
   Status placeConstantsOn(uint32_t device);
   Status copyConstants(std::span<const uint8_t> &section);
+  // `withPlain`: those that lie in the section, too.
+  Status makeConstants(bool readHere, bool withPlain);
+  bool isMostlyMade(std::span<const uint8_t> section) const;
+  Status fillConstant(const Constant &constant, uint8_t *target) const;
   void measure();
 
   PackageSource source; // let go after loading when constants do not lie in it
@@ -100,10 +107,12 @@ private:
   std::vector<std::shared_ptr<const DeviceCode>> codes; // of a device
   std::vector<std::vector<const uint8_t *>> constants;  // of a device, then by number
   std::vector<uint32_t> stateDevices;
-  std::vector<const uint8_t *> hostConstants; // null: one element repeated, which nothing on the host reads
-  std::vector<Block> ownConstants;            // splats, and the section where it is not used in place
+  std::vector<const uint8_t *> hostConstants; // null: made where it is needed, as nothing on the host reads it
+  std::span<const uint8_t> constantBytes;     // the section, where it is read
+  std::vector<Block> ownConstants;            // what is made at load, and the section where it is not used in place
   std::vector<Memory> deviceConstants;
   bool constantsCopied = false;
+  uint64_t keptBytes = 0;
   bool onHost = true;
   std::vector<uint64_t> largestArenas; // of devices
   uint64_t largestScratch = 0;

@@ -14,7 +14,7 @@ namespace sprig::rt::format {
 
 inline constexpr char kMagic[8] = {'S', 'P', 'R', 'I', 'G', 'P', 'K', 'G'};
 inline constexpr uint16_t kMajor = 1;
-inline constexpr uint16_t kMinor = 7;
+inline constexpr uint16_t kMinor = 8;
 inline constexpr size_t kSectionAlignment = 4096;
 // Constants, and every buffer that a kernel gets, start at multiples of this.
 inline constexpr size_t kBufferAlignment = 64;

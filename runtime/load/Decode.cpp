@@ -136,7 +136,21 @@ private:
     to.name = text(from.name());
     to.size = from.size();
     to.offset = from.offset();
+    if (from.expansion()) SPRIG_RETURN_IF_ERROR(expansion(*from.expansion(), to.expansion.emplace()), "expansion");
     return numbers(from.splat(), to.splat);
+  }
+
+  Status expansion(const fb::Expansion &from, format::Expansion &to) {
+    to.form = format::ExpansionForm(from.form());
+    to.offset = from.offset();
+    to.size = from.size();
+    to.dtype = uint8_t(from.element());
+    to.width = from.width();
+    to.arrangement = format::Arrangement(from.arrangement());
+    SPRIG_RETURN_IF_ERROR(numbers(from.shape(), to.shape), "shape");
+    SPRIG_RETURN_IF_ERROR(numbers(from.strides(), to.strides), "strides");
+    SPRIG_RETURN_IF_ERROR(numbers(from.down(), to.down), "down");
+    return numbers(from.across(), to.across);
   }
 
   Status state(const fb::State &from, StateType &to) {

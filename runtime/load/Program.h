@@ -4,6 +4,7 @@
 #define SPRIG_RUNTIME_LOAD_PROGRAM_H
 
 #include "runtime/comm/Call.h"
+#include "runtime/format/Expansion.h"
 #include "runtime/format/Order.h"
 
 #include <cstdint>
@@ -47,6 +48,9 @@ struct Constant {
   uint64_t size;
   uint64_t offset;
   std::vector<uint8_t> splat;
+  std::optional<format::Expansion> expansion = {};
+  // Whether its bytes are made when the package is loaded, rather than lying in it.
+  bool isMade() const { return expansion || !splat.empty(); }
   bool isRead = false; // by an entry, not only as what a state starts from; set by Verify
 };
 

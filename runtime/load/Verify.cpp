@@ -64,7 +64,26 @@ Status verifyAligned(std::string_view what, uint64_t offset) {
   return {};
 }
 
+Status verifyExpansion(const Constant &constant, const SectionSizes &sections, MemoryNeed &need) {
+  const format::Expansion &expansion = *constant.expansion;
+  if (!constant.splat.empty()) return badPackage("expected an expansion or an element that repeats, found both");
+  if (std::string wrong = format::checkExpansion(expansion, constant.size); !wrong.empty())
+    return badPackage(concat("its expansion ", wrong));
+  if (sections.constants < 0)
+    return badPackage(concat("expected a constants section for ", expansion.size, " bytes, found none"));
+  SPRIG_RETURN_IF_ERROR(verifyAligned("constants section", expansion.offset));
+  SPRIG_RETURN_IF_ERROR(
+      verifyRange("constants section", expansion.offset, expansion.size, sections.bytes[sections.constants]));
+  return need.add(constant.size, "a constant that is expanded");
+}
+
 Status verifyConstant(const Constant &constant, const SectionSizes &sections, MemoryNeed &need, MemoryNeed &repeated) {
+  if (constant.expansion) {
+    // A compressed element may be repeated any number of times, as that of a splat.
+    SPRIG_RETURN_IF_ERROR(verifyExpansion(constant, sections, need));
+    if (constant.expansion->form != format::ExpansionForm::Compressed) return {};
+    return repeated.add(constant.size, "a compressed constant");
+  }
   if (!constant.splat.empty()) {
     uint64_t element = constant.splat.size();
     if (element > kMaxElement || constant.size % element)

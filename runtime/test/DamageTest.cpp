@@ -89,7 +89,7 @@ TEST(Damage, ANewerMajorVersionIsRefusedByName) {
   std::memcpy(file.data() + 8, &major, 2);
   std::memcpy(file.data() + 10, &minor, 2);
   sprig_rt_code code = SPRIG_RT_OK;
-  EXPECT_EQ(loadError(file, &code), "p.sprig: written for format version 2.3, this runtime reads up to 1.7");
+  EXPECT_EQ(loadError(file, &code), "p.sprig: written for format version 2.3, this runtime reads up to 1.8");
   EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);
 }
 

@@ -185,7 +185,14 @@ public:
     auto constants = list(from.constants, [&](const Constant &constant) {
       auto name = builder.CreateString(constant.name);
       auto splat = builder.CreateVector(constant.splat);
-      return fb::CreateConstant(builder, name, constant.size, constant.offset, splat);
+      flatbuffers::Offset<fb::Expansion> expansion;
+      if (constant.expansion) {
+        const format::Expansion &e = *constant.expansion;
+        expansion =
+            fb::CreateExpansionDirect(builder, fb::ExpansionForm(e.form), e.offset, e.size, fb::DType(e.dtype), e.width,
+                                      fb::Arrangement(e.arrangement), &e.shape, &e.strides, &e.down, &e.across);
+      }
+      return fb::CreateConstant(builder, name, constant.size, constant.offset, splat, expansion);
     });
     auto states = list(from.states, [&](const StateType &state) {
       auto type = tensor(state.tensor);

@@ -3,6 +3,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Target/OperationNames.h"
+#include "lib/Target/Package/Compact.h"
 #include "lib/Target/Package/Parts.h"
 #include "runtime/format/Container.h"
 #include "runtime/format/program_generated.h"
@@ -59,6 +60,7 @@ private:
   };
 
   uint64_t placeConstant(ArrayRef<char> bytes);
+  uint32_t addExpanded(StringRef name, uint64_t size, CompactConstant compact);
   FailureOr<uint32_t> addConstant(Operation *op, StringRef name, ElementsAttr value);
   FailureOr<flatbuffers::Offset<fb::Tensor>> tensor(Operation *op, StringRef name, RankedTensorType type,
                                                     ArrayRef<int64_t> piece = {});
@@ -86,6 +88,8 @@ private:
   SymbolTableCollection symbols;
   flatbuffers::FlatBufferBuilder builder;
   std::deque<ir::ConstantView> views; // which what is placed lies in
+  std::deque<std::vector<char>> streams;
+  std::vector<std::tuple<uint32_t, uint64_t, format::Expansion>> expanded; // with their numbers among the constants
   std::vector<std::span<const uint8_t>> placed;
   uint64_t placedBytes = 0;
   struct Place {
@@ -117,11 +121,31 @@ FailureOr<uint32_t> Writer::addConstant(Operation *op, StringRef name, ElementsA
   flatbuffers::Offset<flatbuffers::Vector<uint8_t>> splat;
   if (view.isSplat() && size) {
     splat = builder.CreateVector(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
+  } else if (std::optional<CompactConstant> compact = compactForm(value)) {
+    return addExpanded(name, size, std::move(*compact));
   } else if (size) {
     offset = placeConstant(bytes);
   }
   constants.push_back(fb::CreateConstant(builder, text(name), size, offset, splat));
   return uint32_t(constants.size() - 1);
+}
+
+// What is expanded alike, as entries for several sizes have it, is one constant: it is made once.
+uint32_t Writer::addExpanded(StringRef name, uint64_t size, CompactConstant compact) {
+  format::Expansion &e = compact.expansion;
+  ArrayRef<char> bytes = compact.source ? views.emplace_back(compact.source).bytes()
+                                        : ArrayRef<char>(streams.emplace_back(std::move(compact.bytes)));
+  e.offset = placeConstant(bytes);
+  for (const auto &[index, earlierSize, earlier] : expanded)
+    if (earlierSize == size && earlier == e) return index;
+  auto expansion =
+      fb::CreateExpansionDirect(builder, fb::ExpansionForm(e.form), e.offset, e.size, fb::DType(e.dtype), e.width,
+                                fb::Arrangement(e.arrangement), &e.shape, &e.strides, &e.down, &e.across);
+  uint32_t index = uint32_t(constants.size());
+  // Readers of 1.7 refuse the offset.
+  constants.push_back(fb::CreateConstant(builder, text(name), size, /*offset=*/1, /*splat=*/0, expansion));
+  expanded.emplace_back(index, size, std::move(e));
+  return index;
 }
 
 uint64_t Writer::placeConstant(ArrayRef<char> bytes) {

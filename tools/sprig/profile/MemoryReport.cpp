@@ -102,7 +102,7 @@ void printMemory(const MemoryNeeds &needs) {
   add("  arena", r.arena, needs.entries.size() > 1 ? "of the entry that needs the most" : "");
   add("  scratch", r.scratch, std::to_string(needs.threads) + (needs.threads == 1 ? " thread" : " threads"));
   add("  state", r.states, "");
-  add("  constants, repeated", r.constants_repeated, "one element in the file");
+  add("  constants, made at load", r.constants_repeated, "of fewer bytes in the file");
   add("  constants, copied", r.constants_copied, "to large pages; mapped from the file if asked for");
   table.add({"  allocated by the runtime", std::to_string(needs.allocated()), ""});
   add("  constants, mapped", r.constants_mapped, "pages of the file, which contexts and processes share");

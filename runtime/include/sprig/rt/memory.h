@@ -40,7 +40,7 @@ typedef struct sprig_rt_memory_plan {
   uint64_t arena;              /* of the entry that needs the most */
   uint64_t scratch;            /* of all threads together */
   uint64_t states;             /* of one state */
-  uint64_t constants_repeated; /* one element in the file, spread out in memory */
+  uint64_t constants_repeated; /* made at load: one element in the file that repeats, or fewer bytes than in memory */
   uint64_t constants_copied;   /* to large pages, or because the package's bytes are not aligned */
   uint64_t constants_mapped;   /* used where they are: in the pages of the file, which processes share */
 } sprig_rt_memory_plan;
