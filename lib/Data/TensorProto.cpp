@@ -1,6 +1,7 @@
 // ONNX TensorProto files, as the ONNX project's test data stores inputs and outputs.
 #include "include/sprig/error.h"
 #include "lib/Data/ArrayFile.h"
+#include "lib/Data/Packed.h"
 #include <cstring>
 #include <onnx/onnx_pb.h>
 #include <optional>
@@ -16,6 +17,33 @@ constexpr std::pair<int, DType> kTypes[] = {
     {TensorProto::INT16, DType::i16},     {TensorProto::INT8, DType::i8},    {TensorProto::UINT64, DType::u64},
     {TensorProto::UINT32, DType::u32},    {TensorProto::UINT16, DType::u16}, {TensorProto::UINT8, DType::u8},
     {TensorProto::BOOL, DType::i1}};
+
+// Types that Sprig only stores: bytes of codes, or of values where they are signed.
+struct NarrowRow {
+  int code;
+  DType dtype;
+  unsigned bits;
+};
+constexpr NarrowRow kNarrowTypes[] = {
+    {TensorProto::FLOAT8E4M3FN, DType::u8, 8}, {TensorProto::FLOAT8E4M3FNUZ, DType::u8, 8},
+    {TensorProto::FLOAT8E5M2, DType::u8, 8},   {TensorProto::FLOAT8E5M2FNUZ, DType::u8, 8},
+    {TensorProto::FLOAT8E8M0, DType::u8, 8},   {TensorProto::FLOAT4E2M1, DType::u8, 4},
+    {TensorProto::UINT4, DType::u8, 4},        {TensorProto::INT4, DType::i8, 4},
+    {TensorProto::UINT2, DType::u8, 2},        {TensorProto::INT2, DType::i8, 2}};
+
+// The bytes of a narrow tensor, a byte for each element.
+std::vector<char> readNarrow(const TensorProto &proto, const NarrowRow &row, int64_t count, const std::string &what) {
+  std::string packed = proto.raw_data();
+  if (!proto.has_raw_data())
+    for (int value : proto.int32_data()) {
+      if (value < 0 || value > 255) throw Error(ErrorKind::badInput, what + " has an element beyond a byte");
+      packed.push_back(char(value));
+    }
+  if (int64_t(packed.size()) != packedBytes(count, row.bits))
+    throw Error(ErrorKind::badInput, what + " takes " + std::to_string(packedBytes(count, row.bits)) + " bytes, has " +
+                                         std::to_string(packed.size()));
+  return unpack({packed.data(), packed.size()}, count, row.bits, row.dtype == DType::i8);
+}
 
 // Typed fields hold small types in wider elements; the first that its own type does not hold.
 template <typename Wide> std::optional<int> narrow(const google::protobuf::RepeatedField<Wide> &field, Array &array) {
@@ -44,7 +72,10 @@ Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
   array.name = proto.name();
   const auto *type =
       std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.first == proto.data_type(); });
-  if (type == std::end(kTypes)) {
+  const auto *narrowed = std::find_if(std::begin(kNarrowTypes), std::end(kNarrowTypes),
+                                      [&](auto &row) { return row.code == proto.data_type(); });
+  bool isNarrow = narrowed != std::end(kNarrowTypes);
+  if (type == std::end(kTypes) && !isNarrow) {
     std::string typeName = TensorProto::DataType_IsValid(proto.data_type())
                                ? TensorProto::DataType_Name(TensorProto::DataType(proto.data_type()))
                                : std::to_string(proto.data_type());
@@ -53,10 +84,15 @@ Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
   }
   if (proto.data_location() == TensorProto::EXTERNAL)
     fail("tensor '" + proto.name() + "' keeps its data in another file");
-  array.dtype = type->second;
+  array.dtype = isNarrow ? narrowed->dtype : type->second;
   array.shape.assign(proto.dims().begin(), proto.dims().end());
   auto expected = byteSize(array.dtype, array.shape);
   if (!expected) fail("tensor '" + proto.name() + "' has the impossible shape " + describe(array));
+  if (isNarrow) {
+    array.bytes =
+        readNarrow(proto, *narrowed, *expected, file + ": tensor '" + proto.name() + "' of " + describe(array));
+    return array;
+  }
   auto check = [&](int64_t got) {
     if (got != *expected / size(array.dtype))
       fail("tensor '" + proto.name() + "' of " + describe(array) + " has " + std::to_string(got) + " elements");

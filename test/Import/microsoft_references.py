@@ -3,13 +3,10 @@
 Writes a test case for each, as sprig check --cases reads them. The references are written from the operators' definitions,
 element by element.
 """
-import array
 import math
-import os
-import subprocess
-import sys
 
-folder, importer = sys.argv[1:]
+from onnx_cases import case
+
 seed = 7
 
 
@@ -32,51 +29,8 @@ def deep(f, *lists):
     return [deep(f, *parts) for parts in zip(*lists)] if isinstance(lists[0], list) else f(*lists)
 
 
-def shape_of(v):
-    return (len(v),) + shape_of(v[0]) if isinstance(v, list) else ()
-
-
-def flat(v):
-    return [e for part in v for e in flat(part)] if isinstance(v, list) else [v]
-
-
-KINDS = {"float": ("<f4", "f"), "uint8": ("|u1", "B"), "int8": ("|i1", "b"), "int32": ("<i4", "i"), "int64": ("<i8", "q"),
-         "uint16": ("<u2", "H")}
-
-
-def save(path, kind, value):
-    descr, code = KINDS[kind]
-    shape = shape_of(value)
-    text = "{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (descr, shape)
-    text += " " * (-(len(text) + 11) % 64) + "\n"
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode())
-        file.write(array.array(code, flat(value)).tobytes())
-
-
-def case(name, node, inputs, outputs):
-    """Inputs and outputs as (name, kind, value)."""
-    place = os.path.join(folder, name)
-    data = os.path.join(place, "data_0")
-    os.makedirs(data)
-    declare = lambda values: ", ".join("%s[%s] %s" % (kind, ", ".join(map(str, shape_of(v))), n) for n, kind, v in values)
-    text = '<ir_version: 8, opset_import: ["" : 13, "com.microsoft" : 1]>\nmain (%s) => (%s) { %s }\n' % (
-        declare(inputs), declare(outputs), node)
-    path = os.path.join(place, "model.onnxtxt")
-    with open(path, "w") as file:
-        file.write(text.replace("[]", ""))
-    subprocess.run([importer, path, "--to-binary", os.path.join(place, "model.onnx")], check=True)
-    for prefix, values in (("input", inputs), ("output", outputs)):
-        for i, (_, kind, value) in enumerate(values):
-            save(os.path.join(data, "%s_%d.npy" % (prefix, i)), kind, value)
-
-
 def f(name, value):
     return (name, "float", value)
-
-
-def f32(value):
-    return array.array("f", [value])[0]
 
 
 def matmul(a, b):

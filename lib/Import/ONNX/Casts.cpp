@@ -1,15 +1,27 @@
 // Conversions of element type.
+#include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Table.h"
 
 namespace sprig::onnximport {
 
 namespace {
 
+/// To a type that is narrow, or to an element type.
+void cast(Node &n, const NarrowType *narrowed, Type to) {
+  const Item &from = n.item(0);
+  Value x = from.narrow ? widen(n, n.in(0), *from.narrow) : n.in(0);
+  if (!narrowed) return n.out(n.cast(x, to));
+  bool saturate = n.intAttr("saturate", 1) != 0;
+  if (from.narrow == narrowed) return n.outItem(from);
+  n.outItem(Item(narrow(n, x, *narrowed, saturate, n.stringAttr("round_mode", "up")), narrowed));
+}
+
 void castTo(Node &n) {
   n.require(n.attribute("to"), "needs attribute 'to'");
-  n.out(n.cast(n.in(0), n.typeAttr("to", {})));
+  const NarrowType *narrowed = narrowType(int(n.intAttr("to")));
+  cast(n, narrowed, narrowed ? Type() : n.typeAttr("to", {}));
 }
-void castLike(Node &n) { n.out(n.cast(n.in(0), Emit::elem(n.in(1)))); }
+void castLike(Node &n) { cast(n, n.item(1).narrow, Emit::elem(n.in(1))); }
 void bitCast(Node &n) {
   Type to = n.typeAttr("to", {});
   Type from = Emit::elem(n.in(0));

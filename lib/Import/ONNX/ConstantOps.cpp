@@ -1,4 +1,5 @@
 // Operators that make tensors from attributes, shapes and ranges.
+#include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include <cmath>
@@ -9,7 +10,8 @@ namespace {
 
 void constant(Node &n) {
   n.require(n.proto.attribute_size() >= 1, "has no value");
-  if (n.attribute("value")) return n.out(n.constant(n.tensorAttr("value")));
+  if (const auto *value = n.attribute("value"))
+    return n.outItem(Item(n.constant(n.tensorAttr("value")), narrowType(value->t().data_type())));
   if (n.attribute("value_float")) return n.out(n.scalar(n.realAttr("value_float", 0), n.f32()));
   if (n.attribute("value_int")) return n.out(n.ints({n.intAttr("value_int", 0)}, {}));
   if (n.attribute("value_ints")) return n.out(n.ints(*n.intsAttr("value_ints")));
@@ -27,6 +29,8 @@ void constantOfShape(Node &n) {
   Ints shape = n.knownInts(0);
   ElementsAttr value = n.tensorAttr("value");
   if (!value) return n.out(n.splat(0, shape, n.f32()));
+  if (int dataType = n.attribute("value")->t().data_type(); narrowType(dataType))
+    n.unsupported("fills with " + dataTypeName(dataType) + ", a type that Sprig stores and converts only");
   n.require(value.getNumElements() == 1,
             "fills with " + std::to_string(value.getNumElements()) + " values; expected 1");
   ir::ConstantView view(value);

@@ -1,5 +1,6 @@
 // What a file declares of its values (graph outputs, value_info) against what the import finds them to be.
 #include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
@@ -18,24 +19,24 @@ static std::string declaredText(const onnx::TensorShapeProto &shape) {
   return text;
 }
 
-void Importer::checkDeclared(const onnx::ValueInfoProto &declared, Value value, const std::string &label) {
+void Importer::checkDeclared(const onnx::ValueInfoProto &declared, const Item &item, const std::string &label) {
   if (!declared.type().has_tensor_type()) return;
   const auto &type = declared.type().tensor_type();
   bool isOutput = label.starts_with("output ");
   std::string place = model.file + (isOutput ? ": " : ":") + label + (isOutput ? " is" : ", which is");
-  if (type.elem_type() != 0 && type.elem_type() != dataTypeOf(Emit::elem(value)))
+  if (type.elem_type() != 0 && type.elem_type() != dataTypeOf(item))
     throw Error(ErrorKind::badInput,
-                place + " declared as " + dataTypeName(type.elem_type()) + ", but the graph makes " + typeText(value));
+                place + " declared as " + dataTypeName(type.elem_type()) + ", but the graph makes " + itemText(item));
   if (!type.has_shape()) return;
   // Symbols are names that exporters and people give; only sizes say something.
-  IntsRef shape = Emit::shape(value);
+  IntsRef shape = Emit::shape(item.value);
   bool fits = size_t(type.shape().dim_size()) == shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
     const auto &dim = type.shape().dim(int(i));
     fits = !dim.has_dim_value() || dim.dim_value() < 0 || dim.dim_value() == shape[i];
   }
   if (fits) return;
-  std::string text = place + " declared as " + declaredText(type.shape()) + ", but the graph makes " + typeText(value);
+  std::string text = place + " declared as " + declaredText(type.shape()) + ", but the graph makes " + itemText(item);
   // Where inputs have sizes of the entry's choice, the declaration may be that of the size it was exported with.
   // No dimensions at all is also how some files say that they do not know.
   if (!isOpen && type.shape().dim_size() > 0) throw Error(ErrorKind::badInput, text);

@@ -1,5 +1,6 @@
 // The inputs of an entry as arguments of its function: sizes of their dimensions, which are declared, named or given.
 #include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
@@ -116,7 +117,7 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
       model.fail(ErrorKind::unsupported,
                  what + " is no tensor (a sequence, optional, map or sparse tensor), which an entry cannot take");
     int dataType = input->type().tensor_type().elem_type();
-    if (!elementType(builder.getContext(), dataType))
+    if (!storageType(builder.getContext(), dataType))
       model.fail(dataType == 0 ? ErrorKind::badInput : ErrorKind::unsupported,
                  what + " has element type " + dataTypeName(dataType) + ", which Sprig does not have");
     // Given shapes bind symbols for all inputs, wherever they stand.
@@ -131,9 +132,11 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
   }
   requireSizes(given, inputs, dims);
   for (const auto *input : inputs) {
-    Type element = elementType(builder.getContext(), input->type().tensor_type().elem_type());
+    int dataType = input->type().tensor_type().elem_type();
+    Type element = storageType(builder.getContext(), dataType);
+    const NarrowType *narrow = narrowType(dataType);
     if (bound.count(input->name())) {
-      scope.items[input->name()] = Item(emit.constant(given.values.at(input->name())));
+      scope.items[input->name()] = Item(emit.constant(given.values.at(input->name())), narrow);
       continue;
     }
     auto whole = given.shapes.find(input->name());
@@ -141,13 +144,14 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
                                                                     : declaredShape(*input, dims),
                                         element);
     if (auto fixed = given.fixed.find(input->name()); fixed != given.fixed.end()) {
-      scope.items[input->name()] = Item(fixedInput(emit, input->name(), type, fixed->second));
+      scope.items[input->name()] = Item(fixedInput(emit, input->name(), type, fixed->second), narrow);
       continue;
     }
     const auto &tensorType = input->type().tensor_type();
     isOpen |= !tensorType.has_shape();
     for (int i = 0; i < tensorType.shape().dim_size(); ++i) isOpen |= !dimensionName(*input, i).empty();
-    scope.items[input->name()] = Item(block.addArgument(type, NameLoc::get(builder.getStringAttr(input->name()))));
+    scope.items[input->name()] =
+        Item(block.addArgument(type, NameLoc::get(builder.getStringAttr(input->name()))), narrow);
     argumentNames.push_back(input->name());
   }
 }

@@ -2,6 +2,7 @@
 #include "lib/Import/ONNX/CheckOperands.h"
 #include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/MicrosoftSchemas.h"
+#include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/SchemaTable.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
@@ -87,7 +88,7 @@ static onnx::TypeProto typeProtoOf(const Item &item) {
   onnx::TypeProto type;
   if (item.value) {
     auto *tensorType = type.mutable_tensor_type();
-    tensorType->set_elem_type(dataTypeOf(Emit::elem(item.value)));
+    tensorType->set_elem_type(dataTypeOf(item));
     tensorType->mutable_shape();
     for (int64_t size : Emit::shape(item.value)) tensorType->mutable_shape()->add_dim()->set_dim_value(size);
   } else if (item.list) {
@@ -157,7 +158,11 @@ void Importer::dispatch(Node &node, Scope &scope) {
              std::to_string(node.opset));
   checkAgainstSchema(node, *schema);
   if (domain.empty()) checkOperands(node);
-  if (ImportFunction import = table().find(domain, op, node.opset)) return import(node);
+  if (ImportFunction import = table().find(domain, op, node.opset)) {
+    checkNarrow(node);
+    import(node);
+    return passNarrow(node);
+  }
   if (const char *reason = table().reasonAgainst(op)) node.unsupported(reason);
   if (!callSchemaFunction(node, *schema)) node.unsupported("is an operator that Sprig does not have");
 }

@@ -1,5 +1,6 @@
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "mlir/IR/Verifier.h"
@@ -20,7 +21,9 @@ static InterfaceValue describeValue(const onnx::ValueInfoProto &info, bool isInp
     return value;
   }
   const auto &type = info.type().tensor_type();
-  value.dtype = dataTypeName(type.elem_type());
+  // Narrow types are the bytes that hold them.
+  const NarrowType *narrow = narrowType(type.elem_type());
+  value.dtype = narrow ? narrow->isSigned ? "i8" : "ui8" : dataTypeName(type.elem_type());
   value.hasShape = type.has_shape();
   for (int i = 0; i < type.shape().dim_size(); ++i) {
     const auto &dim = type.shape().dim(i);

@@ -2,6 +2,7 @@
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "mlir/IR/Location.h"
@@ -96,7 +97,7 @@ void Importer::finishFunction(Scope &scope) {
     Item item = lookup(scope, output.name());
     if (!item.value)
       model.fail(ErrorKind::unsupported, "output '" + output.name() + "' is no tensor, which an entry cannot give");
-    checkDeclared(output, item.value, "output '" + output.name() + "'");
+    checkDeclared(output, item, "output '" + output.name() + "'");
     values.push_back(item.value);
   }
   func::ReturnOp::create(builder, function.getLoc(), values);
@@ -176,7 +177,7 @@ Value Importer::parameter(const onnx::TensorProto &tensor) {
   if (found != materialized.end()) return found->second;
   std::string what = "initializer '" + tensor.name() + "'";
   Location loc = NameLoc::get(builder.getStringAttr(tensor.name()));
-  Type element = elementType(builder.getContext(), tensor.data_type());
+  Type element = storageType(builder.getContext(), tensor.data_type());
   // Integers and booleans are no state: shapes, axes and masks, which the import computes with. Nor are numbers that do
   // the same.
   if (element && (!isa<FloatType>(element) || numbers.count(tensor.name()))) {
@@ -205,7 +206,7 @@ Item Importer::lookup(Scope &scope, const std::string &name) {
   for (Scope *at = &scope; at; at = at->outer) {
     if (auto found = at->items.find(name); found != at->items.end()) return found->second;
     if (auto found = at->initializers.find(name); found != at->initializers.end())
-      return Item(parameter(*found->second));
+      return Item(parameter(*found->second), narrowType(found->second->data_type()));
   }
   return {};
 }
@@ -251,7 +252,7 @@ void Importer::runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope
     const std::string &name = proto.output(int(i));
     if (scope.declared && node.outputs[i].value)
       if (auto found = scope.declared->find(name); found != scope.declared->end())
-        checkDeclared(*found->second, node.outputs[i].value, label + ": makes '" + name + "'");
+        checkDeclared(*found->second, node.outputs[i], label + ": makes '" + name + "'");
     scope.items[name] = std::move(node.outputs[i]);
   }
 }
@@ -286,7 +287,12 @@ Items Importer::runBody(const onnx::GraphProto &body, ArrayRef<Item> inputs, Nod
   for (int i = 0; i < body.input_size(); ++i) scope.items[body.input(i).name()] = inputs[size_t(i)];
   runNodes(body.node(), scope);
   Items outputs;
-  for (const auto &output : body.output()) outputs.push_back(lookup(scope, output.name()));
+  for (const auto &output : body.output()) {
+    outputs.push_back(lookup(scope, output.name()));
+    if (outputs.back().narrow)
+      at.unsupported("its graph '" + body.name() + "' gives " + itemText(outputs.back()) +
+                     ", a type that Sprig stores and converts only");
+  }
   return outputs;
 }
 

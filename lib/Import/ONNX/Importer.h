@@ -103,7 +103,7 @@ private:
   void callFunction(Node &node, const onnx::FunctionProto &function);
   void finishFunction(Scope &scope);
   /// Holds a value to what the file declares of it; `label` is how errors call what makes it.
-  void checkDeclared(const onnx::ValueInfoProto &declared, Value value, const std::string &label);
+  void checkDeclared(const onnx::ValueInfoProto &declared, const Item &item, const std::string &label);
 
   const Model &model;
   mlir::ModuleOp module;

@@ -8,14 +8,17 @@
 
 namespace sprig::onnximport {
 
+struct NarrowType; // Narrow.h
+
 /// What a name stands for: a tensor, a list of items (an ONNX sequence), or an empty optional.
 struct Item {
   Value value;
   std::shared_ptr<std::vector<Item>> list;
   bool emptyOptional = false;
+  const NarrowType *narrow = nullptr; ///< what the bytes of the tensor stand for, where its element type is not its own
 
   Item() = default;
-  Item(Value value) : value(value) {}
+  Item(Value value, const NarrowType *narrow = nullptr) : value(value), narrow(narrow) {}
   explicit operator bool() const { return value || list || emptyOptional; }
 };
 using Items = std::vector<Item>;

@@ -1,4 +1,5 @@
 // Quantisation, and products and convolutions of quantised tensors.
+#include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Quantized.h"
 #include "lib/Import/ONNX/Table.h"
 #include "dialects/NN/NNUnary.h"
@@ -85,24 +86,46 @@ Value rowScale(Node &n, Value scale) {
 
 namespace {
 
+/// Quantises to a type that is narrow: to its nearest number, or to an integer of its range.
+void quantizeNarrow(Node &n, Value x, Value scale, const NarrowType &to) {
+  int64_t axis = n.intAttr("axis", 1), block = n.intAttr("block_size", 0);
+  Value zero = n.has(2) ? spread(n, widen(n, n.in(2), to), x, axis, block) : Value(), v = n.div(x, scale);
+  if (to.isFloat) {
+    if (zero) v = n.add(v, zero);
+    return n.outItem(Item(narrow(n, v, to, n.intAttr("saturate", 1) != 0), &to));
+  }
+  v = n.op<ir::RoundOp>({v});
+  if (zero) v = n.add(v, n.cast(zero, Emit::elem(v)));
+  double span = double(1 << to.bits), low = to.isSigned ? -span / 2 : 0;
+  v = n.min(n.max(v, n.scalar(low, Emit::elem(v))), n.scalar(low + span - 1, Emit::elem(v)));
+  n.outItem(Item(n.cast(v, storageType(n.context(), to.dataType)), &to));
+}
+
 void quantizeLinear(Node &n) {
   Value x = n.in(0), scale = n.in(1);
   int64_t axis = n.intAttr("axis", 1), block = n.intAttr("block_size", 0);
-  Type to = n.has(2) ? Emit::elem(n.in(2)) : n.ui8();
-  if (!n.has(2) && n.intAttr("output_dtype", 0) != 0) to = n.typeAttr("output_dtype", to);
-  if (!llvm::isa<mlir::IntegerType>(to)) n.unsupported("quantises to a float type");
   // Halves are quantised in f32, as are integers.
   Value wide = Emit::elem(x).isF64() ? x : n.cast(x, n.f32());
+  Value wideScale = n.cast(spread(n, scale, x, axis, block), Emit::elem(wide));
+  int64_t asked = n.intAttr("output_dtype", 0);
+  if (const NarrowType *narrowed = n.has(2) ? n.item(2).narrow : narrowType(int(asked)))
+    return quantizeNarrow(n, wide, wideScale, *narrowed);
+  Type to = n.has(2) ? Emit::elem(n.in(2)) : n.ui8();
+  if (!n.has(2) && asked != 0) to = n.typeAttr("output_dtype", to);
+  if (!llvm::isa<mlir::IntegerType>(to)) n.unsupported("quantises to a float type");
   Value zero = n.has(2) ? spread(n, n.in(2), x, axis, block) : Value();
-  n.out(quantize(n, wide, n.cast(spread(n, scale, x, axis, block), Emit::elem(wide)), zero, to));
+  n.out(quantize(n, wide, wideScale, zero, to));
 }
 
 void dequantizeLinear(Node &n) {
   Value x = n.in(0), scale = n.in(1);
+  const NarrowType *narrowed = n.item(0).narrow;
   int64_t axis = n.intAttr("axis", 1), block = n.intAttr("block_size", 0);
   Type to = n.intAttr("output_dtype", 0) != 0 ? n.typeAttr("output_dtype", Emit::elem(scale)) : Emit::elem(scale);
-  Value v = n.cast(x, i32(n));
-  if (n.has(2)) v = n.sub(v, n.cast(spread(n, n.in(2), x, axis, block), i32(n)));
+  Type exact = narrowed && narrowed->isFloat ? n.f32() : i32(n);
+  auto numbers = [&](Value v) { return n.cast(narrowed ? widen(n, v, *narrowed) : v, exact); };
+  Value v = numbers(x);
+  if (n.has(2)) v = n.sub(v, numbers(spread(n, n.in(2), x, axis, block)));
   Value wideScale = n.cast(spread(n, scale, x, axis, block), n.f32());
   n.out(n.cast(n.mul(n.cast(v, n.f32()), wideScale), to));
 }

@@ -1,5 +1,6 @@
 // Checks a node against its operator's schema: number of inputs and outputs, attributes, element types.
 #include "lib/Import/ONNX/Importer.h"
+#include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "onnx/defs/schema.h"
 
@@ -92,6 +93,7 @@ void checkAttributes(const Node &node, const onnx::OpSchema &schema) {
 }
 
 std::string schemaType(const Item &item) {
+  if (item.narrow) return "tensor(" + dataTypeName(item.narrow->dataType) + ")";
   if (item.value) return schemaTypeName(Emit::elem(item.value));
   if (item.list && !item.list->empty() && item.list->front().value)
     return "seq(" + schemaTypeName(Emit::elem(item.list->front().value)) + ")";
@@ -113,7 +115,7 @@ void checkTypes(const Node &node, const onnx::OpSchema &schema) {
       allowed |= *type == actual;
       optional |= *type == "optional(" + actual + ")";
     }
-    std::string shown = node.items[i].value ? typeText(node.items[i].value) : actual;
+    std::string shown = node.items[i].value ? itemText(node.items[i]) : actual;
     if (!allowed && !optional) {
       std::string list;
       for (const auto &type : formal.GetTypes()) list += (list.empty() ? "" : ", ") + *type;
@@ -124,7 +126,7 @@ void checkTypes(const Node &node, const onnx::OpSchema &schema) {
     auto [first, isNew] = variables.emplace(formal.GetTypeStr(), i);
     if (isNew || schemaType(node.items[first->second]) == actual) continue;
     node.bad("input " + std::to_string(first->second) + " ('" + node.proto.input(int(first->second)) + "') is " +
-             (node.items[first->second].value ? typeText(node.items[first->second].value) : actual) + " and " + name +
+             (node.items[first->second].value ? itemText(node.items[first->second]) : actual) + " and " + name +
              " is " + shown + "; they have to have one element type");
   }
 }

@@ -1,4 +1,6 @@
 #include "lib/Import/ONNX/Tensor.h"
+#include "lib/Import/ONNX/Narrow.h"
+#include "lib/Data/Packed.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNDialect.h"
 #include <cstring>
@@ -107,7 +109,8 @@ public:
                                       "; sizes are not negative");
     if (shape.size() > 64)
       fail(ErrorKind::unsupported, "has rank " + std::to_string(shape.size()) + "; the limit is 64");
-    Type element = elementType(context, dataType);
+    Type element = storageType(context, dataType);
+    narrow = narrowType(dataType);
     if (!element)
       fail(ErrorKind::unsupported, "has element type " + dataTypeName(dataType) + ", which Sprig does not have");
     if (tensor.has_segment()) fail(ErrorKind::unsupported, "is a segment of a tensor");
@@ -116,7 +119,7 @@ public:
     if (!elements || *elements > std::numeric_limits<int64_t>::max() / elementBytes)
       fail(ErrorKind::badInput, "has shape " + shapeText(shape) + ", whose size in bytes does not fit in 63 bits");
     count = *elements;
-    bytes = count * elementBytes;
+    bytes = narrow && count < int64_t(1) << 56 ? data::packedBytes(count, narrow->bits) : count * elementBytes;
     return RankedTensorType::get(shape, element);
   }
 
@@ -124,7 +127,8 @@ public:
     RankedTensorType tensorType = type();
     checkData();
     bool isBits = tensorType.getElementType().isInteger(1);
-    if (owner && tensor.has_raw_data() && !isBits)
+    bool isPacked = narrow && narrow->bits < 8;
+    if (owner && tensor.has_raw_data() && !isBits && !isPacked)
       return ir::makeConstant(tensorType, llvm::ArrayRef(tensor.raw_data().data(), tensor.raw_data().size()),
                               std::move(owner));
     std::vector<char> data;
@@ -134,6 +138,7 @@ public:
       data.assign(tensor.raw_data().begin(), tensor.raw_data().end());
     else
       data = typed();
+    if (isPacked) data = data::unpack(data, count, narrow->bits, narrow->isSigned);
     if (isBits)
       for (char &byte : data) byte = byte != 0;
     return ir::makeConstant(tensorType, std::move(data));
@@ -151,7 +156,7 @@ public:
       if (typedFields() > 1) fail(ErrorKind::badInput, "has data in several fields");
       int64_t got = tensor.float_data_size() + tensor.int32_data_size() + tensor.int64_data_size() +
                     tensor.double_data_size() + tensor.uint64_data_size() + tensor.string_data_size();
-      if (got != count)
+      if (got != fieldElements())
         fail(ErrorKind::badInput,
              "does not fit its data: " + need() + ", but it has " + std::to_string(got) + " elements");
       checkLimit();
@@ -160,6 +165,8 @@ public:
 
 private:
   [[noreturn]] void fail(ErrorKind kind, const std::string &text) { model.fail(kind, what + " " + text); }
+  /// Typed fields have an element for each packed byte.
+  int64_t fieldElements() const { return narrow && narrow->bits < 8 ? bytes : count; }
   bool isExternal() const { return tensor.data_location() == onnx::TensorProto::EXTERNAL; }
 
   std::string need() {
@@ -184,10 +191,10 @@ private:
   }
 
   template <typename Stored, typename Field> std::vector<char> convert(const Field &field, const char *name) {
-    if (field.size() != count)
+    if (field.size() != fieldElements())
       fail(ErrorKind::badInput,
            "does not fit its data: " + need() + ", its " + name + " has " + std::to_string(field.size()) + " elements");
-    std::vector<char> data(size_t(count) * sizeof(Stored));
+    std::vector<char> data(size_t(field.size()) * sizeof(Stored));
     char *out = data.data();
     for (auto element : field) {
       if constexpr (std::is_integral_v<Stored>)
@@ -287,6 +294,7 @@ private:
   const onnx::TensorProto &tensor;
   const std::string &what;
   int64_t maxBytes;
+  const NarrowType *narrow = nullptr;
   SmallVector<int64_t> shape;
   int64_t elementBytes = 0, count = 0, bytes = 0;
 };

@@ -7,7 +7,8 @@
 
 namespace sprig::onnximport {
 
-/// The element type of an ONNX data type, or null where Sprig has none (strings, complex, 4 and 8 bit floats).
+/// The element type of an ONNX data type, or null where Sprig has none (strings, complex) or only stores
+/// it (Narrow.h).
 mlir::Type elementType(mlir::MLIRContext *context, int dataType);
 /// ONNX's number of an element type; 0 when it has none.
 int dataTypeOf(mlir::Type elementType);
