@@ -24,6 +24,27 @@ bool isAnywhere(Operation *) { return true; }
 template <typename AttrT> bool is(Attribute value) { return isa<AttrT>(value); }
 } // namespace
 
+/// An axis, from where to where it goes, and either which function of a group it is or, for each port, dimensions that
+/// grow: dimension, multiple, add, divisor.
+static bool isLengths(Attribute value) {
+  auto stated = dyn_cast<DictionaryAttr>(value);
+  auto isInteger = [&](StringRef name) { return bool(stated.getAs<IntegerAttr>(name)); };
+  if (!stated || !stated.getAs<StringAttr>("axis") || !isInteger("first") || !isInteger("last")) return false;
+  auto isGrowing = [](Attribute port) {
+    auto dims = dyn_cast<DenseI64ArrayAttr>(port);
+    if (!dims || dims.size() % 4) return false;
+    for (int64_t i = 0; i < dims.size(); i += 4)
+      if (dims[i] < 0 || dims[i + 1] < 1 || dims[i + 3] < 1) return false;
+    return true;
+  };
+  auto arePorts = [&](StringRef side) {
+    auto ports = stated.getAs<ArrayAttr>(side);
+    return ports && llvm::all_of(ports, isGrowing);
+  };
+  bool isOfGroup = isInteger("length") && isInteger("group");
+  return stated.size() == 5 && (isOfGroup || (arePorts("inputs") && arePorts("outputs")));
+}
+
 static constexpr StringRef kPorts = "an argument or a result of a function";
 
 static ArrayRef<Row> rows() {
@@ -31,6 +52,8 @@ static ArrayRef<Row> rows() {
       {kEntryAttr, "a function", isOn<FunctionOpInterface>, "a string", is<StringAttr>},
       {kNameAttr, kPorts, nullptr, "a string", is<StringAttr>},
       {kIndependentSamplesAttr, "a function", isOn<FunctionOpInterface>, "no value", is<UnitAttr>},
+      {kLengthsAttr, "a function or a program", isOn<SymbolOpInterface>, "an axis, and how dimensions follow it",
+       isLengths},
       {kRepeatAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", is<IntegerAttr>},
       {kRepeatEntryAttr, "a function or a program", isOn<SymbolOpInterface>, "a string", is<StringAttr>},
       {kRepeatTurnAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", is<IntegerAttr>},

@@ -12,6 +12,9 @@ inline constexpr llvm::StringLiteral kEntryAttr = "nn.entry";
 inline constexpr llvm::StringLiteral kNameAttr = "nn.name";
 /// On a function: a UnitAttr, samples along the first axis do not depend on each other.
 inline constexpr llvm::StringLiteral kIndependentSamplesAttr = "nn.independent_samples";
+/// On a function, and the program that becomes of it: a DictionaryAttr, which of its dimensions grow with an axis
+/// (lib/Lengths/Passes.td).
+inline constexpr llvm::StringLiteral kLengthsAttr = "nn.lengths";
 /// On a function, and the program that becomes of it: an IntegerAttr, how often another entry does all of it in one
 /// call, and a StringAttr, that entry's name (lib/Schedule/RepeatPrograms.cpp).
 inline constexpr llvm::StringLiteral kRepeatAttr = "nn.repeat", kRepeatEntryAttr = "nn.repeat_entry";

@@ -10,6 +10,16 @@
 #include <tuple>
 #include <type_traits>
 
+namespace sprig {
+
+/// An axis of a tensor argument whose length calls choose: of which tensor, counted over all arguments.
+struct GrowingAxis {
+  size_t tensor = 0;
+  int axis = 0;
+};
+
+} // namespace sprig
+
 namespace sprig::frontend {
 
 /// Something of an argument that is no tensor.

@@ -23,6 +23,13 @@ struct FunctionOptions {
   /// dist::BatchShare in the function says how many samples all have, shares of several sizes. A function that runs as
   /// it is written adds up as it is written.
   FactorPolicy factors = FactorPolicy::never;
+  /// Axes that are as long as each call says, all of them the same: programs for lengths up to powers of two, and up to
+  /// `longest`, serve all calls, with the bits of a program of that very length (docs/lengths.md). Each is recorded at
+  /// up to five of its lengths, and refused (unsupported) where these are not one program but for the length; what the
+  /// body decides by a length in between is not seen. For functions that compute alone: no state, no random numbers, no
+  /// ranks; gradients do not flow through their calls.
+  std::vector<GrowingAxis> growing = {};
+  int64_t longest = 1024;
 };
 
 /// Turns compilation of all functions off (they run as they are written) and on again: for debugging. The environment

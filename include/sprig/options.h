@@ -52,6 +52,11 @@ struct Placement {
   std::vector<PlacementDecision> decisions; ///< in the program's order
 };
 
+/// Sizes from `first` to `last`, both among them.
+struct LengthRange {
+  int64_t first = 1, last = 1;
+};
+
 struct CompileOptions {
   /// The kind of device to compile for: cpu, cuda.
   std::string target = "cpu";
@@ -62,6 +67,10 @@ struct CompileOptions {
 
   /// Sizes of symbolic dimensions. Several sizes of one dimension make several entries of one package.
   std::map<std::string, std::vector<int64_t>> dims;
+  /// Symbolic dimensions of an ONNX model that calls choose, each time another size of a range ({"time", {1, 128}}):
+  /// at most one. Programs for lengths up to powers of two serve all of them, each result with the bits of a program of
+  /// that very length (docs/lengths.md). What cannot be so is refused by name.
+  std::map<std::string, LengthRange> ranges;
   /// Whole shapes of inputs.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Values that inputs of an ONNX model always have, as many as their shapes take: they become constants, the entries

@@ -84,6 +84,21 @@ Continuation gradientOf(const Graph &forward, std::span<const uint32_t> outputs,
 /// Jacobian-vector products: outputs are the derivatives of `outputs`, further inputs the tangents of `wrt`.
 Continuation tangentOf(const Graph &forward, std::span<const uint32_t> outputs, std::span<const uint32_t> wrt);
 
+/// A dimension that is (multiple * t + add) / divisor long, rounded down, where an axis is t long.
+struct GrowingDim {
+  int axis = 0;
+  int64_t multiple = 1, add = 0, divisor = 1;
+};
+/// A graph for several lengths of an axis (docs/lengths.md): its last input is the length (i64 scalar); others, and its
+/// outputs, are as long as the longest, of which the length's elements are given and valid.
+struct GrowingGraph {
+  Graph graph;
+  std::vector<std::vector<GrowingDim>> outputs; ///< of each, the dimensions that grow
+};
+/// One graph at several lengths, the longest first, the shortest last. Throws Error (unsupported) where they are not
+/// one program but for the length, or need what a program for all of them cannot have.
+GrowingGraph growingGraph(std::span<const std::pair<int64_t, const Graph *>> lengths, const std::string &axis);
+
 /// A composite operation as primitives: a graph of the node's operands and results; null for a primitive.
 std::shared_ptr<const Graph> decompose(const GraphNode &node, std::span<const TensorType> operands,
                                        std::span<const TensorType> results);

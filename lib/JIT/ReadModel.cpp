@@ -31,6 +31,8 @@ std::vector<std::map<std::string, int64_t>> sprig::entrySizes(const CompileOptio
 
 ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64_t>> &sizes,
                                    const CompileOptions &options, bool training) {
+  if (training && !options.ranges.empty())
+    throw Error(ErrorKind::unsupported, "ranges['" + options.ranges.begin()->first + "']: a training step has fixed sizes");
   ImportOptions import;
   import.training = training;
   import.warn = options.report;
@@ -40,6 +42,7 @@ ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64
     for (const auto &[dim, size] : dims)
       if (sizes.size() > 1) entry.name += "_" + dim + std::to_string(size);
     entry.dims = dims;
+    entry.ranges = options.ranges;
     entry.shapes = options.shapes;
     entry.fixed = options.values;
     import.entries.push_back(std::move(entry));
@@ -49,7 +52,7 @@ ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64
 
 mlir::OwningOpRef<mlir::ModuleOp> sprig::readText(mlir::MLIRContext &context, const ModelSource &model,
                                                   const CompileOptions &options) {
-  if (!options.dims.empty() || !options.shapes.empty() || !options.values.empty())
-    refuseOfText(model.name, "dims, shapes and values are");
+  if (!options.dims.empty() || !options.ranges.empty() || !options.shapes.empty() || !options.values.empty())
+    refuseOfText(model.name, "dims, ranges, shapes and values are");
   return readProgram(context, model, options.compileFrom);
 }

@@ -6,6 +6,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Lengths/Passes.h"
 #include "lib/Place/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
@@ -29,7 +30,11 @@ static void simplify(OpPassManager &passes, const CompileOptions &options) {
 }
 
 static void buildCanonicalize(OpPassManager &passes, const CompileOptions &options) {
-  // First of all: what freeze makes constant decides what folds.
+  // On programs as they were imported, while those of several lengths are alike.
+  MaskLengthsOptions lengths;
+  lengths.target = options.target;
+  passes.addPass(createMaskLengths(lengths));
+  // Before anything folds: what freeze makes constant decides what folds.
   if (options.freeze) {
     FreezeOptions freeze;
     freeze.strict = options.math == MathMode::strict;

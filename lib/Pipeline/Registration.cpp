@@ -3,6 +3,7 @@
 #include "dialects/Exec/Exec.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/NNDialect.h"
+#include "lib/Lengths/Passes.h"
 #include "lib/Place/Passes.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Shard/Passes.h"
@@ -53,6 +54,7 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
 
 void sprig::registerSprigPassesAndPhases() {
   registerTransforms();
+  registerSprigLengthsPasses();
   registerSprigPlacePasses();
   registerSprigSchedulePasses();
   registerSprigShardPasses();

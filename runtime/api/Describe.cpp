@@ -126,7 +126,7 @@ sprig_rt_status *sprig_rt_package_entry(const sprig_rt_package *package, uint32_
   return describeEntry(package, index, info, [&](const Entry &entry) -> Status {
     *info = {};
     info->name = entry.name.c_str();
-    info->input_count = uint32_t(entry.inputs.size());
+    info->input_count = uint32_t(entry.given().size());
     info->output_count = uint32_t(entry.outputs.size());
     info->lane_count = uint32_t(entry.lanes.size());
     info->buffer_count = uint32_t(entry.buffers.size());
@@ -155,6 +155,56 @@ sprig_rt_status *sprig_rt_package_entry_ranks(const sprig_rt_package *package, u
   });
 }
 
+sprig_rt_status *sprig_rt_package_entry_lengths(const sprig_rt_package *package, uint32_t index,
+                                                sprig_rt_lengths_info *info) {
+  return describeEntry(package, index, info, [&](const Entry &entry) -> Status {
+    sprig_rt_lengths_info found = {info->size, nullptr, 0, 0};
+    if (entry.lengths) found = {info->size, entry.lengths->axis.c_str(), entry.lengths->first, entry.lengths->last};
+    if (found.size == 0 || found.size > 4096)
+      return {SPRIG_RT_INVALID_ARGUMENT, concat("expected a size of ", sizeof found, ", got ", found.size)};
+    std::memcpy(info, &found, std::min(found.size, sizeof found));
+    return {};
+  });
+}
+
+static Status sizesAt(const Entry &entry, std::span<const TensorType> ports, const char *what, uint32_t index,
+                      int64_t length, int64_t *sizes) {
+  SPRIG_RETURN_IF_ERROR(checkIndex(what, index, ports.size()));
+  if (entry.lengths && (length < entry.lengths->first || length > entry.lengths->last))
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("entry '", entry.name, "': expected a length from ", entry.lengths->first,
+                                              " to ", entry.lengths->last, ", got ", length)};
+  for (size_t axis = 0; axis < ports[index].shape.size(); ++axis) sizes[axis] = ports[index].sizeAt(axis, length);
+  return {};
+}
+
+sprig_rt_status *sprig_rt_package_input_at(const sprig_rt_package *package, uint32_t entry, uint32_t index,
+                                           int64_t length, int64_t *sizes) {
+  return describeEntry(package, entry, sizes, [&](const Entry &found) -> Status {
+    return sizesAt(found, found.given(), "an input", index, length, sizes);
+  });
+}
+
+sprig_rt_status *sprig_rt_package_output_at(const sprig_rt_package *package, uint32_t entry, uint32_t index,
+                                            int64_t length, int64_t *sizes) {
+  return describeEntry(package, entry, sizes, [&](const Entry &found) -> Status {
+    return sizesAt(found, found.outputs, "an output", index, length, sizes);
+  });
+}
+
+sprig_rt_status *sprig_rt_package_output_of(const sprig_rt_package *package, uint32_t chosen,
+                                            const sprig_rt_tensor *inputs, size_t input_count, uint32_t index,
+                                            int64_t *sizes) {
+  return describe(package, sizes, [&](const Package &loaded) -> Status {
+    SPRIG_RETURN_IF_ERROR(input_count ? requireHandle(inputs, "list of inputs") : Status());
+    Choice choice;
+    SPRIG_RETURN_IF_ERROR(chooseEntry(loaded.program(), int32_t(chosen), {inputs, input_count}, choice));
+    const std::vector<TensorType> &outputs = loaded.program().entries[choice.entry].outputs;
+    SPRIG_RETURN_IF_ERROR(checkIndex("an output", index, outputs.size()));
+    for (size_t axis = 0; axis < outputs[index].shape.size(); ++axis) sizes[axis] = choice.sizeOf(outputs[index], axis);
+    return {};
+  });
+}
+
 sprig_rt_status *sprig_rt_package_find_entry(const sprig_rt_package *package, const char *name, uint32_t *entry) {
   return describe(package, entry, [&](const Package &loaded) -> Status {
     SPRIG_RETURN_IF_ERROR(requireHandle(name, "name"));
@@ -175,7 +225,7 @@ sprig_rt_status *sprig_rt_package_find_entry(const sprig_rt_package *package, co
 sprig_rt_status *sprig_rt_package_input(const sprig_rt_package *package, uint32_t entry, uint32_t index,
                                         sprig_rt_tensor_info *info) {
   return describeEntry(package, entry, info, [&](const Entry &found) -> Status {
-    SPRIG_RETURN_IF_ERROR(checkIndex("an input", index, found.inputs.size()));
+    SPRIG_RETURN_IF_ERROR(checkIndex("an input", index, found.given().size()));
     *info = describeTensor(found.inputs[index]);
     return {};
   });
@@ -347,7 +397,7 @@ sprig_rt_status *sprig_rt_package_choose(const sprig_rt_package *package, int32_
     Choice choice;
     SPRIG_RETURN_IF_ERROR(chooseEntry(loaded.program(), entry, {inputs, input_count}, choice));
     *chosen = choice.entry;
-    if (samples) *samples = choice.exact ? -1 : choice.samples;
+    if (samples) *samples = choice.exact || choice.length ? -1 : choice.samples;
     return {};
   });
 }

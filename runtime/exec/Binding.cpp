@@ -75,10 +75,10 @@ static int64_t rowStride(const TensorType &type, const sprig_rt_tensor &tensor) 
 }
 
 // Where the caller's part for this run starts.
-static uint8_t *firstRow(const TensorType &type, const sprig_rt_tensor &tensor, Binding::Samples samples) {
+static uint8_t *firstRow(const TensorType &type, const sprig_rt_tensor &tensor, Binding::Extent extent) {
   uint8_t *data = static_cast<uint8_t *>(tensor.data);
-  if (samples.rows == kNoSamples || samples.first == 0) return data;
-  return data + samples.first * rowStride(type, tensor) * int64_t(dtypeSize(type.dtype));
+  if (extent.rows == kNoSamples || extent.first == 0) return data;
+  return data + extent.first * rowStride(type, tensor) * int64_t(dtypeSize(type.dtype));
 }
 
 // Kernels read and write single elements and vectors that may lie anywhere between them, so the alignment of an element
@@ -87,11 +87,35 @@ static bool isAligned(const void *address, int dtype) {
   return reinterpret_cast<uintptr_t>(address) % dtypeSize(dtype) == 0;
 }
 
-static bool usableInPlace(const TensorType &type, const sprig_rt_tensor &tensor, Binding::Samples samples,
+static bool usableInPlace(const TensorType &type, const sprig_rt_tensor &tensor, Binding::Extent extent,
                           const uint8_t *address) {
-  return isAligned(address, type.dtype) && (samples.rows == kNoSamples || samples.rows == type.shape[0]) &&
+  for (const GrowingDim &each : type.growing)
+    if (each.at(extent.length) != type.shape[each.dim]) return false;
+  return isAligned(address, type.dtype) && (extent.rows == kNoSamples || extent.rows == type.shape[0]) &&
          isDense(type.shape, tensor.strides);
 }
+
+namespace {
+// The part of an array of the entry that a run takes from the caller, or gives it.
+struct TakenPart {
+  TakenPart(const TensorType &type, Binding::Extent extent) : rank(type.shape.size()) {
+    int64_t step = 1;
+    for (size_t d = rank; d-- > 0; step *= type.shape[d]) {
+      strides[d] = step;
+      sizes[d] = extent.length ? type.sizeAt(d, extent.length) : type.shape[d];
+      isWhole &= sizes[d] == type.shape[d];
+    }
+    if (extent.rows == kNoSamples) return;
+    isWhole = extent.rows == type.shape[0];
+    sizes[0] = extent.rows;
+  }
+  std::span<const int64_t> shape() const { return {sizes, rank}; }
+
+  size_t rank;
+  int64_t sizes[64], strides[64]; // in the entry's array
+  bool isWhole = true;
+};
+} // namespace
 
 void Binding::bind(Port &port, void *address) {
   if (address == port.bound) return;
@@ -146,22 +170,29 @@ Status Binding::stage(Port &port, const TensorType &type, uint8_t *&address) {
 }
 
 // Samples beyond the caller's repeat its last one: what they compute is thrown away, but must not fail on values that
-// the caller never gave.
-void Binding::packInput(Port &port, const TensorType &type, const sprig_rt_tensor &tensor, Samples samples,
-                        uint8_t *target) {
-  const uint8_t *source = firstRow(type, tensor, samples);
-  uint64_t size = dtypeSize(type.dtype);
-  if (samples.rows == kNoSamples) return packStrided(type.shape, tensor.strides, size, source, target);
-  int64_t shape[64];
-  std::copy(type.shape.begin(), type.shape.end(), shape);
-  shape[0] = samples.rows;
-  packStrided({shape, type.shape.size()}, tensor.strides, size, source, target);
+// the caller never gave. What is behind a length is zeros, which programs of several lengths leave alone.
+void Binding::packInput(const TensorType &type, const sprig_rt_tensor &tensor, Extent extent, uint8_t *target) {
+  TakenPart part(type, extent);
+  if (extent.length && !part.isWhole) std::memset(target, 0, type.bytes);
+  copyStrided(part.shape(), dtypeSize(type.dtype), firstRow(type, tensor, extent), tensor.strides, target,
+              part.strides);
+  if (extent.rows == kNoSamples) return;
   uint64_t rowBytes = type.bytes / uint64_t(type.shape[0]);
-  for (int64_t row = samples.rows; row < type.shape[0]; ++row)
-    std::memcpy(target + uint64_t(row) * rowBytes, target + uint64_t(samples.rows - 1) * rowBytes, rowBytes);
+  for (int64_t row = extent.rows; row < type.shape[0]; ++row)
+    std::memcpy(target + uint64_t(row) * rowBytes, target + uint64_t(extent.rows - 1) * rowBytes, rowBytes);
 }
 
-Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples samples, std::span<const char> onDevice) {
+Status Binding::bindLength(int64_t given) {
+  if (!given) return {};
+  length = given;
+  Port &port = inputs.list.back();
+  SPRIG_RETURN_IF_ERROR(makeCopies(port, entry.inputs.back()));
+  bind(port, &length);
+  addTransfers(inputs, uint32_t(inputs.list.size() - 1), entry.inputs.back(), package, true);
+  return {};
+}
+
+Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Extent extent, std::span<const char> onDevice) {
   inPlace = false;
   inputs.staged = 0;
   inputs.transfers.clear();
@@ -174,18 +205,18 @@ Status Binding::bindInputs(std::span<const sprig_rt_tensor> tensors, Samples sam
       continue;
     }
     SPRIG_RETURN_IF_ERROR(makeCopies(port, type));
-    uint8_t *address = firstRow(type, tensors[i], samples);
-    if (!usableInPlace(type, tensors[i], samples, address) || !address) {
+    uint8_t *address = firstRow(type, tensors[i], extent);
+    if (!usableInPlace(type, tensors[i], extent, address) || !address) {
       uint8_t *target = nullptr;
       SPRIG_RETURN_IF_ERROR(stage(port, type, target));
-      if (type.bytes) packInput(port, type, tensors[i], samples, target);
+      if (type.bytes) packInput(type, tensors[i], extent, target);
       address = target;
       ++inputs.staged;
     }
     bind(port, address);
     addTransfers(inputs, uint32_t(i), type, package, true);
   }
-  return {};
+  return bindLength(extent.length);
 }
 
 static bool overlaps(const uint8_t *a, uint64_t aBytes, const uint8_t *b, uint64_t bBytes) {
@@ -203,7 +234,7 @@ Status Binding::sharesNothing(const Port &port, const TensorType &type, const Po
 }
 
 Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<const sprig_rt_tensor> given,
-                            Samples samples, std::span<const char> onDevice) {
+                            Extent extent, std::span<const char> onDevice) {
   outputs.staged = 0;
   outputs.transfers.clear();
   if (!package.executes()) return {};
@@ -217,8 +248,8 @@ Status Binding::bindOutputs(std::span<const sprig_rt_tensor> tensors, std::span<
       continue;
     }
     SPRIG_RETURN_IF_ERROR(makeCopies(port, type));
-    uint8_t *address = firstRow(type, tensors[i], samples);
-    port.staged = !address || !usableInPlace(type, tensors[i], samples, address);
+    uint8_t *address = firstRow(type, tensors[i], extent);
+    port.staged = !address || !usableInPlace(type, tensors[i], extent, address);
     for (size_t in = 0; in < given.size() && !port.staged; ++in)
       port.staged =
           overlaps(address, type.bytes, static_cast<const uint8_t *>(inputs.list[in].bound), entry.inputs[in].bytes);
@@ -241,7 +272,7 @@ static bool sameType(const TensorType &type, const sprig_rt_tensor &tensor) {
 }
 
 bool Binding::takes(std::span<const sprig_rt_tensor> in) const {
-  if (in.size() != entry.inputs.size()) return false;
+  if (in.size() != entry.inputs.size() || entry.lengths) return false;
   for (size_t i = 0; i < in.size(); ++i)
     if (!sameType(entry.inputs[i], in[i])) return false;
   return true;
@@ -253,7 +284,8 @@ static bool fitsInPlace(const TensorType &type, const sprig_rt_tensor &tensor) {
 }
 
 bool Binding::bindInPlace(std::span<const sprig_rt_tensor> in, std::span<const sprig_rt_tensor> out) {
-  if (!package.isOnHost() || in.size() != inputs.list.size() || out.size() != outputs.list.size()) return false;
+  if (!package.isOnHost() || entry.lengths || in.size() != inputs.list.size() || out.size() != outputs.list.size())
+    return false;
   bool same = inPlace; // the arrays of the call before, which were checked against each other
   for (size_t i = 0; i < in.size(); ++i) {
     if (!fitsInPlace(entry.inputs[i], in[i])) return false;
@@ -277,17 +309,15 @@ bool Binding::bindInPlace(std::span<const sprig_rt_tensor> in, std::span<const s
   return inPlace = true;
 }
 
-void Binding::finishOutputs(std::span<const sprig_rt_tensor> tensors, Samples samples) {
+void Binding::finishOutputs(std::span<const sprig_rt_tensor> tensors, Extent extent) {
   if (outputs.staged == 0) return;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const Port &port = outputs.list[i];
     const TensorType &type = entry.outputs[i];
     if (!port.staged || type.bytes == 0) continue;
-    int64_t shape[64];
-    std::copy(type.shape.begin(), type.shape.end(), shape);
-    if (samples.rows != kNoSamples) shape[0] = samples.rows;
-    unpackStrided({shape, type.shape.size()}, tensors[i].strides, dtypeSize(type.dtype), port.staging.data(),
-                  firstRow(type, tensors[i], samples));
+    TakenPart part(type, extent);
+    copyStrided(part.shape(), dtypeSize(type.dtype), port.staging.data(), part.strides,
+                firstRow(type, tensors[i], extent), tensors[i].strides);
   }
 }
 

@@ -17,22 +17,24 @@ public:
   // The state's buffers, where they are now; always the same state. Fails where the caller has bound none.
   Status bindState(const State &state) { return state.version() == seenVersion ? Status() : rebindState(state); }
 
-  // A run of samples [first, first + rows) of the caller's arrays; all of them when rows < 0.
-  struct Samples {
+  // What a run takes of the caller's arrays: samples [first, first + rows), all of them when rows < 0. Of an entry that
+  // takes several lengths, the one that they have.
+  struct Extent {
     int64_t first = 0;
     int64_t rows = -1;
+    int64_t length = 0;
   };
   // The usual call: binds arrays that fit the entry exactly and can all be used where they are. False for any other,
   // which then needs the checks and the copies of the functions below.
   bool takes(std::span<const sprig_rt_tensor> inputs) const; // whether types and shapes of the inputs fit
   bool bindInPlace(std::span<const sprig_rt_tensor> inputs, std::span<const sprig_rt_tensor> outputs);
   // `onDevice`: which of them lie on the entry's only device; empty: none.
-  Status bindInputs(std::span<const sprig_rt_tensor> inputs, Samples samples, std::span<const char> onDevice);
+  Status bindInputs(std::span<const sprig_rt_tensor> inputs, Extent extent, std::span<const char> onDevice);
   // An output that shares memory of the host with an input is staged, so that kernels never see it change under them.
-  Status bindOutputs(std::span<const sprig_rt_tensor> outputs, std::span<const sprig_rt_tensor> inputs, Samples samples,
+  Status bindOutputs(std::span<const sprig_rt_tensor> outputs, std::span<const sprig_rt_tensor> inputs, Extent extent,
                      std::span<const char> onDevice);
   // Moves staged outputs to the caller.
-  void finishOutputs(std::span<const sprig_rt_tensor> outputs, Samples samples);
+  void finishOutputs(std::span<const sprig_rt_tensor> outputs, Extent extent);
 
   void *const *operands() const { return addresses.data(); }
   // From the caller's arrays, or what was packed of them, to devices; and back. Empty where those work on the host's.
@@ -75,11 +77,13 @@ private:
                               const std::vector<TensorType> &types, size_t count, const char *what);
   Status rebindState(const State &state);
   Status stage(Port &port, const TensorType &type, uint8_t *&address);
-  void packInput(Port &port, const TensorType &type, const sprig_rt_tensor &tensor, Samples samples, uint8_t *target);
+  void packInput(const TensorType &type, const sprig_rt_tensor &tensor, Extent extent, uint8_t *target);
+  Status bindLength(int64_t length);
 
   const Package &package;
   const Entry &entry;
   std::vector<void *> addresses;
+  int64_t length = 0; // what the last input of an entry that takes several is bound to
   Ports inputs;
   Ports outputs;
   std::vector<Port> states; // of the package, those that the entry uses with patches

@@ -17,10 +17,32 @@ bool sameFrom(size_t axis, const TensorType &want, const sprig_rt_tensor &got) {
 }
 
 bool fits(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
-  if (entry.inputs.size() != inputs.size()) return false;
+  if (entry.inputs.size() != inputs.size() || entry.lengths) return false;
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!sameFrom(0, entry.inputs[i], inputs[i])) return false;
   return true;
+}
+
+// The length that the shapes of inputs tell, which may be none of the entry's; 0: they tell none.
+int64_t lengthOf(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (const GrowingDim &each : entry.inputs[i].growing)
+      if (each.divisor == 1 && each.dim < inputs[i].rank) return (inputs[i].shape[each.dim] - each.add) / each.multiple;
+  return 0;
+}
+
+// The length at which the inputs fit an entry that takes several; 0: they do not.
+int64_t fittingLength(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
+  if (!entry.lengths || entry.given().size() != inputs.size()) return 0;
+  int64_t length = lengthOf(entry, inputs);
+  if (length < entry.lengths->first || length > entry.lengths->last) return 0;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorType &type = entry.inputs[i];
+    if (type.dtype != inputs[i].dtype || type.shape.size() != inputs[i].rank) return 0;
+    for (size_t axis = 0; axis < type.shape.size(); ++axis)
+      if (inputs[i].shape[axis] != type.sizeAt(axis, length)) return 0;
+  }
+  return length;
 }
 
 // Whether the inputs differ from the entry's in the number of samples only, the same number in all.
@@ -43,34 +65,64 @@ bool sameFamily(const Entry &a, const Entry &b) {
          alike(a.outputs, b.outputs);
 }
 
-std::string signature(const std::vector<TensorType> &tensors) {
+// "1x3..16x8xf32": of one that grows from 3 to 16.
+std::string typeText(const TensorType &type, const std::optional<Lengths> &lengths) {
+  if (type.growing.empty()) return shapeText(type.shape, type.dtype);
+  std::string text;
+  for (size_t axis = 0; axis < type.shape.size(); ++axis) {
+    int64_t shortest = type.sizeAt(axis, lengths->first);
+    if (shortest != type.shape[axis]) text += std::to_string(shortest) + "..";
+    text += std::to_string(type.shape[axis]) + "x";
+  }
+  return text + dtypeName(type.dtype);
+}
+
+std::string signature(std::span<const TensorType> tensors, const Entry &entry) {
   std::string text;
   for (const TensorType &tensor : tensors)
-    text += concat(text.empty() ? "" : ", ", "'", tensor.name, "' ", shapeText(tensor.shape, tensor.dtype));
+    text += concat(text.empty() ? "" : ", ", "'", tensor.name, "' ", typeText(tensor, entry.lengths));
   return "(" + text + ")";
 }
 
-Status explainMismatch(const Entry &entry, const char *what, const std::vector<TensorType> &want,
-                       std::span<const sprig_rt_tensor> got) {
+Status explainMismatch(const Entry &entry, const char *what, std::span<const TensorType> want,
+                       std::span<const sprig_rt_tensor> got, const Choice &choice) {
   if (want.size() != got.size())
     return {SPRIG_RT_BAD_INPUT, concat("entry '", entry.name, "': expected ", want.size(), " ", what,
-                                       want.size() == 1 ? " " : "s ", signature(want), ", got ", got.size())};
-  for (size_t i = 0; i < got.size(); ++i)
-    if (!sameFrom(0, want[i], got[i]))
+                                       want.size() == 1 ? " " : "s ", signature(want, entry), ", got ", got.size())};
+  for (size_t i = 0; i < got.size(); ++i) {
+    TensorType at = want[i];
+    for (size_t axis = 0; axis < at.shape.size(); ++axis) at.shape[axis] = choice.sizeOf(want[i], axis);
+    if (!sameFrom(0, at, got[i]))
       return {SPRIG_RT_BAD_INPUT,
-              concat(what, " ", i, " '", want[i].name, "': expected ", shapeText(want[i].shape, want[i].dtype),
-                     ", got ", shapeText(shapeOf(got[i]), got[i].dtype))};
+              concat(what, " ", i, " '", at.name, "': expected ",
+                     choice.exact ? typeText(want[i], entry.lengths) : shapeText(at.shape, at.dtype), ", got ",
+                     shapeText(shapeOf(got[i]), got[i].dtype))};
+  }
   return {};
 }
 
+// Of an entry that takes several lengths: which of its bounds is missed, or which input does not go with the others.
+Status explainLengths(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
+  const Lengths &lengths = *entry.lengths;
+  int64_t length = entry.given().size() == inputs.size() ? lengthOf(entry, inputs) : 0;
+  if (length >= lengths.first && length <= lengths.last)
+    return explainMismatch(entry, "input", entry.given(), inputs, {.exact = false, .length = length});
+  if (entry.given().size() != inputs.size()) return explainMismatch(entry, "input", entry.given(), inputs, {});
+  return {SPRIG_RT_BAD_INPUT, concat("entry '", entry.name, "' takes ", lengths.first, " to ", lengths.last, " of '",
+                                     lengths.axis, "' ", signature(entry.given(), entry), ", got ", length)};
+}
+
+Status explainInputs(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
+  return entry.lengths ? explainLengths(entry, inputs) : explainMismatch(entry, "input", entry.inputs, inputs, {});
+}
+
 Status noEntryFits(const Program &program, std::span<const sprig_rt_tensor> inputs) {
-  if (program.entries.size() == 1)
-    return explainMismatch(program.entries[0], "input", program.entries[0].inputs, inputs);
+  if (program.entries.size() == 1) return explainInputs(program.entries[0], inputs);
   std::string got, have;
   for (const sprig_rt_tensor &input : inputs)
     got += concat(got.empty() ? "" : ", ", shapeText(shapeOf(input), input.dtype));
   for (const Entry &entry : program.entries)
-    have += concat(have.empty() ? "" : "; ", entry.name, " ", signature(entry.inputs));
+    have += concat(have.empty() ? "" : "; ", entry.name, " ", signature(entry.given(), entry));
   return {SPRIG_RT_BAD_INPUT, concat("no entry takes inputs (", got, "); there is ", have.empty() ? "none" : have)};
 }
 
@@ -106,16 +158,20 @@ Status chooseEntry(const Program &program, int32_t entry, std::span<const sprig_
   auto isOthers = [&](const Entry &each) { return any && rank >= 0 && each.rank >= 0 && each.rank != rank; };
   for (uint32_t i = first; i < end; ++i)
     if (!isOthers(program.entries[i]) && fits(program.entries[i], inputs)) {
-      choice = {i, true, 0};
+      choice = {i};
+      return {};
+    }
+  for (uint32_t i = first; i < end; ++i)
+    if (int64_t length = fittingLength(program.entries[i], inputs)) {
+      choice = {.entry = i, .exact = false, .length = length};
       return {};
     }
   for (uint32_t i = first; i < end; ++i)
     if (!isOthers(program.entries[i]) && fitsButSamples(program.entries[i], inputs)) {
-      choice = {i, false, inputs[0].shape[0]};
+      choice = {.entry = i, .exact = false, .samples = inputs[0].shape[0]};
       return {};
     }
-  return any ? noEntryFits(program, inputs)
-             : explainMismatch(program.entries[first], "input", program.entries[first].inputs, inputs);
+  return any ? noEntryFits(program, inputs) : explainInputs(program.entries[first], inputs);
 }
 
 uint32_t entryForSamples(const Program &program, uint32_t like, int64_t samples) {
@@ -130,16 +186,18 @@ uint32_t entryForSamples(const Program &program, uint32_t like, int64_t samples)
   return best;
 }
 
-Status checkOutputs(const Entry &entry, int64_t samples, std::span<const sprig_rt_tensor> outputs) {
+Status checkOutputs(const Entry &entry, const Choice &choice, std::span<const sprig_rt_tensor> outputs) {
   SPRIG_RETURN_IF_ERROR(checkTensors(outputs, "output"));
-  if (samples < 0) return explainMismatch(entry, "output", entry.outputs, outputs);
+  auto isRight = [&](size_t i) {
+    const TensorType &type = entry.outputs[i];
+    if (outputs[i].dtype != type.dtype || outputs[i].rank != type.shape.size()) return false;
+    for (size_t axis = 0; axis < type.shape.size(); ++axis)
+      if (outputs[i].shape[axis] != choice.sizeOf(type, axis)) return false;
+    return true;
+  };
   bool same = entry.outputs.size() == outputs.size();
-  for (size_t i = 0; same && i < outputs.size(); ++i)
-    same = outputs[i].rank && outputs[i].shape[0] == samples && sameFrom(1, entry.outputs[i], outputs[i]);
-  if (same) return {};
-  std::vector<TensorType> want = entry.outputs;
-  for (TensorType &tensor : want) tensor.shape[0] = samples;
-  return explainMismatch(entry, "output", want, outputs);
+  for (size_t i = 0; same && i < outputs.size(); ++i) same = isRight(i);
+  return same ? Status() : explainMismatch(entry, "output", entry.outputs, outputs, choice);
 }
 
 } // namespace sprig::rt::core

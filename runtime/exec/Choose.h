@@ -1,4 +1,5 @@
-// Which entry a call means: the one that its shapes fit, or one that the batch is split or padded to.
+// Which entry a call means: the one that its shapes fit, one that takes its length, or one that the batch is split or
+// padded to.
 #ifndef SPRIG_RUNTIME_EXEC_CHOOSE_H
 #define SPRIG_RUNTIME_EXEC_CHOOSE_H
 
@@ -12,7 +13,14 @@ namespace sprig::rt::core {
 struct Choice {
   uint32_t entry = 0; // that fits exactly; or the first of its family
   bool exact = true;
-  int64_t samples = 0; // of the call, when not exact
+  int64_t samples = 0; // of the call, when it is split or padded
+  int64_t length = 0;  // of the call, where the entry takes several
+
+  // How long a dimension of an output is.
+  int64_t sizeOf(const TensorType &output, size_t axis) const {
+    if (length) return output.sizeAt(axis, length);
+    return axis == 0 && !exact ? samples : output.shape[axis];
+  }
 };
 
 // `entry`: an index, or SPRIG_RT_ANY_ENTRY. Checks all inputs. Allocates only for an error's text.
@@ -23,8 +31,8 @@ Status chooseEntry(const Program &program, int32_t entry, std::span<const sprig_
 // largest.
 uint32_t entryForSamples(const Program &program, uint32_t like, int64_t samples);
 
-// Checks outputs against the entry; with `samples` >= 0 in place of its first axis.
-Status checkOutputs(const Entry &entry, int64_t samples, std::span<const sprig_rt_tensor> outputs);
+// Checks outputs against the chosen entry.
+Status checkOutputs(const Entry &entry, const Choice &choice, std::span<const sprig_rt_tensor> outputs);
 
 } // namespace sprig::rt::core
 

@@ -41,7 +41,7 @@ Status Context::bindingFor(uint32_t entry, Binding *&binding) {
 Status Context::check(int32_t entry, Tensors inputs, Tensors outputs, Choice &choice) const {
   SPRIG_RETURN_IF_ERROR(
       chooseEntry(owner->program(), entry, inputs, choice, executable->group ? executable->group->rank() : -1));
-  return checkOutputs(owner->program().entries[choice.entry], choice.exact ? -1 : choice.samples, outputs);
+  return checkOutputs(owner->program().entries[choice.entry], choice, outputs);
 }
 
 namespace {
@@ -338,6 +338,7 @@ Status Context::invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, co
 
 template <bool Recorded> Status Context::runChoice(const Choice &choice, Tensors inputs, Tensors outputs) {
   if (choice.exact) return runOnce<Recorded>(choice.entry, inputs, outputs, {});
+  if (choice.length) return runOnce<Recorded>(choice.entry, inputs, outputs, {.length = choice.length});
   for (int64_t first = 0; first < choice.samples;) {
     int64_t left = choice.samples - first;
     uint32_t entry = entryForSamples(owner->program(), choice.entry, left);
@@ -351,19 +352,19 @@ template <bool Recorded> Status Context::runChoice(const Choice &choice, Tensors
 }
 
 template <bool Recorded>
-Status Context::runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Samples samples) {
+Status Context::runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Extent extent) {
   Recording *recording = Recorded ? executable->recording() : nullptr;
   uint64_t begin = Recorded ? ticks() : 0;
   if (Recorded) recording->entry = entry;
   Binding *binding = nullptr;
   SPRIG_RETURN_IF_ERROR(bindingFor(entry, binding));
   if (state) SPRIG_RETURN_IF_ERROR(binding->bindState(*state));
-  SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, samples, places.inputs()));
-  SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, samples, places.outputs()));
+  SPRIG_RETURN_IF_ERROR(binding->bindInputs(inputs, extent, places.inputs()));
+  SPRIG_RETURN_IF_ERROR(binding->bindOutputs(outputs, inputs, extent, places.outputs()));
   if (Recorded) recording->add(SPRIG_RT_PROFILE_BIND, begin);
   SPRIG_RETURN_IF_ERROR(executable->run(entry, *binding), concat("entry '", owner->program().entries[entry].name, "'"));
   begin = Recorded ? ticks() : 0;
-  binding->finishOutputs(outputs, samples);
+  binding->finishOutputs(outputs, extent);
   if (Recorded) recording->add(SPRIG_RT_PROFILE_FINISH, begin);
   info.entry = entry;
   ++info.runs;

@@ -104,7 +104,7 @@ private:
   template <bool Recorded>
   Status invokeChecked(int32_t entry, Tensors inputs, Tensors outputs, const std::atomic<bool> *cancelled);
   template <bool Recorded> Status runChoice(const Choice &choice, Tensors inputs, Tensors outputs);
-  template <bool Recorded> Status runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Samples samples);
+  template <bool Recorded> Status runOnce(uint32_t entry, Tensors inputs, Tensors outputs, Binding::Extent extent);
 
   std::shared_ptr<const Package> owner;
   std::shared_ptr<Pool> pool;

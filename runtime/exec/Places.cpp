@@ -44,6 +44,9 @@ Status find(const Package &package, const Choice &choice, std::string_view name,
                                          "), expected one that runs on ", found->name(), " alone")};
   if (only != found)
     return {SPRIG_RT_INVALID_ARGUMENT, concat("entry '", entry.name, "' runs on ", only->name(), ", got '", name, "'")};
+  if (choice.length)
+    return {SPRIG_RT_UNSUPPORTED, concat("entry '", entry.name, "': takes several lengths, and arrays in memory of ",
+                                         found->name(), " are not padded to the longest")};
   if (!choice.exact)
     return {SPRIG_RT_UNSUPPORTED,
             concat("entry '", entry.name, "': expected a batch that an entry has, as arrays in memory of ",

@@ -10,11 +10,9 @@ namespace sprig::rt::core {
 // Whether elements lie densely in row-major order; strides in elements, null for exactly that.
 bool isDense(std::span<const int64_t> shape, const int64_t *strides);
 
-// Dense target from strided source, and back. `shape` has at most 64 dimensions.
-void packStrided(std::span<const int64_t> shape, const int64_t *strides, uint64_t elementSize, const uint8_t *source,
-                 uint8_t *dense);
-void unpackStrided(std::span<const int64_t> shape, const int64_t *strides, uint64_t elementSize, const uint8_t *dense,
-                   uint8_t *target);
+// Copies the elements of an array of at most 64 dimensions. Strides in elements; null: dense.
+void copyStrided(std::span<const int64_t> shape, uint64_t elementSize, const uint8_t *source,
+                 const int64_t *sourceStrides, uint8_t *target, const int64_t *targetStrides);
 
 } // namespace sprig::rt::core
 

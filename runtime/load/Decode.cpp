@@ -106,7 +106,14 @@ private:
     to.name = text(from.name());
     to.dtype = int(from.dtype());
     SPRIG_RETURN_IF_ERROR(numbers(from.piece(), to.piece));
+    if (from.growing()) SPRIG_RETURN_IF_ERROR(checkAligned(*from.growing(), alignof(fb::GrowingDim)), "growing");
+    SPRIG_RETURN_IF_ERROR(list(from.growing(), to.growing, &Decoder::growingDim), "growing");
     return numbers(from.shape(), to.shape);
+  }
+
+  Status growingDim(const fb::GrowingDim &from, GrowingDim &to) {
+    to = {from.dim(), from.multiple(), from.add(), from.divisor()};
+    return {};
   }
 
   Status buffer(const fb::Buffer &from, Buffer &to) {
@@ -336,6 +343,8 @@ private:
     to.rank = from.rank();
     to.samplesOfRanks = from.samples_of_ranks();
     SPRIG_RETURN_IF_ERROR(list(from.mesh(), to.mesh, &Decoder::axis), "mesh");
+    if (const fb::Lengths *lengths = from.lengths())
+      to.lengths = {text(lengths->axis()), lengths->first(), lengths->last()};
     SPRIG_RETURN_IF_ERROR(list(from.inputs(), to.inputs, &Decoder::tensor), "inputs");
     SPRIG_RETURN_IF_ERROR(list(from.outputs(), to.outputs, &Decoder::tensor), "outputs");
     SPRIG_RETURN_IF_ERROR(list(from.buffers(), to.buffers, &Decoder::buffer), "buffers");

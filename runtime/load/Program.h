@@ -19,6 +19,14 @@ namespace sprig::rt::core {
 // The kind of devices whose kernels are found by name, each tile one block.
 inline constexpr std::string_view kCudaKind = "cuda";
 
+// A dimension that grows with the entry's axis; see program.fbs.
+struct GrowingDim {
+  uint32_t dim;
+  int64_t multiple, add, divisor;
+
+  int64_t at(int64_t length) const { return (multiple * length + add) / divisor; } // verified to be none below zero
+};
+
 struct TensorType {
   std::string name;
   int dtype = 0; // sprig_rt_dtype
@@ -26,9 +34,15 @@ struct TensorType {
   uint64_t bytes = 0; // set by Verify
   // Of a rank's piece: the shape of what all ranks have together, then where it begins in it. Empty: it is whole.
   std::vector<int64_t> piece = {};
+  std::vector<GrowingDim> growing = {};
 
   std::span<const int64_t> whole() const { return piece.empty() ? shape : std::span(piece).first(shape.size()); }
   std::span<const int64_t> first() const { return std::span(piece).subspan(piece.size() / 2); }
+  int64_t sizeAt(size_t axis, int64_t length) const {
+    for (const GrowingDim &each : growing)
+      if (each.dim == axis) return each.at(length);
+    return shape[axis];
+  }
 };
 
 enum class BufferKind : uint8_t { Arena, Input, Output, Constant, State };
@@ -161,6 +175,12 @@ struct Axis {
   uint32_t ranks;
 };
 
+// The axis that an entry's growing dimensions follow.
+struct Lengths {
+  std::string axis;
+  int64_t first, last;
+};
+
 struct Entry {
   std::string name;
   std::vector<TensorType> inputs;
@@ -173,13 +193,16 @@ struct Entry {
   uint32_t eventCount;
   bool independentSamples;
   bool updatesState;
-  bool usesState = false;           // set by Verify
-  std::vector<uint64_t> moreArenas; // of the devices after the first; may be shorter than they are
-  uint32_t ranks = 1;               // that run it together
-  int32_t rank = -1;                // whose it is; -1: every one's
-  uint64_t samplesOfRanks = 0;      // of a call of all of them; 0: unknown
-  std::vector<Axis> mesh = {};      // of all of them; empty where none is stated
+  bool usesState = false;              // set by Verify
+  std::vector<uint64_t> moreArenas;    // of the devices after the first; may be shorter than they are
+  uint32_t ranks = 1;                  // that run it together
+  int32_t rank = -1;                   // whose it is; -1: every one's
+  uint64_t samplesOfRanks = 0;         // of a call of all of them; 0: unknown
+  std::vector<Axis> mesh = {};         // of all of them; empty where none is stated
+  std::optional<Lengths> lengths = {}; // then the last input is the runtime's to give: see program.fbs
 
+  // The inputs that callers give.
+  std::span<const TensorType> given() const { return std::span(inputs).first(inputs.size() - (lengths ? 1 : 0)); }
   const Buffer &bufferOf(const Command &command, uint32_t operand) const {
     return buffers[operands[command.firstOperand + operand]];
   }

@@ -251,6 +251,7 @@ Status verifyEntry(Entry &entry, const Program &program, uint64_t memoryLimit) {
     SPRIG_RETURN_IF_ERROR(verifyTensor(entry.inputs[i]), concat("input ", i));
   for (size_t i = 0; i < entry.outputs.size(); ++i)
     SPRIG_RETURN_IF_ERROR(verifyTensor(entry.outputs[i]), concat("output ", i));
+  SPRIG_RETURN_IF_ERROR(verifyLengths(entry));
   if (entry.moreArenas.size() >= program.devices.size())
     return badPackage(concat("expected at most one arena for each of ", program.devices.size(), " devices, found ",
                              entry.moreArenas.size() + 1));

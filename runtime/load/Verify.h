@@ -37,6 +37,9 @@ Status verifySchedule(const Entry &entry, const Program &program);
 Status verifyRanks(const Entry &entry);
 Status verifyCollective(Command &command, const Entry &entry);
 
+// The part about lengths: which there are, and how dimensions follow. Run by verifyProgram, after the shapes.
+Status verifyLengths(const Entry &entry);
+
 // The part about code: each image has every kernel that its devices run, within its bytes. Run by verifyProgram, after
 // the checks of its entries.
 Status verifyImages(const Program &program, const SectionSizes &sections);

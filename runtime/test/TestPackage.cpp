@@ -72,7 +72,10 @@ public:
     auto name = builder.CreateString(type.name);
     auto shape = builder.CreateVector(type.shape);
     auto piece = builder.CreateVector(type.piece);
-    return fb::CreateTensor(builder, name, fb::DType(type.dtype), shape, piece);
+    std::vector<fb::GrowingDim> growing;
+    for (const GrowingDim &each : type.growing) growing.emplace_back(each.dim, each.multiple, each.add, each.divisor);
+    auto dims = growing.empty() ? 0 : builder.CreateVectorOfStructs(growing);
+    return fb::CreateTensor(builder, name, fb::DType(type.dtype), shape, piece, dims);
   }
 
   auto command(const Entry &entry, const Command &from) {
@@ -144,9 +147,14 @@ public:
       auto axisName = builder.CreateString(axis.name);
       return fb::CreateAxis(builder, axisName, axis.ranks);
     });
+    flatbuffers::Offset<fb::Lengths> lengths;
+    if (from.lengths) {
+      auto axis = builder.CreateString(from.lengths->axis);
+      lengths = fb::CreateLengths(builder, axis, from.lengths->first, from.lengths->last);
+    }
     return fb::CreateEntry(builder, name, inputs, outputs, buffers, from.arenaSize, from.eventCount, lanes,
                            from.independentSamples, from.updatesState, arenas, from.ranks, from.rank,
-                           from.samplesOfRanks, mesh);
+                           from.samplesOfRanks, mesh, lengths);
   }
 
   auto image(const Image &from) {

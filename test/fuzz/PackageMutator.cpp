@@ -60,6 +60,13 @@ private:
     number(type.dtype);
     numbers(type.shape);
     numbers(type.piece);
+    list(type.growing);
+    for (core::GrowingDim &each : type.growing) {
+      number(each.dim);
+      number(each.multiple);
+      number(each.add);
+      number(each.divisor);
+    }
   }
 
   void command(core::Entry &entry, core::Command &command) {
@@ -132,6 +139,7 @@ private:
     number(entry.arenaSize);
     numbers(entry.moreArenas);
     number(entry.eventCount);
+    if (entry.lengths) number(entry.lengths->first), number(entry.lengths->last);
     flag(entry.independentSamples);
     flag(entry.updatesState);
     list(entry.lanes);

@@ -181,6 +181,13 @@ void packages() {
     rows.entry.independentSamples = true;
     package.program.entries.push_back(rows.entry);
   }
+  EntryBuilder grows("grows");
+  uint32_t given = grows.input("in", {2, 8}), made = grows.output("out", {2, 8});
+  grows.input("length of 'time'", {}, SPRIG_RT_I64);
+  grows.dispatch(0, Scratch, {given, made}, 16);
+  grows.entry.inputs[0].growing = grows.entry.outputs[0].growing = {{1, 2, 0, 1}};
+  grows.entry.lengths = rt::core::Lengths{"time", 3, 4};
+  package.program.entries.push_back(grows.entry);
   package.program.images[0].functions = {{"add", 0, 8}};
   save("package", "rich.sprig", package.encode());
 }

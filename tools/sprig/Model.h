@@ -40,7 +40,8 @@ std::vector<InputSpec> outputsOf(const Model &model);
 struct EntryRequest {
   std::map<std::string, int64_t> dims;
   std::map<std::string, std::vector<int64_t>> shapes;
-  std::map<std::string, data::Array> values; ///< known inputs; those that decide a shape become constants
+  std::map<std::string, data::Array> values;      ///< known inputs; those that decide a shape become constants
+  std::map<std::string, LengthRange> ranges = {}; ///< sizes that calls choose from
 };
 
 /// "main" for a single entry, else "main_batch8" and the like.

@@ -48,10 +48,15 @@ std::vector<int64_t> parseSizes(const std::string &flag, const std::string &all,
 
 } // namespace
 
-std::vector<std::map<std::string, int64_t>> Settings::entryDims() const {
+std::vector<std::map<std::string, int64_t>> Settings::entryDims(bool besideRanges) const {
   std::vector<std::map<std::string, int64_t>> entries = {{}};
   for (const std::string &argument : dims) {
     auto [name, list] = splitAssignment("--dim", argument);
+    if (list.find("..") != std::string::npos) {
+      if (besideRanges) continue;
+      badUse("--dim " + argument + ": a range is for packages that 'sprig compile' makes for inference; expected one size, or several as " + name +
+             "=1,8");
+    }
     std::vector<int64_t> sizes = parseSizes("--dim", argument, list, ',');
     std::vector<std::map<std::string, int64_t>> extended;
     for (auto &entry : entries) {
@@ -66,6 +71,21 @@ std::vector<std::map<std::string, int64_t>> Settings::entryDims() const {
     if (entries.size() > 64) badUse("--dim asks for more than 64 entries");
   }
   return entries;
+}
+
+std::map<std::string, LengthRange> Settings::dimRanges() const {
+  std::map<std::string, LengthRange> ranges;
+  for (const std::string &argument : dims) {
+    auto [name, text] = splitAssignment("--dim", argument);
+    size_t dots = text.find("..");
+    if (dots == std::string::npos) continue;
+    LengthRange range{parseSize("--dim", argument, std::string_view(text).substr(0, dots)),
+                      parseSize("--dim", argument, std::string_view(text).substr(dots + 2))};
+    if (range.first < 1 || range.last < range.first)
+      badUse("--dim " + argument + ": expected a range of sizes from 1 on, as 1..128");
+    if (!ranges.emplace(name, range).second) badUse("--dim " + argument + ": dimension '" + name + "' is given twice");
+  }
+  return ranges;
 }
 
 std::map<std::string, std::vector<int64_t>> Settings::inputShapes() const {
@@ -259,7 +279,11 @@ void addLinksToPlace(CLI::App &command, Settings &settings) {
 
 void addSettings(CLI::App &command, Settings &settings) {
   addThreads(command, settings);
-  command.add_option("--dim", settings.dims, "binds a symbolic dimension: batch=8; batch=1,8,64 makes three entries")
+  command
+      .add_option("--dim", settings.dims,
+                  "binds a symbolic dimension: batch=8; batch=1,8,64 makes three entries, and with compile time=1..128 "
+                  "programs "
+                  "for every size between")
       ->take_all()
       ->expected(1);
   command.add_option("--shape", settings.shapes, "binds an input's shape: NAME=8x784")->take_all()->expected(1);

@@ -4,6 +4,7 @@
 #include "runtime/device/DeviceNames.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/run/Inputs.h"
+#include "sprig/options.h"
 #include <map>
 #include <string>
 #include <vector>
@@ -28,7 +29,10 @@ struct Settings {
   bool devicesAreNames = false;       ///< "--devices cpu:2" is that device, not 2 threads
 
   /// One map of symbol to size per entry: the cross product of the lists given by --dim, one empty map without.
-  std::vector<std::map<std::string, int64_t>> entryDims() const;
+  /// `besideRanges`: leaves out the dimensions that are given a range, which else are refused.
+  std::vector<std::map<std::string, int64_t>> entryDims(bool besideRanges = false) const;
+  /// The dimensions that --dim gives a range, as time=1..128.
+  std::map<std::string, LengthRange> dimRanges() const;
   std::map<std::string, std::vector<int64_t>> inputShapes() const;
   std::map<std::string, std::vector<double>> inputValues() const;
   /// Lanes to schedule for: --threads, --devices cpu:N (which is told of), or 0 for the machine's default.

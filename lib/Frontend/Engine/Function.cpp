@@ -1,6 +1,7 @@
 // compile(): which variant a call runs, and why one is recorded.
 #include "sprig/function.h"
 #include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/GrowingCall.h"
 #include "lib/Frontend/Engine/RankScope.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/TraceCheck.h"
@@ -102,7 +103,7 @@ using Variants = std::list<std::shared_ptr<Variant>>; // the one that was used l
 struct FunctionCore::Impl {
   FunctionOptions options;
   Source source;
-  std::atomic<bool> on = true;
+  std::atomic<bool> on = true, advised = false;
 
   /// The variants of one rank, and the lock that its calls are under. A call may wait for collectives, and so for the
   /// other ranks: none of them may need a lock that this one holds.
@@ -130,20 +131,35 @@ struct FunctionCore::Impl {
     reasons.push_back(reason);
   }
 
-  void report(const std::string &reason) const {
-    std::string line = where() + " is compiled again: " + reason;
+  void tell(const std::string &line) const {
     if (options.report)
       options.report(line);
     else
       std::fprintf(stderr, "sprig: %s\n", line.c_str());
   }
+  void report(const std::string &reason) const { tell(where() + " is compiled again: " + reason); }
+
+  /// Once, when kinds of arguments come and go.
+  void advise() const {
+    tell(where() + ": " + std::to_string(options.maxVariants) +
+         " kinds of arguments are kept compiled (maxVariants), and more come: let an axis grow "
+         "(FunctionOptions::growing), "
+         "pad what differs, keep what was computed in a state of fixed size (a KV cache), or keep more");
+  }
 
   /// Within a function that is being recorded it is a part of that.
   bool runsAsWritten() const { return Trace::current() || !compilationIsOn() || !on; }
 
-  /// The variant that a call runs; recorded where there is none.
+  /// The variant that a call runs; recorded where there is none. `growing`: the arguments are padded for it.
   std::shared_ptr<Variant> variantFor(Variants &variants, const FlatValues &given, std::span<const uint32_t> ends,
-                                      const Body &body, std::shared_ptr<const void> &structure);
+                                      const Body &body, std::shared_ptr<const void> &structure,
+                                      const GrowingCall *growing = nullptr);
+  /// A call whose arguments have a growing axis.
+  std::vector<Tensor> callGrowing(const FlatValues &given, std::span<const uint32_t> ends, const Body &body,
+                                  std::shared_ptr<const void> &structure, const GrowingCall &call);
+  /// Records one for these arguments, which goes to the front.
+  std::shared_ptr<Variant> addVariant(Variants &variants, const FlatValues &given, const Body &body,
+                                      std::shared_ptr<const void> &structure, const GrowingCall *growing);
 
   /// Modules have been replaced since the front variant was recorded: it stays, or a new one takes its place.
   void refresh(Variants &variants, const Body &body, std::span<const Tensor> inputs,
@@ -176,15 +192,18 @@ std::vector<std::string> FunctionCore::recordings() const {
 // The caller holds the lock of the rank's variants.
 std::shared_ptr<Variant> FunctionCore::Impl::variantFor(Variants &variants, const FlatValues &given,
                                                         std::span<const uint32_t> ends, const Body &body,
-                                                        std::shared_ptr<const void> &structure) {
+                                                        std::shared_ptr<const void> &structure,
+                                                        const GrowingCall *growing) {
   const std::vector<Tensor> &inputs = given.tensors;
+  // Modules have been replaced since: what was recorded at several lengths is recorded at them again.
+  if (growing) std::erase_if(variants, [](const auto &each) { return each->replacements != replacements(); });
   for (auto it = variants.begin(); it != variants.end(); ++it) {
     if (!(*it)->fits(given)) continue;
     if (it != variants.begin()) variants.splice(variants.begin(), variants, it);
     if (variants.front()->replacements != replacements()) [[unlikely]]
       refresh(variants, body, inputs, structure);
     Variant &variant = *variants.front();
-    if (!variant.isChecked || checkSwitch().load(std::memory_order_relaxed)) [[unlikely]] {
+    if (!growing && (!variant.isChecked || checkSwitch().load(std::memory_order_relaxed))) [[unlikely]] {
       checkTrace(variant, body, inputs, where());
       variant.isChecked = true;
     }
@@ -192,24 +211,58 @@ std::shared_ptr<Variant> FunctionCore::Impl::variantFor(Variants &variants, cons
     return variants.front();
   }
   const bool isFirst = variants.empty();
-  std::string reason = isFirst ? "first call" : differenceOf(*variants.front(), given, ends);
-  if (!isFirst) report(reason);
+  std::string reason = isFirst ? "first call" : growing ? "" : differenceOf(*variants.front(), given, ends);
+  if (growing)
+    reason += (isFirst ? ", of lengths " : "lengths ") + std::to_string(growing->program.first) + " to " +
+              std::to_string(growing->program.last);
+  if (!isFirst && options.growing.empty()) report(reason); // new lengths are what it is for
+  std::shared_ptr<Variant> variant = addVariant(variants, given, body, structure, growing);
+  note(reason);
+  return variant;
+}
+
+std::shared_ptr<Variant> FunctionCore::Impl::addVariant(Variants &variants, const FlatValues &given, const Body &body,
+                                                        std::shared_ptr<const void> &structure,
+                                                        const GrowingCall *growing) {
+  const std::vector<Tensor> &inputs = given.tensors;
   std::erase_if(variants, [](const auto &variant) { return variant->ranks && variant->ranks->isClosed(); });
-  std::vector<TensorType> types;
-  for (const Tensor &input : inputs) types.push_back(input.type());
-  std::shared_ptr<Variant> variant = Variant::record(types, body, options.name, source, inputs);
+  std::shared_ptr<Variant> variant;
+  if (growing) {
+    variant = Variant::recordGrowing(growing->program, options.growing, inputs, body, options.name, source);
+  } else {
+    std::vector<TensorType> types;
+    for (const Tensor &input : inputs) types.push_back(input.type());
+    variant = Variant::record(types, body, options.name, source, inputs);
+  }
   variant->setFactors(options.factors);
   variant->host = given.host;
   variant->structure = structure;
-  note(reason);
   variants.push_front(variant);
-  if (int(variants.size()) > options.maxVariants) variants.pop_back();
+  if (int(variants.size()) > options.maxVariants) {
+    variants.pop_back();
+    if (!advised.exchange(true)) advise();
+  }
   return variant;
+}
+
+std::vector<Tensor> FunctionCore::Impl::callGrowing(const FlatValues &given, std::span<const uint32_t> ends,
+                                                    const Body &body, std::shared_ptr<const void> &structure,
+                                                    const GrowingCall &call) {
+  FlatValues arguments = given;
+  arguments.tensors = padded(call, options, given.tensors, source);
+  Own &own = ownOf(deviceOfThisRank().value_or(0));
+  std::lock_guard lock(own.mutex);
+  std::shared_ptr<Variant> variant = variantFor(own.variants, arguments, ends, body, structure, &call);
+  return cut(call, *variant, Variant::call(variant, arguments.tensors), source);
 }
 
 std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const uint32_t> ends, const Body &body,
                                        std::shared_ptr<const void> &structure) {
   if (impl->runsAsWritten()) return body(given.tensors);
+  if (!impl->options.growing.empty()) {
+    GrowingCall call = growingCall(impl->options, given.tensors, impl->source);
+    if (!call.standsAlone()) return impl->callGrowing(given, ends, body, structure, call);
+  }
   Impl::Own &own = impl->ownOf(deviceOfThisRank().value_or(0));
   std::lock_guard lock(own.mutex);
   return Variant::call(impl->variantFor(own.variants, given, ends, body, structure), given.tensors);
@@ -218,6 +271,8 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
 std::vector<std::vector<Tensor>> FunctionCore::callTogether(std::span<FlatCall> calls) {
   std::vector<std::vector<Tensor>> results;
   if (calls.empty()) return results;
+  if (!impl->options.growing.empty())
+    frontend::fail(impl->source, impl->options.name, "calls go together where no axis grows");
   if (impl->runsAsWritten()) {
     for (FlatCall &call : calls) {
       results.push_back(call.body(call.arguments.tensors));

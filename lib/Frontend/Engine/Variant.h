@@ -18,6 +18,11 @@ struct Variant {
   static std::shared_ptr<Variant> record(std::span<const TensorType> inputs, const Body &body, const std::string &name,
                                          Source at, std::span<const Tensor> arguments = {});
 
+  /// The same for all lengths of a program: of the axes of arguments, whose last is the length.
+  static std::shared_ptr<Variant> recordGrowing(const LengthRange &program, std::span<const GrowingAxis> axes,
+                                                std::span<const Tensor> arguments, const Body &body,
+                                                const std::string &name, Source at);
+
   /// What a graph's input that is no state stands for.
   struct Feed {
     enum class Kind : uint8_t { argument, captured, gradient, randomKey, randomBase } kind;
@@ -45,6 +50,7 @@ struct Variant {
   std::vector<Parameter> parameters;   ///< one for each slot
   std::vector<TensorType> results;     ///< the function's, the graph's first outputs
   std::vector<GradientLink> gradients; ///< those that are set are the graph's last outputs
+  std::vector<std::vector<GrowingDim>> growing; ///< of each result, dimensions that follow the length
   CallLineage lineage;
   uint64_t randomDraws = 0;
   std::vector<SwitchEffect> effects;

@@ -62,7 +62,9 @@ OwningOpRef<ModuleOp> importONNX(MLIRContext &context, const Model &model, const
     Importer importer(model, *module, options.limits);
     importer.emitState().training = options.training;
     importer.setWarn(options.warn);
-    for (const ImportEntry &entry : options.entries) importer.importEntry(entry);
+    int64_t group = 0;
+    for (const ImportEntry &entry : options.entries)
+      for (const EntryAtLength &each : entriesAtLengths(entry, group)) importer.importEntry(each);
     importer.eraseUnusedParameters();
   } catch (const std::bad_alloc &) {
     throw Error(ErrorKind::runtime, model.file + ": out of memory while importing");

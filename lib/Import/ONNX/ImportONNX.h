@@ -6,6 +6,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "sprig/error.h"
+#include "sprig/options.h"
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -34,6 +35,7 @@ struct ImportLimits {
 struct ImportEntry {
   std::string name = "main";                          ///< symbol of the function
   std::map<std::string, int64_t> dims;                ///< symbolic dimension -> size
+  std::map<std::string, LengthRange> ranges;          ///< symbolic dimension -> sizes that calls choose from
   std::map<std::string, std::vector<int64_t>> shapes; ///< input -> whole shape
   /// Values of inputs. Where one decides a shape (the target of a Reshape, the axes of a reduction) it is taken as a
   /// constant, and the input leaves the entry's signature; the others are not looked at.

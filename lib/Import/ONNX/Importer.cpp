@@ -18,12 +18,20 @@ Importer::Importer(const Model &model, ModuleOp module, const ImportLimits &limi
 
 //===- Entries ---------------------------------------------------------------------------------------------------===//
 
-void Importer::importEntry(const ImportEntry &given) {
-  entry = &given;
+void Importer::importEntry(const EntryAtLength &given) {
+  entry = &given.entry;
   bound.clear();
   // Every round binds at least one more input or number.
-  while (!tryImportEntry(given)) {
+  while (!tryImportEntry(given.entry)) {
   }
+  if (given.axis.empty()) return;
+  auto number = [&](StringRef name, int64_t value) {
+    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
+  };
+  function->setAttr(ir::kLengthsAttr,
+                    builder.getDictionaryAttr({builder.getNamedAttr("axis", builder.getStringAttr(given.axis)),
+                                               number("first", given.first), number("last", given.last),
+                                               number("length", given.length), number("group", given.group)}));
 }
 
 bool Importer::tryImportEntry(const ImportEntry &given) {

@@ -1,6 +1,7 @@
 // Walks a model's graph and imports it node by node into one function.
 // Owns scopes of names, parameters, calls of functions, and the bodies of control flow.
 #pragma once
+#include "lib/Import/ONNX/EntryLengths.h"
 #include "lib/Import/ONNX/Model.h"
 #include "lib/Import/ONNX/Node.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -35,7 +36,7 @@ class Importer {
 public:
   Importer(const Model &model, mlir::ModuleOp module, const ImportLimits &limits);
 
-  void importEntry(const ImportEntry &entry);
+  void importEntry(const EntryAtLength &entry);
   /// Parameters that no entry reads: their numbers are in shapes and constants.
   void eraseUnusedParameters();
 

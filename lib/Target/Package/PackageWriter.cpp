@@ -1,5 +1,6 @@
 #include "lib/Target/Package/PackageWriter.h"
 #include "dialects/Exec/FetchedBytes.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Target/OperationNames.h"
@@ -63,10 +64,10 @@ private:
   uint32_t addExpanded(StringRef name, uint64_t size, CompactConstant compact);
   FailureOr<uint32_t> addConstant(Operation *op, StringRef name, ElementsAttr value);
   FailureOr<flatbuffers::Offset<fb::Tensor>> tensor(Operation *op, StringRef name, RankedTensorType type,
-                                                    ArrayRef<int64_t> piece = {});
+                                                    ArrayRef<int64_t> piece = {}, ArrayRef<int64_t> growing = {});
   LogicalResult addEntry(ProgramOp program);
   FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> ports(ProgramOp program, ArrayAttr names, ArrayAttr types,
-                                                                ArrayAttr pieces);
+                                                                ArrayAttr pieces, ArrayAttr growing);
   flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> ranges(KernelOp kernel);
   flatbuffers::Offset<fb::Buffer> buffer(BufferOp op);
   LogicalResult addLane(LaneOp op, std::vector<flatbuffers::Offset<fb::Lane>> &lanes);
@@ -206,7 +207,7 @@ flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> Writer::ranges(K
 }
 
 FailureOr<flatbuffers::Offset<fb::Tensor>> Writer::tensor(Operation *op, StringRef name, RankedTensorType type,
-                                                          ArrayRef<int64_t> piece) {
+                                                          ArrayRef<int64_t> piece, ArrayRef<int64_t> growing) {
   FailureOr<fb::DType> dtype = dtypeOf(type.getElementType());
   if (failed(dtype))
     return op->emitError("'") << name << "' has elements of type " << type.getElementType()
@@ -215,17 +216,25 @@ FailureOr<flatbuffers::Offset<fb::Tensor>> Writer::tensor(Operation *op, StringR
   auto shape = builder.CreateVector(type.getShape().data(), type.getRank());
   flatbuffers::Offset<flatbuffers::Vector<int64_t>> place;
   if (!piece.empty()) place = builder.CreateVector(piece.data(), piece.size());
-  return fb::CreateTensor(builder, text(name), *dtype, shape, place);
+  flatbuffers::Offset<flatbuffers::Vector<const fb::GrowingDim *>> dims;
+  if (!growing.empty()) {
+    std::vector<fb::GrowingDim> list;
+    for (size_t i = 0; i < growing.size(); i += 4)
+      list.emplace_back(uint32_t(growing[i]), growing[i + 1], growing[i + 2], growing[i + 3]);
+    dims = builder.CreateVectorOfStructs(list);
+  }
+  return fb::CreateTensor(builder, text(name), *dtype, shape, place, dims);
 }
 
-FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> Writer::ports(ProgramOp program, ArrayAttr names,
-                                                                      ArrayAttr types, ArrayAttr pieces) {
+FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>>
+Writer::ports(ProgramOp program, ArrayAttr names, ArrayAttr types, ArrayAttr pieces, ArrayAttr growing) {
   std::vector<flatbuffers::Offset<fb::Tensor>> result;
   for (auto [number, name, type] : llvm::enumerate(names, types)) {
-    ArrayRef<int64_t> piece;
+    ArrayRef<int64_t> piece, dims;
     if (pieces) piece = cast<DenseI64ArrayAttr>(pieces[number]);
+    if (growing && number < growing.size()) dims = cast<DenseI64ArrayAttr>(growing[number]);
     auto port = tensor(program, cast<StringAttr>(name).getValue(),
-                       cast<RankedTensorType>(cast<TypeAttr>(type).getValue()), piece);
+                       cast<RankedTensorType>(cast<TypeAttr>(type).getValue()), piece, dims);
     if (failed(port)) return failure();
     result.push_back(*port);
   }
@@ -350,8 +359,12 @@ LogicalResult Writer::addLane(LaneOp op, std::vector<flatbuffers::Offset<fb::Lan
 
 LogicalResult Writer::addEntry(ProgramOp program) {
   if (!program.getArenas()) return program.emitOpError("has no planned memory, so cannot be packaged");
-  auto inputs = ports(program, program.getInputNames(), program.getInputTypes(), program.getInputPiecesAttr());
-  auto outputs = ports(program, program.getOutputNames(), program.getOutputTypes(), program.getOutputPiecesAttr());
+  auto stated = program->getAttrOfType<DictionaryAttr>(ir::kLengthsAttr);
+  auto growing = [&](StringRef side) { return stated ? stated.getAs<ArrayAttr>(side) : ArrayAttr(); };
+  auto inputs =
+      ports(program, program.getInputNames(), program.getInputTypes(), program.getInputPiecesAttr(), growing("inputs"));
+  auto outputs = ports(program, program.getOutputNames(), program.getOutputTypes(), program.getOutputPiecesAttr(),
+                       growing("outputs"));
   if (failed(inputs) || failed(outputs)) return failure();
   bufferIndex.clear();
   std::vector<flatbuffers::Offset<fb::Buffer>> buffers;
@@ -383,13 +396,18 @@ LogicalResult Writer::addEntry(ProgramOp program) {
       axes.push_back(fb::CreateAxis(builder, text(axis.getValue()), uint32_t(size)));
     mesh = builder.CreateVector(axes);
   }
+  flatbuffers::Offset<fb::Lengths> lengths;
+  if (stated)
+    lengths =
+        fb::CreateLengths(builder, text(stated.getAs<StringAttr>("axis").getValue()),
+                          stated.getAs<IntegerAttr>("first").getInt(), stated.getAs<IntegerAttr>("last").getInt());
   ArrayRef<int64_t> arenas = *program.getArenas();
   flatbuffers::Offset<flatbuffers::Vector<uint64_t>> moreArenas;
   if (arenas.size() > 1) moreArenas = builder.CreateVector(std::vector<uint64_t>(arenas.begin() + 1, arenas.end()));
   entries.push_back(fb::CreateEntry(
       builder, name, inputList, outputList, bufferList, arenas.empty() ? 0 : arenas[0], events, laneList,
       program.getIndependentSamples(), updates, moreArenas, uint32_t(program.getRanks().value_or(0)),
-      program.getRank() ? int32_t(*program.getRank()) : -1, program.getSamplesOfRanks().value_or(0), mesh));
+      program.getRank() ? int32_t(*program.getRank()) : -1, program.getSamplesOfRanks().value_or(0), mesh, lengths));
   return success();
 }
 

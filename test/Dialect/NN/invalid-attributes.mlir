@@ -1,6 +1,6 @@
 // RUN: %sprig-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.independent_samples, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.training, nn.momentum, nn.differentiated, nn.partials, nn.place}}
+// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.independent_samples, nn.lengths, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.training, nn.momentum, nn.differentiated, nn.partials, nn.place}}
 func.func @misspelt(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entri = "main"} {
   return %x : tensor<4xf32>
 }

@@ -104,5 +104,5 @@ TEST(ReadModel, TrainingRefusesWhatTheCommandLineDoes) {
       errorOf([&] {
         compileTraining(Model::text(kLayer, "layer"), config(""), {.steps = {4}}, {.dims = {{"batch", {4}}}});
       }),
-      "layer: is MLIR text, whose inputs and their shapes are fixed; dims, shapes and values are for ONNX models");
+      "layer: is MLIR text, whose inputs and their shapes are fixed; dims, ranges, shapes and values are for ONNX models");
 }

@@ -62,6 +62,7 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       ImportEntry entry;
       entry.name = entryName(entries, i);
       entry.dims = entries[i].dims;
+      entry.ranges = entries[i].ranges;
       entry.shapes = entries[i].shapes;
       entry.fixed = settings.inputValues();
       for (auto &[name, array] : entries[i].values) entry.values.emplace(name, toAttribute(*owner, array));

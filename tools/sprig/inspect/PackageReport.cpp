@@ -66,6 +66,25 @@ std::string pieceText(const rt::core::TensorType &type) {
          data::describe(data::DType(type.dtype), {type.whole().begin(), type.whole().end()});
 }
 
+/// Of one that grows with its entry's axis t: ", dimension 1 of t + 1, ...".
+std::string growthText(const rt::core::TensorType &type) {
+  std::string text;
+  for (const rt::core::GrowingDim &each : type.growing) {
+    std::string length = (each.multiple == 1 ? "" : std::to_string(each.multiple) + " ") + "t";
+    if (each.add) length += (each.add > 0 ? " + " : " - ") + std::to_string(std::abs(each.add));
+    if (each.divisor != 1) length = "(" + length + ") / " + std::to_string(each.divisor);
+    text += ", dimension " + std::to_string(each.dim) + " of " + length;
+  }
+  return text;
+}
+
+/// Null where all shapes are fixed.
+Json lengthsJson(const Runner &runner, size_t entry) {
+  const auto &lengths = runner.package()->package->program().entries[entry].lengths;
+  if (!lengths) return nullptr;
+  return {{"axis", lengths->axis}, {"first", lengths->first}, {"last", lengths->last}};
+}
+
 Json tensorJson(const std::vector<TensorSpec> &specs) {
   Json list = Json::array();
   for (auto &spec : specs)
@@ -136,6 +155,7 @@ Json packageToJson(const Runner &runner) {
                        {"inputs", tensorJson(runner.inputs(i))},
                        {"outputs", tensorJson(runner.outputs(i))},
                        {"independent_samples", entry.independent_samples != 0},
+                       {"lengths", lengthsJson(runner, i)},
                        {"ranks", runner.ranks(i).ranks},
                        {"rank", runner.ranks(i).rank},
                        {"mesh", meshText(runner, i)},
@@ -212,6 +232,9 @@ void printPackage(const Runner &runner) {
   for (size_t i = 0; i < info.entry_count; ++i) {
     auto entry = entryInfo(runner, i);
     std::cout << "\nentry '" << entry.name << "'" << (entry.independent_samples ? ", samples are independent" : "");
+    const rt::core::Entry &own = runner.package()->package->program().entries[i];
+    if (own.lengths)
+      std::cout << ", for " << own.lengths->first << " to " << own.lengths->last << " of '" << own.lengths->axis << "'";
     if (sprig_rt_ranks_info ranks = runner.ranks(i); ranks.ranks > 1) {
       std::cout << ", of " << ranks.ranks << " ranks";
       if (ranks.samples) std::cout << " with " << ranks.samples << " samples";
@@ -219,11 +242,10 @@ void printPackage(const Runner &runner) {
       if (std::string mesh = meshText(runner, i); !mesh.empty()) std::cout << " of the mesh " << mesh;
     }
     std::cout << '\n';
-    const rt::core::Entry &own = runner.package()->package->program().entries[i];
     auto print = [](const char *what, const std::vector<TensorSpec> &specs,
                     const std::vector<rt::core::TensorType> &types) {
       for (size_t k = 0; k < specs.size(); ++k)
-        std::cout << what << tensorText(specs[k]) << pieceText(types[k]) << '\n';
+        std::cout << what << tensorText(specs[k]) << growthText(types[k]) << pieceText(types[k]) << '\n';
     };
     print("  input   ", runner.inputs(i), own.inputs);
     print("  output  ", runner.outputs(i), own.outputs);

@@ -237,28 +237,35 @@ std::vector<TensorSpec> Runner::outputs(size_t entry) const {
   return specsOf(package(), entry, describeEntry(package(), entry).output_count, sprig_rt_package_output);
 }
 
+// What a size that is the caller's to choose is called; nothing where it is fixed.
+static std::optional<std::string> symbolOf(const rt::core::Entry &entry, size_t input, size_t dim) {
+  for (const rt::core::GrowingDim &each : entry.inputs[input].growing)
+    if (each.dim == dim) return entry.lengths->axis;
+  // Where the runtime splits or pads.
+  if (dim == 0 && entry.independentSamples) return "batch";
+  return std::nullopt;
+}
+
 std::vector<InputSpec> Runner::inputSpecs() const {
   std::vector<InputSpec> result;
-  for (size_t entry = 0; entry < entryCount(); ++entry) {
-    sprig_rt_entry_info info = describeEntry(package(), entry);
-    auto specs = inputs(entry);
+  for (size_t index = 0; index < entryCount(); ++index) {
+    const rt::core::Entry &entry = package()->package->program().entries[index];
+    auto specs = inputs(index);
     for (size_t i = 0; i < specs.size(); ++i) {
-      if (entry == 0) {
-        InputSpec spec{specs[i].name, std::string(data::name(specs[i].dtype)), {}, true};
-        for (size_t d = 0; d < specs[i].shape.size(); ++d) {
-          // Where the runtime splits or pads, the first size is the caller's to choose.
-          if (d == 0 && info.independent_samples)
-            spec.dims.push_back({std::nullopt, "batch"});
-          else
-            spec.dims.push_back({specs[i].shape[d], ""});
-        }
-        result.push_back(spec);
-        continue;
+      if (index == 0) result.push_back({specs[i].name, std::string(data::name(specs[i].dtype)), {}, true});
+      if (i >= result.size()) continue;
+      std::vector<Dim> &dims = result[i].dims;
+      for (size_t d = 0; d < specs[i].shape.size(); ++d) {
+        std::optional<std::string> symbol = symbolOf(entry, i, d);
+        if (index == 0)
+          dims.push_back(symbol ? Dim{std::nullopt, *symbol} : Dim{specs[i].shape[d], ""});
+        else if (dims.size() != specs[i].shape.size())
+          break;
+        else if (symbol)
+          dims[d] = {std::nullopt, *symbol};
+        else if (dims[d].size && *dims[d].size != specs[i].shape[d])
+          dims[d] = {std::nullopt, d == 0 ? "batch" : ""};
       }
-      if (i >= result.size() || result[i].dims.size() != specs[i].shape.size()) continue;
-      for (size_t d = 0; d < specs[i].shape.size(); ++d)
-        if (result[i].dims[d].size && *result[i].dims[d].size != specs[i].shape[d])
-          result[i].dims[d] = {std::nullopt, d == 0 ? "batch" : ""};
     }
   }
   return result;
@@ -295,23 +302,12 @@ PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Arr
   PreparedCall call;
   call.context = context.get();
   bool exact = true;
-  std::optional<int64_t> batch;
   for (const TensorSpec &spec : inputs(entry)) {
     auto found = arrays.find(spec.name);
     if (found == arrays.end()) throw Error(ErrorKind::usage, "input '" + spec.name + "' is not given");
     exact &= found->second.shape == spec.shape;
-    if (!batch && !found->second.shape.empty()) batch = found->second.shape[0];
     call.inputs.push_back(found->second);
     call.inputs.back().name = spec.name;
-  }
-  call.entry = exact ? int32_t(entry) : SPRIG_RT_ANY_ENTRY;
-  for (const TensorSpec &spec : outputs(entry)) {
-    data::Array array{spec.name, spec.dtype, spec.shape, {}};
-    if (!exact && batch && !array.shape.empty()) array.shape[0] = *batch;
-    auto bytes = data::byteSize(array.dtype, array.shape);
-    if (!bytes)
-      throw Error(ErrorKind::badInput, "output '" + spec.name + "' of " + data::describe(array) + " is too large");
-    call.outputs.push_back(std::move(array));
   }
   auto view = [&](data::Array &array) {
     auto bytes = size_t(*data::byteSize(array.dtype, array.shape));
@@ -321,6 +317,21 @@ PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Arr
                            int32_t(array.dtype)};
   };
   for (auto &array : call.inputs) call.inputViews.push_back(view(array));
+  call.entry = exact ? int32_t(entry) : SPRIG_RT_ANY_ENTRY;
+  auto chosen = uint32_t(entry);
+  if (!exact)
+    check(sprig_rt_package_choose(package(), call.entry, call.inputViews.data(), call.inputViews.size(), &chosen,
+                                  nullptr));
+  for (const TensorSpec &spec : outputs(chosen)) {
+    data::Array array{spec.name, spec.dtype, spec.shape, {}};
+    if (!exact && !array.shape.empty())
+      check(sprig_rt_package_output_of(package(), chosen, call.inputViews.data(), call.inputViews.size(),
+                                       uint32_t(call.outputs.size()), array.shape.data()));
+    auto bytes = data::byteSize(array.dtype, array.shape);
+    if (!bytes)
+      throw Error(ErrorKind::badInput, "output '" + spec.name + "' of " + data::describe(array) + " is too large");
+    call.outputs.push_back(std::move(array));
+  }
   for (auto &array : call.outputs) call.outputViews.push_back(view(array));
   return call;
 }

@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 10
+#define SPRIG_RT_ABI_MINOR 11
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
@@ -484,6 +484,21 @@ typedef struct sprig_rt_ranks_info {
 } sprig_rt_ranks_info;
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_entry_ranks(const sprig_rt_package *package, uint32_t entry,
                                                            sprig_rt_ranks_info *info);
+/* Of an entry that takes several lengths of an axis: callers give inputs of any of them, and get outputs of it. The
+ * shapes of inputs and outputs below are those at `last`. Since 1.11. */
+typedef struct sprig_rt_lengths_info {
+  size_t size;      /* sizeof(sprig_rt_lengths_info), set by the caller */
+  const char *axis; /* NULL: all shapes are fixed */
+  int64_t first;
+  int64_t last;
+} sprig_rt_lengths_info;
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_entry_lengths(const sprig_rt_package *package, uint32_t entry,
+                                                             sprig_rt_lengths_info *info);
+/* The sizes of an input's or an output's dimensions at one of these lengths. Since 1.11. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_input_at(const sprig_rt_package *package, uint32_t entry, uint32_t index,
+                                                        int64_t length, int64_t *sizes);
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_output_at(const sprig_rt_package *package, uint32_t entry,
+                                                         uint32_t index, int64_t length, int64_t *sizes);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_find_entry(const sprig_rt_package *package, const char *name,
                                                           uint32_t *entry);
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_input(const sprig_rt_package *package, uint32_t entry, uint32_t index,
@@ -518,10 +533,15 @@ SPRIG_RT_API sprig_rt_status *sprig_rt_package_fact(const sprig_rt_package *pack
                                                     const char **value);
 
 /* Which entry a call with these inputs would run: chosen is the entry that fits exactly (samples is -1) or one whose
- * batch the call's is split or padded to (samples is the call's batch, the first axis of every output). */
+ * batch the call's is split or padded to (samples is the call's batch, the first axis of every output), or that takes
+ * several lengths (samples is -1). */
 SPRIG_RT_API sprig_rt_status *sprig_rt_package_choose(const sprig_rt_package *package, int32_t entry,
                                                       const sprig_rt_tensor *inputs, size_t input_count,
                                                       uint32_t *chosen, int64_t *samples);
+/* The sizes of the dimensions of an output of that call, whose entry is `chosen`. Since 1.11. */
+SPRIG_RT_API sprig_rt_status *sprig_rt_package_output_of(const sprig_rt_package *package, uint32_t chosen,
+                                                         const sprig_rt_tensor *inputs, size_t input_count,
+                                                         uint32_t index, int64_t *sizes);
 
 /* ---- This machine ---------------------------------------------------------------------------------------------- */
 

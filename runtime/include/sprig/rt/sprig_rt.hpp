@@ -223,6 +223,13 @@ public:
     check(sprig_rt_package_entry_ranks(raw(), index, &result));
     return result;
   }
+  // `axis` is null where all shapes are fixed.
+  sprig_rt_lengths_info lengths(uint32_t index) const {
+    sprig_rt_lengths_info result = {};
+    result.size = sizeof result;
+    check(sprig_rt_package_entry_lengths(raw(), index, &result));
+    return result;
+  }
   uint32_t findEntry(const std::string &name) const {
     uint32_t index = 0;
     check(sprig_rt_package_find_entry(raw(), name.c_str(), &index));
@@ -233,6 +240,13 @@ public:
   }
   std::vector<TensorInfo> outputs(uint32_t entryIndex) const {
     return tensors(entryIndex, entry(entryIndex).output_count, sprig_rt_package_output);
+  }
+  // The same at a length of an entry that takes several.
+  std::vector<TensorInfo> inputsAt(uint32_t entryIndex, int64_t length) const {
+    return at(entryIndex, length, inputs(entryIndex), sprig_rt_package_input_at);
+  }
+  std::vector<TensorInfo> outputsAt(uint32_t entryIndex, int64_t length) const {
+    return at(entryIndex, length, outputs(entryIndex), sprig_rt_package_output_at);
   }
 
 private:
@@ -265,6 +279,13 @@ private:
       result.emplace_back(info);
     }
     return result;
+  }
+
+  template <typename Query>
+  std::vector<TensorInfo> at(uint32_t entryIndex, int64_t length, std::vector<TensorInfo> infos, Query query) const {
+    for (size_t i = 0; i < infos.size(); ++i)
+      if (!infos[i].shape.empty()) check(query(raw(), entryIndex, uint32_t(i), length, infos[i].shape.data()));
+    return infos;
   }
 
   std::shared_ptr<sprig_rt_package> handle;
@@ -487,13 +508,14 @@ public:
   std::vector<Array> run(std::span<const TensorView> inputs, int32_t entry = SPRIG_RT_ANY_ENTRY) {
     RawTensors in(inputs);
     uint32_t chosen = 0;
-    int64_t samples = -1;
-    check(sprig_rt_package_choose(owner.raw(), entry, in.data(), in.size(), &chosen, &samples));
+    check(sprig_rt_package_choose(owner.raw(), entry, in.data(), in.size(), &chosen, nullptr));
     std::vector<Array> results;
     std::vector<TensorView> views;
     for (const TensorInfo &info : owner.outputs(chosen)) {
       std::vector<int64_t> shape = info.shape;
-      if (samples >= 0) shape[0] = samples;
+      if (!shape.empty())
+        check(sprig_rt_package_output_of(owner.raw(), chosen, in.data(), in.size(), uint32_t(results.size()),
+                                         shape.data()));
       views.push_back(results.emplace_back(info.dtype, std::move(shape)).view());
     }
     invoke(inputs, views, int32_t(chosen));
