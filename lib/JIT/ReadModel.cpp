@@ -32,7 +32,8 @@ std::vector<std::map<std::string, int64_t>> sprig::entrySizes(const CompileOptio
 ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64_t>> &sizes,
                                    const CompileOptions &options, bool training) {
   if (training && !options.ranges.empty())
-    throw Error(ErrorKind::unsupported, "ranges['" + options.ranges.begin()->first + "']: a training step has fixed sizes");
+    throw Error(ErrorKind::unsupported,
+                "ranges['" + options.ranges.begin()->first + "']: a training step has fixed sizes");
   ImportOptions import;
   import.training = training;
   import.warn = options.report;

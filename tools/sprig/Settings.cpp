@@ -54,8 +54,9 @@ std::vector<std::map<std::string, int64_t>> Settings::entryDims(bool besideRange
     auto [name, list] = splitAssignment("--dim", argument);
     if (list.find("..") != std::string::npos) {
       if (besideRanges) continue;
-      badUse("--dim " + argument + ": a range is for packages that 'sprig compile' makes for inference; expected one size, or several as " + name +
-             "=1,8");
+      badUse("--dim " + argument +
+             ": a range is for packages that 'sprig compile' makes for inference; expected one size, or several as " +
+             name + "=1,8");
     }
     std::vector<int64_t> sizes = parseSizes("--dim", argument, list, ',');
     std::vector<std::map<std::string, int64_t>> extended;

@@ -47,9 +47,9 @@ struct Variant {
   Graph graph;
   std::vector<Feed> feeds; ///< in the order of the graph's inputs, without states
   std::vector<StateSlot> slots;
-  std::vector<Parameter> parameters;   ///< one for each slot
-  std::vector<TensorType> results;     ///< the function's, the graph's first outputs
-  std::vector<GradientLink> gradients; ///< those that are set are the graph's last outputs
+  std::vector<Parameter> parameters;            ///< one for each slot
+  std::vector<TensorType> results;              ///< the function's, the graph's first outputs
+  std::vector<GradientLink> gradients;          ///< those that are set are the graph's last outputs
   std::vector<std::vector<GrowingDim>> growing; ///< of each result, dimensions that follow the length
   CallLineage lineage;
   uint64_t randomDraws = 0;

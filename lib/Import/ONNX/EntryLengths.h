@@ -13,9 +13,9 @@ struct EntryAtLength {
   int64_t first = 0, last = 0, length = 0, group = 0;
 };
 
-/// The entry itself where nothing of it is a range. Else the programs of that range (lib/Lengths/Ranges.h), each told by
-/// a few of its lengths, the longest first. `group` counts the programs of all entries. Throws sprig::Error where a range
-/// is empty, or several dimensions are one.
+/// The entry itself where nothing of it is a range. Else the programs of that range (lib/Lengths/Ranges.h), each told
+/// by a few of its lengths, the longest first. `group` counts the programs of all entries. Throws sprig::Error where a
+/// range is empty, or several dimensions are one.
 std::vector<EntryAtLength> entriesAtLengths(const ImportEntry &entry, int64_t &group);
 
 } // namespace sprig::onnximport

@@ -100,9 +100,9 @@ TEST(ReadModel, TrainingRefusesWhatTheCommandLineDoes) {
             "p: is a package already; what it trains is compiled in");
   EXPECT_EQ(errorOf([&] { compileTraining(Model::text(kLayer, "layer"), config(""), {.steps = {3}}); }),
             "layer: has no function for a batch of 3 samples");
-  EXPECT_EQ(
-      errorOf([&] {
-        compileTraining(Model::text(kLayer, "layer"), config(""), {.steps = {4}}, {.dims = {{"batch", {4}}}});
-      }),
-      "layer: is MLIR text, whose inputs and their shapes are fixed; dims, ranges, shapes and values are for ONNX models");
+  EXPECT_EQ(errorOf([&] {
+              compileTraining(Model::text(kLayer, "layer"), config(""), {.steps = {4}}, {.dims = {{"batch", {4}}}});
+            }),
+            "layer: is MLIR text, whose inputs and their shapes are fixed; dims, ranges, shapes and values are for "
+            "ONNX models");
 }
