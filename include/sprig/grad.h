@@ -97,16 +97,22 @@ using TensorFunction = std::function<std::vector<Tensor>(std::span<const Tensor>
 /// (arXiv:1604.06174). f sets no parameter.
 SPRIG_API std::vector<Tensor> checkpointAll(const TensorFunction &f, std::span<const Tensor> inputs,
                                             Source at = Source::here());
+namespace frontend {
+/// A function of `Count` tensors to a tensor as one of a list to a list. `f` has to live as long.
+template <size_t Count, typename F> auto ofList(F &f) {
+  return [&f](std::span<const Tensor> given) {
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return std::vector<Tensor>{f(given[I]...)};
+    }(std::make_index_sequence<Count>());
+  };
+}
+} // namespace frontend
+
 /// checkpoint(block)(x) is block(x) with less memory: for functions of tensors to a tensor.
 template <typename F> auto checkpoint(F f, Source at = Source::here()) {
   return [f = std::make_shared<F>(std::move(f)), at](const auto &...inputs) {
     std::vector<Tensor> list{Tensor(inputs)...};
-    auto apply = [&](std::span<const Tensor> given) {
-      return [&]<size_t... I>(std::index_sequence<I...>) {
-        return std::vector<Tensor>{(*f)(given[I]...)};
-      }(std::make_index_sequence<sizeof...(inputs)>());
-    };
-    return checkpointAll(apply, list, at)[0];
+    return checkpointAll(frontend::ofList<sizeof...(inputs)>(*f), list, at)[0];
   };
 }
 

@@ -17,12 +17,7 @@ SPRIG_API std::vector<Tensor> vmapAll(const TensorFunction &f, std::span<const T
 template <typename F> auto vmap(F f, Source at = Source::here()) {
   return [f = std::make_shared<F>(std::move(f)), at](const auto &...inputs) {
     std::vector<Tensor> list{Tensor(inputs)...};
-    auto apply = [&](std::span<const Tensor> given) {
-      return [&]<size_t... I>(std::index_sequence<I...>) {
-        return std::vector<Tensor>{(*f)(given[I]...)};
-      }(std::make_index_sequence<sizeof...(inputs)>());
-    };
-    return vmapAll(apply, list, at)[0];
+    return vmapAll(frontend::ofList<sizeof...(inputs)>(*f), list, at)[0];
   };
 }
 

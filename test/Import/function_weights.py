@@ -3,25 +3,18 @@
 y = x + sum over k of c_k. The first two c_k are constants that are too large to be copied (4096 numbers, not alike); the
 others initializers of the branches of an If. Every call of a function works on a copy of its nodes.
 """
+import pathlib
 import struct
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'fuzz' / 'graphs'))
+from onnx_bytes import message
 
 SIZE = 4096
 
 
-def varint(n):
-    out = b''
-    while n > 127:
-        out, n = out + bytes([n & 127 | 128]), n >> 7
-    return out + bytes([n])
-
-
 def field(number, value):
-    """A field of a protobuf message: a number, or bytes."""
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    value = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(value)) + value
+    return message((number, value))
 
 
 def tensor(values, name=''):

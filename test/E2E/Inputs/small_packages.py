@@ -11,22 +11,15 @@ import struct
 import subprocess
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'fuzz' / 'graphs'))
+from onnx_bytes import message
+
 sprig, folder = sys.argv[1], pathlib.Path(sys.argv[2])
 random.seed(5)
 
 
-def varint(n):
-    out = b''
-    while n > 127:
-        out, n = out + bytes([n & 127 | 128]), n >> 7
-    return out + bytes([n])
-
-
 def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    value = value.encode() if isinstance(value, str) else value
-    return varint(number << 3 | 2) + varint(len(value)) + value
+    return message((number, value))
 
 
 def tensor(name, dtype, shape, data):
