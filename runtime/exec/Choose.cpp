@@ -1,10 +1,22 @@
 #include "runtime/exec/Choose.h"
 
+#include "runtime/exec/ExplainChoice.h"
 #include "runtime/format/Types.h"
 
 #include <algorithm>
 
 namespace sprig::rt::core {
+
+// Longer than any entry takes, so that no difference overflows.
+static constexpr int64_t kLongest = int64_t(1) << 40;
+
+int64_t lengthOf(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (const GrowingDim &each : entry.inputs[i].growing)
+      if (each.divisor == 1 && each.dim < inputs[i].rank)
+        return (std::min(inputs[i].shape[each.dim], kLongest) - each.add) / each.multiple;
+  return 0;
+}
 
 namespace {
 
@@ -21,14 +33,6 @@ bool fits(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!sameFrom(0, entry.inputs[i], inputs[i])) return false;
   return true;
-}
-
-// The length that the shapes of inputs tell, which may be none of the entry's; 0: they tell none.
-int64_t lengthOf(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i)
-    for (const GrowingDim &each : entry.inputs[i].growing)
-      if (each.divisor == 1 && each.dim < inputs[i].rank) return (inputs[i].shape[each.dim] - each.add) / each.multiple;
-  return 0;
 }
 
 // The length at which the inputs fit an entry that takes several; 0: they do not.
@@ -63,67 +67,6 @@ bool sameFamily(const Entry &a, const Entry &b) {
   };
   return a.independentSamples && b.independentSamples && a.name == b.name && alike(a.inputs, b.inputs) &&
          alike(a.outputs, b.outputs);
-}
-
-// "1x3..16x8xf32": of one that grows from 3 to 16.
-std::string typeText(const TensorType &type, const std::optional<Lengths> &lengths) {
-  if (type.growing.empty()) return shapeText(type.shape, type.dtype);
-  std::string text;
-  for (size_t axis = 0; axis < type.shape.size(); ++axis) {
-    int64_t shortest = type.sizeAt(axis, lengths->first);
-    if (shortest != type.shape[axis]) text += std::to_string(shortest) + "..";
-    text += std::to_string(type.shape[axis]) + "x";
-  }
-  return text + dtypeName(type.dtype);
-}
-
-std::string signature(std::span<const TensorType> tensors, const Entry &entry) {
-  std::string text;
-  for (const TensorType &tensor : tensors)
-    text += concat(text.empty() ? "" : ", ", "'", tensor.name, "' ", typeText(tensor, entry.lengths));
-  return "(" + text + ")";
-}
-
-Status explainMismatch(const Entry &entry, const char *what, std::span<const TensorType> want,
-                       std::span<const sprig_rt_tensor> got, const Choice &choice) {
-  if (want.size() != got.size())
-    return {SPRIG_RT_BAD_INPUT, concat("entry '", entry.name, "': expected ", want.size(), " ", what,
-                                       want.size() == 1 ? " " : "s ", signature(want, entry), ", got ", got.size())};
-  for (size_t i = 0; i < got.size(); ++i) {
-    TensorType at = want[i];
-    for (size_t axis = 0; axis < at.shape.size(); ++axis) at.shape[axis] = choice.sizeOf(want[i], axis);
-    if (!sameFrom(0, at, got[i]))
-      return {SPRIG_RT_BAD_INPUT,
-              concat(what, " ", i, " '", at.name, "': expected ",
-                     choice.exact ? typeText(want[i], entry.lengths) : shapeText(at.shape, at.dtype), ", got ",
-                     shapeText(shapeOf(got[i]), got[i].dtype))};
-  }
-  return {};
-}
-
-// Of an entry that takes several lengths: which of its bounds is missed, or which input does not go with the others.
-Status explainLengths(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
-  const Lengths &lengths = *entry.lengths;
-  int64_t length = entry.given().size() == inputs.size() ? lengthOf(entry, inputs) : 0;
-  if (length >= lengths.first && length <= lengths.last)
-    return explainMismatch(entry, "input", entry.given(), inputs, {.exact = false, .length = length});
-  if (entry.given().size() != inputs.size()) return explainMismatch(entry, "input", entry.given(), inputs, {});
-  return {SPRIG_RT_BAD_INPUT, concat("entry '", entry.name, "' takes ", lengths.first, " to ", lengths.last, " of '",
-                                     lengths.axis, "' ", signature(entry.given(), entry), ", got ", length)};
-}
-
-Status explainInputs(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
-  return entry.lengths ? explainLengths(entry, inputs) : explainMismatch(entry, "input", entry.inputs, inputs, {});
-}
-
-Status noEntryFits(const Program &program, std::span<const sprig_rt_tensor> inputs) {
-  if (program.entries.size() == 1) return explainInputs(program.entries[0], inputs);
-  std::string got, have;
-  for (const sprig_rt_tensor &input : inputs)
-    got += concat(got.empty() ? "" : ", ", shapeText(shapeOf(input), input.dtype));
-  for (const Entry &entry : program.entries)
-    have += concat(have.empty() ? "" : "; ", entry.name, " ", signature(entry.given(), entry));
-  return {SPRIG_RT_BAD_INPUT, concat("no entry takes inputs (", got, "); there is ", have.empty() ? "none" : have)};
 }
 
 Status checkTensors(std::span<const sprig_rt_tensor> tensors, const char *what) {
@@ -171,7 +114,7 @@ Status chooseEntry(const Program &program, int32_t entry, std::span<const sprig_
       choice = {.entry = i, .exact = false, .samples = inputs[0].shape[0]};
       return {};
     }
-  return any ? noEntryFits(program, inputs) : explainInputs(program.entries[first], inputs);
+  return any ? explainNoEntry(program, inputs) : explainInputs(program.entries[first], inputs);
 }
 
 uint32_t entryForSamples(const Program &program, uint32_t like, int64_t samples) {
@@ -197,7 +140,7 @@ Status checkOutputs(const Entry &entry, const Choice &choice, std::span<const sp
   };
   bool same = entry.outputs.size() == outputs.size();
   for (size_t i = 0; same && i < outputs.size(); ++i) same = isRight(i);
-  return same ? Status() : explainMismatch(entry, "output", entry.outputs, outputs, choice);
+  return same ? Status() : explainOutputs(entry, choice, outputs);
 }
 
 } // namespace sprig::rt::core

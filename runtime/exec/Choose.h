@@ -31,6 +31,9 @@ Status chooseEntry(const Program &program, int32_t entry, std::span<const sprig_
 // largest.
 uint32_t entryForSamples(const Program &program, uint32_t like, int64_t samples);
 
+// The length that the shapes of inputs tell, which may be none of the entry's; 0: they tell none.
+int64_t lengthOf(const Entry &entry, std::span<const sprig_rt_tensor> inputs);
+
 // Checks outputs against the chosen entry.
 Status checkOutputs(const Entry &entry, const Choice &choice, std::span<const sprig_rt_tensor> outputs);
 

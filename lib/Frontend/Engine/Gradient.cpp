@@ -122,8 +122,30 @@ std::vector<Tensor> checkpointAll(const TensorFunction &f, std::span<const Tenso
   return recordAll(opName("nn.checkpoint"), operands, {}, results, at, {body});
 }
 
+namespace {
+/// Both functions are recorded at once, so one whose backward leads back to itself would never end.
+class CustomGradientDepth {
+public:
+  explicit CustomGradientDepth(Source at) {
+    if (depth == kMost)
+      fail(at, "customGradient",
+           "is within " + std::to_string(kMost) +
+               " others; a backward may not use the customGradient that it belongs to");
+    ++depth;
+  }
+  ~CustomGradientDepth() { --depth; }
+  CustomGradientDepth(const CustomGradientDepth &) = delete;
+
+private:
+  static constexpr int kMost = 64;
+  static thread_local int depth;
+};
+thread_local int CustomGradientDepth::depth = 0;
+} // namespace
+
 std::vector<Tensor> customGradient(const TensorFunction &forward, const TensorFunction &backward,
                                    std::span<const Tensor> inputs, Source at) {
+  CustomGradientDepth depth(at);
   std::vector<TensorType> types;
   std::vector<Tensor> captured;
   for (const Tensor &input : inputs) types.push_back(input.type(at));

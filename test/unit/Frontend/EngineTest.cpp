@@ -192,6 +192,16 @@ TEST(Gradients, CheckpointAndCustomGradient) {
   EXPECT_EQ(grad(sumAll(y), std::vector{w})[0].toVector<float>(), std::vector<float>(6, 1.f));
 }
 
+TEST(Gradients, ACustomGradientThatLeadsBackToItselfIsRefused) {
+  std::function<Tensor(Tensor)> again = [&](Tensor x) {
+    return customGradient([](Tensor v) { return unary("nn.sin", v); },
+                          [&](Tensor v, Tensor, Tensor g) { return mul(again(v), g); }, x);
+  };
+  std::string refusal = errorOf([&] { again(Tensor({1.f, 2.f})); });
+  EXPECT_NE(refusal.find("customGradient: is within 64 others"), std::string::npos) << refusal;
+  EXPECT_EQ(errorOf([&] { checkpoint([](Tensor x) { return unary("nn.sin", x); })(Tensor({1.f})); }), "no error");
+}
+
 TEST(Compiled, UpdatesStateInPlaceAndKeepsOldVersions) {
   Parameter w(Tensor({1.f, 2.f}));
   auto step = compile([&](Tensor x) {
