@@ -6,7 +6,7 @@ using sprig::ir::Expression;
 
 namespace sprig {
 
-static Value integer(Expression &e, int64_t value) {
+Value Masks::integer(Expression &e, int64_t value) {
   auto type = RankedTensorType::get({}, e.b.getI64Type());
   return ir::ConstantOp::create(e.b, e.loc, type, DenseElementsAttr::get(type, value));
 }

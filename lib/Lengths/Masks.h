@@ -22,6 +22,7 @@ public:
 
   /// A length as a scalar of i64.
   mlir::Value number(ir::Expression &e, const Length &length) const;
+  static mlir::Value integer(ir::Expression &e, int64_t value);
   /// 0, 1, 2, ... of i64.
   static mlir::Value places(ir::Expression &e, int64_t count);
   /// The value with something else behind a dimension's length.

@@ -51,7 +51,7 @@ public:
   /// A length, and how many times it numbers are.
   std::optional<std::pair<Length, int64_t>> multipleOf(llvm::ArrayRef<int64_t> numbers) const;
 
-  /// An error at an operation of the main program: "...: grows with 'time': WHY".
+  /// An error at an operation of the main program, "'nn.pad' cannot grow with 'time': ", whose reason follows.
   mlir::InFlightDiagnostic refuse(mlir::Operation *op) const;
 
 private:
