@@ -438,8 +438,14 @@ void takeSize(const std::string &symbol, int64_t size, std::map<std::string, int
   dims[symbol] = size;
 }
 
-void takeOnes(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims) {
-  for (const std::string &symbol : unboundSymbols(specs, dims)) takeSize(symbol, 1, dims);
+void takeLeast(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims) {
+  for (const std::string &symbol : unboundSymbols(specs, dims)) {
+    int64_t least = 1;
+    for (const InputSpec &spec : specs)
+      for (const Dim &dim : spec.dims)
+        if (dim.symbol == symbol) least = std::max(least, dim.least);
+    takeSize(symbol, least, dims);
+  }
 }
 
 } // namespace sprig::cli

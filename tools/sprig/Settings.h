@@ -88,7 +88,7 @@ void requireSizes(const std::string &model, const std::vector<InputSpec> &specs,
                   const std::map<std::string, int64_t> &dims);
 /// Gives a dimension a size that nobody else gave, and says so.
 void takeSize(const std::string &symbol, int64_t size, std::map<std::string, int64_t> &dims);
-/// Gives all that have no size the size 1, and says so.
-void takeOnes(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims);
+/// Gives all that have no size 1, or the smallest that is known to do, and says so.
+void takeLeast(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims);
 
 } // namespace sprig::cli

@@ -187,7 +187,7 @@ int bench(Options &options) {
   for (auto &dims : entryDims) {
     EntryRequest entry{dims, options.settings.inputShapes(), {}};
     bindShapes(specs, entry.shapes, entry.dims);
-    takeOnes(specs, entry.dims);
+    takeLeast(specs, entry.dims);
     entries.push_back(entry);
   }
   if (!loaded) loaded = compileAndLoad(model, entries, options.settings, &phases);

@@ -125,7 +125,7 @@ std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<
     bindShapes(specs, entry.shapes, entry.dims);
     for (const std::string &symbol : unboundSymbols(specs, entry.dims))
       if (auto found = otherwise.find(symbol); found != otherwise.end()) entry.dims.insert(*found);
-    takeOnes(specs, entry.dims);
+    takeLeast(specs, entry.dims);
     entries.push_back(entry);
   }
   return entries;

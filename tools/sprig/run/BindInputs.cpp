@@ -17,7 +17,7 @@ BoundInputs bindInputs(const std::vector<InputSpec> &specs, const std::vector<st
     if (auto given = bound.arrays.find(spec.name); !spec.hasShape && given != bound.arrays.end())
       bound.entry.shapes.emplace(spec.name, given->second.shape);
   if (randomSeed) {
-    takeOnes(specs, bound.entry.dims);
+    takeLeast(specs, bound.entry.dims);
     fillRandom(specs, *randomSeed, bound.entry.dims, bound.arrays);
   }
   requireAll(specs, bound.arrays);

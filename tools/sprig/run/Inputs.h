@@ -13,6 +13,7 @@ namespace sprig::cli {
 struct Dim {
   std::optional<int64_t> size;
   std::string symbol;
+  int64_t least = 1; ///< of a symbol: the smallest size that is known to do
 };
 struct InputSpec {
   std::string name;

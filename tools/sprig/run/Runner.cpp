@@ -237,10 +237,10 @@ std::vector<TensorSpec> Runner::outputs(size_t entry) const {
   return specsOf(package(), entry, describeEntry(package(), entry).output_count, sprig_rt_package_output);
 }
 
-// What a size that is the caller's to choose is called; nothing where it is fixed.
+// What a size that is the caller's to choose is called, empty where it follows from another; nothing where it is fixed.
 static std::optional<std::string> symbolOf(const rt::core::Entry &entry, size_t input, size_t dim) {
   for (const rt::core::GrowingDim &each : entry.inputs[input].growing)
-    if (each.dim == dim) return entry.lengths->axis;
+    if (each.dim == dim) return each.multiple == 1 && each.add == 0 && each.divisor == 1 ? entry.lengths->axis : "";
   // Where the runtime splits or pads.
   if (dim == 0 && entry.independentSamples) return "batch";
   return std::nullopt;
@@ -257,14 +257,19 @@ std::vector<InputSpec> Runner::inputSpecs() const {
       std::vector<Dim> &dims = result[i].dims;
       for (size_t d = 0; d < specs[i].shape.size(); ++d) {
         std::optional<std::string> symbol = symbolOf(entry, i, d);
-        if (index == 0)
-          dims.push_back(symbol ? Dim{std::nullopt, *symbol} : Dim{specs[i].shape[d], ""});
-        else if (dims.size() != specs[i].shape.size())
-          break;
-        else if (symbol)
-          dims[d] = {std::nullopt, *symbol};
-        else if (dims[d].size && *dims[d].size != specs[i].shape[d])
-          dims[d] = {std::nullopt, d == 0 ? "batch" : ""};
+        if (index > 0 && dims.size() != specs[i].shape.size()) break;
+        int64_t shortest =
+            symbol && entry.lengths ? entry.inputs[i].sizeAt(d, entry.lengths->first) : specs[i].shape[d];
+        if (symbol && !entry.lengths) shortest = 1; // any number of samples
+        if (index == 0) {
+          dims.push_back(symbol ? Dim{std::nullopt, *symbol, shortest} : Dim{specs[i].shape[d], ""});
+          continue;
+        }
+        Dim &dim = dims[d];
+        if (!symbol && dim.size == specs[i].shape[d]) continue;
+        dim.least = std::min(dim.size.value_or(dim.least), shortest);
+        if (symbol || dim.size) dim.symbol = symbol.value_or(d == 0 ? "batch" : "");
+        dim.size = std::nullopt;
       }
     }
   }
