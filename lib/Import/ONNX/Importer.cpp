@@ -42,6 +42,7 @@ bool Importer::tryImportEntry(const ImportEntry &given) {
   materialized.clear();
   argumentNames.clear();
   isOpen = false;
+  current = nullptr; // a try that ended in the middle has left one
   state.dropouts = 0;
   nodeCount = 0;
   const onnx::GraphProto &graph = model.proto.graph();
