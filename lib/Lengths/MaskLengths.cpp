@@ -2,6 +2,7 @@
 #include "dialects/NN/Attributes.h"
 #include "lib/Lengths/LengthRules.h"
 #include "lib/Lengths/Passes.h"
+#include "lib/Lengths/Sample.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace sprig {
@@ -12,17 +13,8 @@ namespace sprig {
 using namespace mlir;
 using namespace sprig;
 
-namespace {
-/// What `nn.lengths` says of a function that is one of a group.
-struct Sample {
-  StringAttr axis;
-  int64_t first, last, length, group;
-};
-} // namespace
-
-static FailureOr<Sample> sampleOf(func::FuncOp function, DictionaryAttr stated) {
-  auto number = [&](StringRef name) { return stated.getAs<IntegerAttr>(name).getInt(); };
-  Sample sample{stated.getAs<StringAttr>("axis"), number("first"), number("last"), number("length"), number("group")};
+static FailureOr<LengthSample> sampleOf(func::FuncOp function, DictionaryAttr stated) {
+  LengthSample sample = lengthSampleOf(stated);
   if (sample.first < 1 || sample.length < sample.first || sample.last < sample.length)
     return function.emitError() << "'" << ir::kLengthsAttr << "': expected 1 <= first <= length <= last, found "
                                 << sample.first << ", " << sample.length << ", " << sample.last;
@@ -41,8 +33,8 @@ static ArrayAttr describe(OpBuilder &builder, ValueRange values, const LengthRul
   return builder.getArrayAttr(ports);
 }
 
-static LogicalResult maskGroup(const Sample &sample, SmallVector<Programs::Program> group) {
-  Programs programs(sample.axis.str(), std::move(group));
+static LogicalResult maskGroup(const LengthSample &sample, SmallVector<Programs::Program> group) {
+  Programs programs(sample.axis, std::move(group));
   func::FuncOp main = programs.main();
   if (programs.last() != sample.last || programs.first() != sample.first)
     return main.emitError() << "'" << ir::kLengthsAttr << "': expected functions of the lengths " << sample.first
@@ -51,18 +43,18 @@ static LogicalResult maskGroup(const Sample &sample, SmallVector<Programs::Progr
   OpBuilder builder(main.getContext());
   unsigned given = main.getNumArguments();
   auto type = RankedTensorType::get({}, builder.getI64Type());
-  auto name = builder.getNamedAttr(ir::kNameAttr, builder.getStringAttr("length of '" + sample.axis.str() + "'"));
+  auto name = builder.getNamedAttr(ir::kNameAttr, builder.getStringAttr("length of '" + sample.axis + "'"));
   if (failed(main.insertArgument(given, type, builder.getDictionaryAttr(name), main.getLoc()))) return failure();
   LengthRules rules(programs, Masks(main.getArgument(given)));
   for (BlockArgument argument : main.getArguments().take_front(given))
     if (failed(rules.setArgument(argument))) return failure();
   if (llvm::none_of(main.getArguments().take_front(given), [&](Value input) { return programs.varies(input); }))
-    return main.emitError() << "no input has a dimension that grows with '" << sample.axis.getValue() << "'";
+    return main.emitError() << "no input has a dimension that grows with '" << sample.axis << "'";
   if (failed(rules.run())) return failure();
   main->setAttr(
       ir::kLengthsAttr,
       builder.getDictionaryAttr({
-          builder.getNamedAttr("axis", sample.axis),
+          builder.getNamedAttr("axis", builder.getStringAttr(sample.axis)),
           builder.getNamedAttr("first", builder.getI64IntegerAttr(sample.first)),
           builder.getNamedAttr("last", builder.getI64IntegerAttr(sample.last)),
           builder.getNamedAttr("inputs", describe(builder, main.getArguments().take_front(given), rules)),
@@ -76,7 +68,7 @@ struct MaskLengths : sprig::impl::MaskLengthsBase<MaskLengths> {
   using MaskLengthsBase::MaskLengthsBase;
 
   void runOnOperation() override {
-    llvm::MapVector<int64_t, std::pair<Sample, SmallVector<Programs::Program>>> groups;
+    llvm::MapVector<int64_t, std::pair<LengthSample, SmallVector<Programs::Program>>> groups;
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       auto stated = function->getAttrOfType<DictionaryAttr>(ir::kLengthsAttr);
       if (!stated || stated.get("inputs")) continue; // not a sample, or done
@@ -85,7 +77,7 @@ struct MaskLengths : sprig::impl::MaskLengthsBase<MaskLengths> {
                              << "' are in an order that goes by the length: programs for a range are for 'cpu'";
         return signalPassFailure();
       }
-      FailureOr<Sample> sample = sampleOf(function, stated);
+      FailureOr<LengthSample> sample = sampleOf(function, stated);
       if (failed(sample)) return signalPassFailure();
       auto &group = groups.try_emplace(sample->group, *sample, SmallVector<Programs::Program>()).first->second;
       group.second.push_back({function, sample->length});

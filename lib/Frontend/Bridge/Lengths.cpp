@@ -4,6 +4,7 @@
 #include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Bridge/Import.h"
 #include "lib/Frontend/Bridge/Lower.h"
+#include "lib/Lengths/Sample.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -36,15 +37,10 @@ static void mask(ModuleOp module) {
 GrowingGraph frontend::growingGraph(std::span<const std::pair<int64_t, const Graph *>> lengths,
                                     const std::string &axis) {
   bridge::Workspace work;
-  Builder b(work.context());
-  auto number = [&](StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); };
   func::FuncOp main;
   for (auto [length, graph] : lengths) {
     func::FuncOp function = lower(work, *graph, "length" + std::to_string(length));
-    function->setAttr(
-        ir::kLengthsAttr,
-        b.getDictionaryAttr({b.getNamedAttr("axis", b.getStringAttr(axis)), number("first", lengths.back().first),
-                             number("last", lengths.front().first), number("length", length), number("group", 0)}));
+    setLengthSample(function, {axis, lengths.back().first, lengths.front().first, length, 0});
     if (!main) main = function;
   }
   mask(*work.module);

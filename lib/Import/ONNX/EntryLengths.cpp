@@ -5,7 +5,7 @@
 namespace sprig::onnximport {
 
 std::vector<EntryAtLength> entriesAtLengths(const ImportEntry &entry, int64_t &group) {
-  if (entry.ranges.empty()) return {EntryAtLength{entry, "", 0, 0, 0, 0}};
+  if (entry.ranges.empty()) return {EntryAtLength{entry}};
   const auto &[axis, range] = *entry.ranges.begin();
   auto text = [](const std::string &name, LengthRange of) {
     return "dimension '" + name + "' of " + std::to_string(of.first) + ".." + std::to_string(of.last);
@@ -20,8 +20,8 @@ std::vector<EntryAtLength> entriesAtLengths(const ImportEntry &entry, int64_t &g
   std::vector<EntryAtLength> entries;
   for (LengthRange program = programOf(range.first, range);; program = programOf(program.last + 1, range)) {
     for (int64_t length : tellingLengths(program)) {
-      bool standsAlone = program.first == program.last;
-      EntryAtLength each{entry, standsAlone ? "" : axis, program.first, program.last, length, group};
+      EntryAtLength each{entry};
+      if (program.first != program.last) each.sample = {axis, program.first, program.last, length, group};
       each.entry.ranges.clear();
       each.entry.dims[axis] = length;
       each.entry.name += "_" + axis + std::to_string(length);

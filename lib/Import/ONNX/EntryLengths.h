@@ -2,15 +2,15 @@
 // For the importer.
 #pragma once
 #include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Lengths/Sample.h"
 #include <vector>
 
 namespace sprig::onnximport {
 
-/// One function: the entry at one size, and what its attribute `nn.lengths` says; none where the size stands alone.
+/// One function: the entry at one size, and which of a group it is; none where the size stands alone.
 struct EntryAtLength {
   ImportEntry entry;
-  std::string axis; ///< empty: stands alone
-  int64_t first = 0, last = 0, length = 0, group = 0;
+  std::optional<LengthSample> sample = {};
 };
 
 /// The entry itself where nothing of it is a range. Else the programs of that range (lib/Lengths/Ranges.h), each told

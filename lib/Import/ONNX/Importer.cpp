@@ -24,14 +24,7 @@ void Importer::importEntry(const EntryAtLength &given) {
   // Every round binds at least one more input or number.
   while (!tryImportEntry(given.entry)) {
   }
-  if (given.axis.empty()) return;
-  auto number = [&](StringRef name, int64_t value) {
-    return builder.getNamedAttr(name, builder.getI64IntegerAttr(value));
-  };
-  function->setAttr(ir::kLengthsAttr,
-                    builder.getDictionaryAttr({builder.getNamedAttr("axis", builder.getStringAttr(given.axis)),
-                                               number("first", given.first), number("last", given.last),
-                                               number("length", given.length), number("group", given.group)}));
+  if (given.sample) setLengthSample(function, *given.sample);
 }
 
 bool Importer::tryImportEntry(const ImportEntry &given) {
