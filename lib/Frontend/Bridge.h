@@ -5,6 +5,7 @@
 #pragma once
 #include "lib/Frontend/Base/Devices.h"
 #include "lib/Frontend/Graph.h"
+#include "lib/Lengths/Length.h"
 #include "sprig/options.h"
 #include <string>
 
@@ -84,10 +85,10 @@ Continuation gradientOf(const Graph &forward, std::span<const uint32_t> outputs,
 /// Jacobian-vector products: outputs are the derivatives of `outputs`, further inputs the tangents of `wrt`.
 Continuation tangentOf(const Graph &forward, std::span<const uint32_t> outputs, std::span<const uint32_t> wrt);
 
-/// A dimension that is (multiple * t + add) / divisor long, rounded down, where an axis is t long.
+/// A dimension whose length follows that of an axis.
 struct GrowingDim {
   int axis = 0;
-  int64_t multiple = 1, add = 0, divisor = 1;
+  Length length;
 };
 /// A graph for several lengths of an axis (docs/lengths.md): its last input is the length (i64 scalar); others, and its
 /// outputs, are as long as the longest, of which the length's elements are given and valid.

@@ -164,12 +164,7 @@ LogicalResult LengthRules::visitScan(ir::ScanOp op) {
   if (!steps) return visitRegions(op);
   for (Value input : op.getInputs())
     if (of(input)[0] != *steps) return refuse(op) << "its inputs have different numbers of steps";
-  if (op.getStep()
-          .walk([](Operation *inner) {
-            return ir::isCheckedAtRunTime(inner) ? WalkResult::interrupt() : WalkResult::advance();
-          })
-          .wasInterrupted())
-    return refuse(op) << "its steps check indices or divisors";
+  if (checksInside(op)) return refuse(op) << "its steps check indices or divisors";
   unsigned carried = op.getNumCarried();
   for (unsigned i = carried; i < op.getNumResults(); ++i) outputs.push_back({i, 0, *steps});
   if (failed(followRule(op, inputs, outputs))) return failure();

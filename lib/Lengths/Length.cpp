@@ -1,9 +1,6 @@
 #include "lib/Lengths/Length.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace sprig {
-
-int64_t Length::at(int64_t t) const { return llvm::divideFloorSigned(multiple * t + add, divisor); }
 
 Length Length::times(int64_t factor) const {
   if (divisor == 1) return {multiple * factor, add * factor, 1};
@@ -22,13 +19,6 @@ std::optional<Length> Length::dividedBy(int64_t count) const {
   if (count == 1) return *this;
   if (divisor != 1 || multiple % count || add % count) return std::nullopt;
   return Length{multiple / count, add / count, 1};
-}
-
-std::string Length::text() const {
-  if (isFixed()) return std::to_string(at(0));
-  std::string text = (multiple == 1 ? "" : std::to_string(multiple) + " ") + "t";
-  if (add) text += (add > 0 ? " + " : " - ") + std::to_string(std::abs(add));
-  return divisor == 1 ? text : "(" + text + ") / " + std::to_string(divisor);
 }
 
 } // namespace sprig

@@ -14,7 +14,10 @@ struct Length {
   static Length axis() { return {1, 0, 1}; }
 
   bool isFixed() const { return multiple == 0; }
-  int64_t at(int64_t t) const;
+  int64_t at(int64_t t) const {
+    int64_t count = multiple * t + add, whole = count / divisor;
+    return whole - (count % divisor < 0);
+  }
   Length plus(int64_t count) const { return {multiple, add + count * divisor, divisor}; }
   /// Every step-th of the elements, the first among them: ceil(length / step).
   Length everyNth(int64_t step) const { return {multiple, add + (step - 1) * divisor, divisor * step}; }
@@ -24,7 +27,12 @@ struct Length {
   /// As if elements were taken together, `count` at a time; none where that does not divide.
   std::optional<Length> dividedBy(int64_t count) const;
   /// "t", "2 t + 1", "(t + 1) / 2".
-  std::string text() const;
+  std::string text() const {
+    if (isFixed()) return std::to_string(at(0));
+    std::string text = (multiple == 1 ? "" : std::to_string(multiple) + " ") + "t";
+    if (add) text += (add > 0 ? " + " : " - ") + std::to_string(add > 0 ? add : -add);
+    return divisor == 1 ? text : "(" + text + ") / " + std::to_string(divisor);
+  }
   bool operator==(const Length &other) const = default;
 };
 

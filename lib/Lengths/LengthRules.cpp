@@ -138,13 +138,18 @@ LogicalResult LengthRules::followRule(Operation *op, ArrayRef<Place> done, Array
   return success();
 }
 
+bool LengthRules::checksInside(Operation *op) {
+  return op
+      ->walk([&](Operation *inner) {
+        return inner != op && ir::isCheckedAtRunTime(inner) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 // Inside, nothing is masked: what could fail on what nobody gave, or go on for ever, stays out.
 LogicalResult LengthRules::visitRegions(Operation *op) {
   if (isa<ir::WhileOp>(op)) return refuse(op) << "how often it runs would follow from what nobody gave";
-  WalkResult checked = op->walk([&](Operation *inner) {
-    return inner != op && ir::isCheckedAtRunTime(inner) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  if (checked.wasInterrupted()) return refuse(op) << "its body checks indices or divisors";
+  if (checksInside(op)) return refuse(op) << "its body checks indices or divisors";
   return followRule(op);
 }
 

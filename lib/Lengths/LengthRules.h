@@ -46,6 +46,8 @@ private:
                                  llvm::ArrayRef<ResultLength> given = {});
   bool passesAll(mlir::Operation *op) const;
   mlir::LogicalResult visitRegions(mlir::Operation *op);
+  /// Whether an operation's regions check indices or divisors when they run.
+  static bool checksInside(mlir::Operation *op);
   void guardIndices(mlir::Operation *op);
   /// Indices (the second operand) into a dimension of that length; one of `outside` is out of range.
   void countFromEnd(mlir::Operation *op, Length length, int64_t outside);

@@ -52,7 +52,8 @@ GrowingGraph frontend::growingGraph(std::span<const std::pair<int64_t, const Gra
   auto stated = main->getAttrOfType<DictionaryAttr>(ir::kLengthsAttr);
   for (auto port : stated.getAs<ArrayAttr>("outputs").getAsRange<DenseI64ArrayAttr>()) {
     std::vector<GrowingDim> &dims = result.outputs.emplace_back();
-    for (int64_t i = 0; i < port.size(); i += 4) dims.push_back({int(port[i]), port[i + 1], port[i + 2], port[i + 3]});
+    for (int64_t i = 0; i < port.size(); i += 4)
+      dims.push_back({int(port[i]), {port[i + 1], port[i + 2], port[i + 3]}});
   }
   return result;
 }

@@ -57,8 +57,7 @@ std::vector<Tensor> cut(const GrowingCall &call, const Variant &variant, std::ve
     TensorType type = results[i].type();
     Shape starts = type.shape, steps = type.shape;
     for (int axis = 0; axis < type.shape.rank(); ++axis) starts[axis] = 0, steps[axis] = 1;
-    for (const GrowingDim &each : variant.growing[i])
-      type.shape[each.axis] = (each.multiple * call.length + each.add) / each.divisor;
+    for (const GrowingDim &each : variant.growing[i]) type.shape[each.axis] = each.length.at(call.length);
     if (type.shape == results[i].type().shape) continue;
     results[i] =
         record(slice, {results[i]},

@@ -1,4 +1,5 @@
 #include "tools/sprig/inspect/PackageReport.h"
+#include "lib/Lengths/Length.h"
 #include "runtime/api/Handles.h"
 #include "tools/sprig/profile/StateRoles.h"
 #include "tools/sprig/run/NamedDevices.h"
@@ -69,12 +70,8 @@ std::string pieceText(const rt::core::TensorType &type) {
 /// Of one that grows with its entry's axis t: ", dimension 1 of t + 1, ...".
 std::string growthText(const rt::core::TensorType &type) {
   std::string text;
-  for (const rt::core::GrowingDim &each : type.growing) {
-    std::string length = (each.multiple == 1 ? "" : std::to_string(each.multiple) + " ") + "t";
-    if (each.add) length += (each.add > 0 ? " + " : " - ") + std::to_string(std::abs(each.add));
-    if (each.divisor != 1) length = "(" + length + ") / " + std::to_string(each.divisor);
-    text += ", dimension " + std::to_string(each.dim) + " of " + length;
-  }
+  for (const rt::core::GrowingDim &each : type.growing)
+    text += ", dimension " + std::to_string(each.dim) + " of " + Length{each.multiple, each.add, each.divisor}.text();
   return text;
 }
 
