@@ -120,15 +120,19 @@ TEST(Profile, TimesAreThoseOfTheSystem) {
   Profile profile;
   profile.start(context);
   auto now = [] { return uint64_t(std::chrono::steady_clock::now().time_since_epoch().count()); };
-  uint64_t before = now();
-  context.invoke({count.view()}, {result.view()});
-  uint64_t after = now();
-  auto call = ofKind(profile.read(), SPRIG_RT_PROFILE_CALL).at(0);
-  // Clocks are compared at two moments, so a little is allowed.
+  // Clocks are compared at two moments, so a little is allowed; a machine that stops between them is no failure.
   constexpr uint64_t slack = 100'000;
-  EXPECT_GE(call.begin_ns + slack, before);
-  EXPECT_LE(call.end_ns, after + slack);
-  EXPECT_GE((call.end_ns - call.begin_ns) * 10, (after - before) * 9 - slack);
+  bool isAllOfIt = false;
+  for (int round = 0; round < 20 && !isAllOfIt; ++round) {
+    uint64_t before = now();
+    context.invoke({count.view()}, {result.view()});
+    uint64_t after = now();
+    auto call = ofKind(profile.read(), SPRIG_RT_PROFILE_CALL).at(0);
+    EXPECT_GE(call.begin_ns + slack, before);
+    EXPECT_LE(call.end_ns, after + slack);
+    isAllOfIt = (call.end_ns - call.begin_ns) * 10 >= (after - before) * 9 - slack;
+  }
+  EXPECT_TRUE(isAllOfIt) << "a call's span misses a tenth of it";
 }
 
 TEST(Profile, RangesNestOnSeveralThreads) {
@@ -191,8 +195,9 @@ TEST_P(Slices, CoverEveryTileOnce) {
   Context context(package.load(), {&pool, nullptr, 0});
   Profile profile;
   profile.start(context);
+  // A busy machine may give the pool's threads no time in many rounds.
   bool helped = false;
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 20 || (!helped && round < 2000); ++round) {
     context.invoke({count.view()}, {result.view()});
     for (int64_t i = 0; i < tiles; ++i) ASSERT_EQ(result[size_t(i)], uint32_t(i) + 1);
     sprig_rt_profile_data data = profile.read();

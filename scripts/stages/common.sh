@@ -34,13 +34,17 @@ add() {
   fi
 }
 
-# add_ctest FOLDER [ARGUMENTS...]: runs CTest in a build folder and adds its counts.
+# add_ctest FOLDER [ARGUMENTS...]: runs CTest in a build folder, adds its counts, and names what failed: programs, and of
+# them the tests and the lines.
 add_ctest() {
   local out total bad
   out=$(mktemp)
   (cd "$1" && shift && ctest -j "$jobs" --output-on-failure "$@") 2>&1 | tee "$out"
   if read -r bad total < <(sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests failed out of ([0-9]+)$/\1 \2/p' "$out") && [ -n "$total" ] && [ "$total" != 0 ]; then
     passed=$((passed + total - bad)) failed=$((failed + bad))
+    sed -nE -e 's/^[[:space:]]+[0-9]+ - (.*) \((.*)\)$/FAIL \1: \2/p' \
+      -e 's/^\[  FAILED  \] (.*) \([0-9]+ ms\)$/FAIL \1/p' -e 's/^(.*:[0-9]+): Failure$/FAIL \1/p' \
+      -e 's/^SUMMARY: (.*Sanitizer.*)$/FAIL \1/p' "$out"
   else
     failed=$((failed + 1))
     echo "FAIL $1: CTest ran no test"
