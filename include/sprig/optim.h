@@ -66,6 +66,9 @@ SPRIG_API Schedule linear(int64_t steps, double startFactor = 1.0 / 3, double en
 SPRIG_API Schedule warmup(int64_t steps, Source at = Source::here());
 /// minLr + (lr - minLr) (1 + cos(pi t / steps)) / 2, then minLr: CosineAnnealingLR.
 SPRIG_API Schedule cosine(int64_t steps, double minLr = 0, Source at = Source::here());
+/// Cosines from lr to minLr, one after the other: the first takes `period` steps, each periodFactor times as many as
+/// the one before it: CosineAnnealingWarmRestarts (arXiv:1608.03983).
+SPRIG_API Schedule warmRestarts(int64_t period, int64_t periodFactor = 1, double minLr = 0, Source at = Source::here());
 /// lr (t + 1) / warmupSteps, then a cosine from lr to minLr at `steps`.
 SPRIG_API Schedule warmupCosine(int64_t warmupSteps, int64_t steps, double minLr = 0, Source at = Source::here());
 struct OneCycleOptions {
@@ -167,6 +170,27 @@ struct AdamWOptions {
 };
 /// Adam with decoupled weight decay (arXiv:1711.05101).
 SPRIG_API Optimizer adamw(const Parameters &parameters, const AdamWOptions &options = {}, Source at = Source::here());
+
+struct NadamOptions {
+  double lr = 2e-3;
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weightDecay = 0;
+  double momentumDecay = 4e-3;
+  bool decoupledWeightDecay = false; ///< taken from the parameter, as adamw does
+};
+/// Adam with Nesterov's momentum (Dozat, Incorporating Nesterov Momentum into Adam, 2016).
+SPRIG_API Optimizer nadam(const Parameters &parameters, const NadamOptions &options = {}, Source at = Source::here());
+
+struct RadamOptions {
+  double lr = 1e-3;
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8;
+  double weightDecay = 0;
+  bool decoupledWeightDecay = false; ///< taken from the parameter, as adamw does
+};
+/// Adam that adapts by the second moment as far as that is known (arXiv:1908.03265).
+SPRIG_API Optimizer radam(const Parameters &parameters, const RadamOptions &options = {}, Source at = Source::here());
 
 struct RmspropOptions {
   double lr = 1e-2;

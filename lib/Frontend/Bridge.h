@@ -104,12 +104,19 @@ GrowingGraph growingGraph(std::span<const std::pair<int64_t, const Graph *>> len
 std::shared_ptr<const Graph> decompose(const GraphNode &node, std::span<const TensorType> operands,
                                        std::span<const TensorType> results);
 
+/// What an optimizer keeps of a parameter: of the parameter's type, or a scalar of f64.
+struct OptimizerSlot {
+  std::string name;
+  bool isScalar = false;
+  double initial = 0;
+  bool operator==(const OptimizerSlot &) const = default;
+};
 /// One optimizer's update of one parameter, as `sprig train` writes it. `optimizer` is the JSON of a configuration's
 /// field "optimizer" (docs/training.md). Inputs: parameter, gradient, rate (f64 scalar), steps done before (f64
-/// scalar), then the slots; outputs: the next parameter, then the next slots. `slots` gets the names of the slots
-/// ("momentum"); they have the parameter's type and start at zero.
+/// scalar), then the slots; outputs: the next parameter, then the next slots. `slots` gets what the slots are
+/// ("momentum").
 Graph optimizerUpdate(const std::string &optimizer, const TensorType &parameter, double lrScale, double weightDecay,
-                      std::vector<std::string> &slots);
+                      std::vector<OptimizerSlot> &slots);
 /// A learning rate schedule (the JSON of field "lr_schedule") as an expression. Inputs: base rate (f64 scalar), steps
 /// done (i64 scalar); output: the rate (f64 scalar).
 Graph learningRate(const std::string &schedule);

@@ -144,6 +144,8 @@ const std::vector<Kind<O, OptimizerKind>> &optimizerKinds() {
   auto eps = [](const char *fallback) {
     return Field<O>{"eps", &O::eps, kNotNegative, fallback, "added to the denominator"};
   };
+  static const Field<O> isDecoupled = {"decoupled_weight_decay", &O::decoupled, kAny, "false",
+                                       "takes weight decay from the parameter itself, as adamw does"};
   static const std::vector<Kind<O, OptimizerKind>> kinds = {
       {"sgd",
        OptimizerKind::sgd,
@@ -155,6 +157,19 @@ const std::vector<Kind<O, OptimizerKind>> &optimizerKinds() {
        "stochastic gradient descent"},
       {"adam", OptimizerKind::adam, {lr, decay, betas("[0.9, 0.999]"), eps("1e-8")}, "Adam"},
       {"adamw", OptimizerKind::adamw, {lr, decoupled, betas("[0.9, 0.999]"), eps("1e-8")}, "Adam with decoupled decay"},
+      {"nadam",
+       OptimizerKind::nadam,
+       {lr,
+        decay,
+        isDecoupled,
+        betas("[0.9, 0.999]"),
+        eps("1e-8"),
+        {"momentum_decay", &O::momentumDecay, kNotNegative, "0.004", "how fast the first moment's decay comes up"}},
+       "Adam with Nesterov's momentum"},
+      {"radam",
+       OptimizerKind::radam,
+       {lr, decay, isDecoupled, betas("[0.9, 0.999]"), eps("1e-8")},
+       "Adam that adapts by the second moment as far as that is known"},
       {"rmsprop",
        OptimizerKind::rmsprop,
        {lr, decay, momentum, {"alpha", &O::alpha, kUnit, "0.99", "decay of the mean square"}, eps("1e-8")},
@@ -193,6 +208,11 @@ const std::vector<Kind<S, ScheduleKind>> &scheduleKinds() {
       {"warmup", ScheduleKind::warmup, withPer({kWarmup}), "lr min(1, (t+1) / warmup_steps)"},
       {"cosine", ScheduleKind::cosine, withPer({kMinLr, kTotal}),
        "min_lr + (lr - min_lr) (1 + cos(pi t / total_steps)) / 2, then min_lr"},
+      {"warm_restarts", ScheduleKind::warmRestarts,
+       withPer({{"period", &S::period, kCount, kRequired, "length of the first cycle"},
+                {"period_factor", &S::periodFactor, kCount, "1", "of each cycle's length in that before it"},
+                kMinLr}),
+       "cosines from lr to min_lr, one after the other"},
       {"warmup_cosine", ScheduleKind::warmupCosine, withPer({kWarmup, kMinLr, kTotal}),
        "lr (t+1) / warmup_steps while t < warmup_steps, then a cosine from lr to min_lr"},
       {"one_cycle", ScheduleKind::oneCycle,

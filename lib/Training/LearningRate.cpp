@@ -2,6 +2,7 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
+#include "lib/Training/Schedule.h"
 #include <numbers>
 
 using namespace mlir;
@@ -42,6 +43,25 @@ Value oneCycle(Scalars s, const ScheduleConfig &schedule, Value t) {
   return s.choose(ComparePredicate::le, t, riseEnd, rise, s.choose(ComparePredicate::ge, t, end, last, fall));
 }
 
+// The share of the cycle that `index` is in which is over. Times are integers, so that each cycle begins at its step.
+Value shareOfCycle(Scalars s, const ScheduleConfig &schedule, Value index) {
+  ir::Expression &e = s.e;
+  auto real = [&](Value value) { return e.cast(value, e.b.getF64Type()); };
+  if (schedule.periodFactor == 1) {
+    Value period = e.splat(index, double(schedule.period));
+    return s.div(real(e.sub(index, e.mul(e.div(index, period), period))), double(schedule.period));
+  }
+  Cycles cycles = cyclesOf(schedule);
+  auto table = [&](const std::vector<int64_t> &times) {
+    return e.constant({int64_t(times.size())}, e.b.getF64Type(), SmallVector<double>(times.begin(), times.end()));
+  };
+  Value starts = table(cycles.starts), t = real(index);
+  Value begun = e.cast(e.compare(ir::ComparePredicate::ge, t, starts), e.b.getI64Type());
+  Value number = e.sub(e.sumOfAll(begun), e.splat(index, 1));
+  auto at = [&](Value of) { return ir::GatherOp::create(e.b, e.loc, of, number, 0); };
+  return e.div(e.sub(t, at(starts)), at(table(cycles.lengths)));
+}
+
 } // namespace
 
 Value learningRate(ir::Expression &e, const ScheduleConfig &schedule, Value base, Value step) {
@@ -71,6 +91,8 @@ Value learningRate(ir::Expression &e, const ScheduleConfig &schedule, Value base
   }
   case ScheduleKind::warmup: return warmup(base);
   case ScheduleKind::cosine: return s.anneal(base, s.number(schedule.minLr), s.min(s.div(t, total), 1), false);
+  case ScheduleKind::warmRestarts:
+    return s.anneal(base, s.number(schedule.minLr), shareOfCycle(s, schedule, index), false);
   case ScheduleKind::warmupCosine: {
     Value share = s.min(s.div(s.add(t, -warm), total - warm), 1);
     return warmup(s.anneal(base, s.number(schedule.minLr), share, false));

@@ -13,7 +13,7 @@ struct StepScalars {
 };
 
 /// The new value of a parameter, or of a part of it; sets the optimizer's tensors for it in `state`, which have its
-/// type, under its name. The gradient has the parameter's type.
+/// type or are scalars of f64, under its name. The gradient has the parameter's type.
 mlir::Value updatedParameter(ir::Expression &e, StateAccess &state, const OptimizerConfig &optimizer,
                              const StepScalars &step, double lrScale, double weightDecay, const std::string &name,
                              mlir::Value parameter, mlir::Value gradient);

@@ -1,5 +1,6 @@
 #include "lib/Training/Schedule.h"
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <numbers>
 
@@ -21,7 +22,29 @@ double oneCycle(const ScheduleConfig &s, double baseLr, double t) {
   return anneal(peak, last, (t - riseEnd) / (end - riseEnd), s.linearAnneal);
 }
 
+// SGDR (arXiv:1608.03983): the share of the cycle that t is in which is over.
+double shareOfCycle(const ScheduleConfig &s, int64_t t) {
+  if (s.periodFactor == 1) return double(t % s.period) / double(s.period);
+  Cycles cycles = cyclesOf(s);
+  size_t at = size_t(std::upper_bound(cycles.starts.begin(), cycles.starts.end(), t) - cycles.starts.begin()) - 1;
+  return double(t - cycles.starts[at]) / double(cycles.lengths[at]);
+}
+
 } // namespace
+
+Cycles cyclesOf(const ScheduleConfig &schedule) {
+  assert(schedule.periodFactor > 1 && "there is no end of cycles of one length");
+  constexpr int64_t kLast = int64_t(1) << 53; // what counts of steps may be
+  Cycles cycles;
+  int64_t start = 0, length = schedule.period;
+  while (start <= kLast) {
+    cycles.starts.push_back(start);
+    cycles.lengths.push_back(length);
+    if (__builtin_add_overflow(start, length, &start)) break;
+    if (__builtin_mul_overflow(length, schedule.periodFactor, &length)) length = INT64_MAX;
+  }
+  return cycles;
+}
 
 double lrAt(const ScheduleConfig &s, double baseLr, int64_t step) {
   int64_t t = s.perEpoch ? step / std::max<int64_t>(s.stepsPerUnit, 1) : step;
@@ -38,6 +61,7 @@ double lrAt(const ScheduleConfig &s, double baseLr, int64_t step) {
     return baseLr * (s.startFactor + (s.endFactor - s.startFactor) * std::min(time, total) / total);
   case ScheduleKind::warmup: return t < s.warmupSteps ? baseLr * (time + 1) / double(s.warmupSteps) : baseLr;
   case ScheduleKind::cosine: return anneal(baseLr, s.minLr, std::min(time / total, 1.0), false);
+  case ScheduleKind::warmRestarts: return anneal(baseLr, s.minLr, shareOfCycle(s, t), false);
   case ScheduleKind::warmupCosine:
     if (t < s.warmupSteps) return baseLr * (time + 1) / double(s.warmupSteps);
     return anneal(baseLr, s.minLr, std::min((time - double(s.warmupSteps)) / (total - double(s.warmupSteps)), 1.0),

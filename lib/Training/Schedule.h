@@ -9,6 +9,13 @@ namespace sprig::training {
 double lrAt(const ScheduleConfig &schedule, double baseLr, int64_t step);
 inline double lrAt(const TrainConfig &config, int64_t step) { return lrAt(config.schedule, config.optimizer.lr, step); }
 
+/// The cycles of warm restarts that grow (periodFactor above 1), up to the last time that is counted: where each
+/// begins, and its length.
+struct Cycles {
+  std::vector<int64_t> starts, lengths;
+};
+Cycles cyclesOf(const ScheduleConfig &schedule);
+
 /// Rates for a batch `factor` times as large: the optimizer's and those that the schedule names itself. By rule linear
 /// they are `factor` times as high, by sqrt its root.
 enum class RateRule : uint8_t { none, linear, sqrt };

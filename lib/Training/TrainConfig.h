@@ -37,21 +37,23 @@ struct LossConfig {
   bool operator==(const LossConfig &) const = default;
 };
 
-enum class OptimizerKind : uint8_t { sgd, adam, adamw, rmsprop, adagrad, adadelta, lion };
+enum class OptimizerKind : uint8_t { sgd, adam, adamw, nadam, radam, rmsprop, adagrad, adadelta, lion };
 
 /// Only the fields of its kind differ from 0; weight decay of 0 means none. Updates: docs/training.md.
 struct OptimizerConfig {
   OptimizerKind kind = OptimizerKind::sgd;
   double lr = 0;
-  double weightDecay = 0;      ///< added to the gradient; adamw and lion: taken from the parameter
+  double weightDecay = 0;      ///< added to the gradient; adamw, lion and with `decoupled` taken from the parameter
   double momentum = 0;         ///< sgd, rmsprop
   double dampening = 0;        ///< sgd
   bool nesterov = false;       ///< sgd
-  double beta1 = 0, beta2 = 0; ///< adam, adamw, lion
-  double eps = 0;              ///< adam, adamw, rmsprop, adagrad, adadelta
+  double beta1 = 0, beta2 = 0; ///< adam, adamw, nadam, radam, lion
+  double eps = 0;              ///< all but sgd and lion
   double alpha = 0;            ///< rmsprop
   double rho = 0;              ///< adadelta
   double lrDecay = 0;          ///< adagrad
+  double momentumDecay = 0;    ///< nadam
+  bool decoupled = false;      ///< nadam, radam
 
   bool operator==(const OptimizerConfig &) const = default;
 };
@@ -74,6 +76,7 @@ enum class ScheduleKind : uint8_t {
   linear,
   warmup,
   cosine,
+  warmRestarts,
   warmupCosine,
   oneCycle,
   list,
@@ -89,7 +92,8 @@ struct ScheduleConfig {
   int64_t stepSize = 0;                  ///< step
   std::vector<int64_t> milestones;       ///< multiStep, ascending
   double gamma = 0;                      ///< step, multiStep, exponential
-  double minLr = 0;                      ///< cosine, warmupCosine
+  double minLr = 0;                      ///< cosine, warmRestarts, warmupCosine
+  int64_t period = 0, periodFactor = 0;  ///< warmRestarts: the first cycle's length, and of each in that before it
   double startFactor = 0, endFactor = 0; ///< linear
   double maxLr = 0;                      ///< oneCycle
   double pctStart = 0, divFactor = 0, finalDivFactor = 0; ///< oneCycle

@@ -118,6 +118,11 @@ def rate(config, t):
         return lr * min(1, (t + 1) / s['warmup_steps'])
     if name == 'cosine':
         return s['min_lr'] + (lr - s['min_lr']) * (1 + np.cos(np.pi * min(t / total, 1))) / 2
+    if name == 'warm_restarts':
+        length = s['period']
+        while t >= length:
+            t, length = t - length, length * s.get('period_factor', 1)
+        return s['min_lr'] + (lr - s['min_lr']) * (1 + np.cos(np.pi * t / length)) / 2
     if name == 'one_cycle':
         peak, rise = s['max_lr'], 0.3 * total - 1
         first = peak / 25
@@ -130,7 +135,7 @@ def update(o, w, g, m, lr, decay, t):
     """One parameter by one step; m keeps its state."""
     kind = o['name']
     b1, b2 = o.get('betas', (0.9, 0.99 if kind == 'lion' else 0.999))
-    if kind in ('adamw', 'lion'):
+    if kind in ('adamw', 'lion') or o.get('decoupled_weight_decay'):
         w = w - lr * decay * w
     else:
         g = g + decay * w
@@ -144,6 +149,21 @@ def update(o, w, g, m, lr, decay, t):
         m['m'] = b1 * m.get('m', 0) + (1 - b1) * g
         m['v'] = b2 * m.get('v', 0) + (1 - b2) * g * g
         return w - lr * (m['m'] / (1 - b1 ** t)) / (np.sqrt(m['v'] / (1 - b2 ** t)) + o.get('eps', 1e-8))
+    if kind == 'nadam':
+        mu, after = (b1 * (1 - 0.5 * 0.96 ** (at * o.get('momentum_decay', 0.004))) for at in (t, t + 1))
+        m['p'] = m.get('p', 1) * mu
+        m['m'] = b1 * m.get('m', 0) + (1 - b1) * g
+        m['v'] = b2 * m.get('v', 0) + (1 - b2) * g * g
+        moved = (1 - mu) / (1 - m['p']) * g + after / (1 - m['p'] * after) * m['m']
+        return w - lr * moved / (np.sqrt(m['v'] / (1 - b2 ** t)) + o.get('eps', 1e-8))
+    if kind == 'radam':
+        m['m'] = b1 * m.get('m', 0) + (1 - b1) * g
+        m['v'] = b2 * m.get('v', 0) + (1 - b2) * g * g
+        most = 2 / (1 - b2) - 1
+        rho, step = most - 2 * t * b2 ** t / (1 - b2 ** t), m['m'] / (1 - b1 ** t)
+        if rho > 5:
+            step = step * np.sqrt((rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho) * (1 - b2 ** t)) / (np.sqrt(m['v']) + o.get('eps', 1e-8))
+        return w - lr * step
     if kind == 'rmsprop':
         a = o.get('alpha', 0.99)
         m['v'] = a * m.get('v', 0) + (1 - a) * g * g
@@ -209,6 +229,9 @@ CASES = {
     'rmsprop': optimizer('rmsprop', 0.001, eps=1e-3, weight_decay=0.01), 'rmsprop-momentum': optimizer('rmsprop', 0.001, momentum=0.5, alpha=0.9, eps=1e-3),
     'adagrad': optimizer('adagrad', 0.01, lr_decay=0.1, eps=1e-3, weight_decay=0.01), 'adadelta': optimizer('adadelta', 1.0, weight_decay=0.01),
     'lion': optimizer('lion', 0.001, weight_decay=0.1),
+    'nadam': optimizer('nadam', 0.01, weight_decay=0.01), 'nadam-decoupled': optimizer('nadam', 0.01, weight_decay=0.1, decoupled_weight_decay=True, momentum_decay=0.5),
+    'radam': optimizer('radam', 0.01, weight_decay=0.01), 'radam-decoupled': optimizer('radam', 0.01, weight_decay=0.1, decoupled_weight_decay=True, betas=[0.8, 0.95], eps=1e-6),
+    'radam-clip-groups': {**optimizer('radam', 0.02), 'grad_clip_norm': 0.5, 'groups': [{'match': '*.bias', 'lr_scale': 2}]},
     'smoothing': {**SGD, 'loss': {'name': 'softmax_cross_entropy', 'label_smoothing': 0.1}},
     'weights': {**SGD, 'loss': {'name': 'softmax_cross_entropy', 'class_weights': [1, 2, 0.5, 1, 1, 3, 1, 0, 1, 1], 'label_smoothing': 0.2}},
     'ignore': {**SGD, 'loss': {'name': 'softmax_cross_entropy', 'ignore_index': 3}},
@@ -226,6 +249,7 @@ CASES = {
     'trainable': {**SGD, 'trainable': ['out.weight', 'out.bias']},
     'step': schedule('step', step_size=4, gamma=0.5), 'multi_step': schedule('multi_step', milestones=[3, 3, 8], gamma=0.5),
     'exponential': schedule('exponential', gamma=0.8), 'linear': schedule('linear', start_factor=0.25, total_steps=8),
+    'warm_restarts': schedule('warm_restarts', period=5, min_lr=0.01), 'warm_restarts-growing': schedule('warm_restarts', period=2, period_factor=2, min_lr=0),
     'warmup': schedule('warmup', warmup_steps=5), 'cosine': schedule('cosine', min_lr=0.01), 'one_cycle': schedule('one_cycle', max_lr=0.2),
     'list': {**SGD, 'lr_schedule': [0.1, 0.05, 0.2]},
 }

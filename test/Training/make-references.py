@@ -5,7 +5,7 @@
 
 Each file holds a network in nn, its configuration, initial parameters and data as numbers that f32 holds exactly, and what
 double precision makes of them: the loss of each step and the final parameters. Optimizers that PyTorch has are its own;
-Lion is written here from its paper (arXiv:2302.06675), dropout's masks are Philox4x32-10 in numpy.
+Lion is written here from its paper (arXiv:2302.06675), NAdam from PyTorch's documentation (before 2.0 its code differs), dropout's masks are Philox4x32-10 in numpy.
 """
 import json
 import math
@@ -59,10 +59,30 @@ class Lion(torch.optim.Optimizer):
                 m.mul_(b2).add_(p.grad, alpha=1 - b2)
 
 
+class NAdam(torch.optim.Optimizer):
+    def __init__(self, parameters, lr, betas, eps, weight_decay, momentum_decay):
+        super().__init__(parameters, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, momentum_decay=momentum_decay))
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            b1, b2 = group['betas']
+            for p in group['params']:
+                state = self.state[p] or self.state[p].update(t=0, p=1.0, m=torch.zeros_like(p), v=torch.zeros_like(p)) or self.state[p]
+                state['t'] += 1
+                t, g, m, v = state['t'], p.grad + group['weight_decay'] * p, state['m'], state['v']
+                mu, after = (b1 * (1 - 0.96 ** (at * group['momentum_decay']) / 2) for at in (t, t + 1))
+                state['p'] *= mu
+                m.mul_(b1).add_(g, alpha=1 - b1)
+                v.mul_(b2).add_(g * g, alpha=1 - b2)
+                moved = after * m / (1 - state['p'] * after) + (1 - mu) * g / (1 - state['p'])
+                p.sub_(group['lr'] * moved / ((v / (1 - b2**t)).sqrt() + group['eps']))
+
+
 def optimizer(config, parameters):
     o = {k: v for k, v in config.items() if k != 'name'}
     made = {'sgd': torch.optim.SGD, 'adam': torch.optim.Adam, 'adamw': torch.optim.AdamW, 'rmsprop': torch.optim.RMSprop,
-            'adagrad': torch.optim.Adagrad, 'adadelta': torch.optim.Adadelta, 'lion': Lion}[config['name']]
+            'nadam': NAdam, 'radam': torch.optim.RAdam, 'adagrad': torch.optim.Adagrad, 'adadelta': torch.optim.Adadelta, 'lion': Lion}[config['name']]
     return made(parameters, **o)
 
 
@@ -74,7 +94,7 @@ def case(name, text, parameters, x, y, config, forward, loss, statistics=()):
     passes, batch = config.get('accumulate', 1), config['batch']
     real = lambda a: torch.tensor(a, dtype=torch.float64 if a.dtype.kind == 'f' else torch.int64)
     losses = []
-    for step in range(STEPS):
+    for step in range(config['steps']):
         step_of.zero_grad()
         total = 0.0
         for i in range(passes):
@@ -246,3 +266,7 @@ return %5 : tensor<3x2xf32>''', 'tensor<3x2xf32>')
 case('group-norm', text, p, exact((3, 2, 5)), exact((3, 2)), config(loss='l1', batch=3),
      lambda t, x, _: F.linear(F.silu(F.group_norm(F.conv1d(x, t['w'], padding=1), 2, t['scale'], t['shift'], 1e-3)).flatten(1), t['v']),
      F.l1_loss)
+
+# The first rule of RAdam up to the seventh step, then the second.
+mlp('nadam', config({'name': 'nadam', 'lr': 0.02, 'betas': [0.8, 0.95], 'eps': 1e-6, 'weight_decay': 0.02, 'momentum_decay': 0.5}))
+mlp('radam', config({'name': 'radam', 'lr': 0.02, 'betas': [0.8, 0.9], 'eps': 1e-6, 'weight_decay': 0.02}, steps=10))

@@ -20,7 +20,7 @@ static training::TrainConfig configOf(const std::string &field, const std::strin
 }
 
 Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::TensorType &parameter, double lrScale,
-                                double weightDecay, std::vector<std::string> &slots) {
+                                double weightDecay, std::vector<OptimizerSlot> &slots) {
   training::TrainConfig config = configOf("optimizer", optimizer, "");
   bridge::Workspace work;
   bridge::Lowering lowering(work.context());
@@ -53,7 +53,10 @@ Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::Tenso
     slotInputs.push_back(reads[slot]);
     slot.consume_front(prefix);
     slot.consume_back(suffix);
-    slots.push_back(slot.str());
+    auto declared = cast<ir::ParamOp>(work.module->lookupSymbol(update.getParam()));
+    auto initial = cast<DenseElementsAttr>(declared.getValue()).getSplatValue<APFloat>().convertToDouble();
+    bool isScalar = bridge::fromType(declared.getTensorType()) == scalar;
+    slots.push_back({slot.str(), isScalar, initial});
   }
   llvm::DenseSet<Operation *> needed =
       bridge::neededFor(outputs, [](Value value) { return bool(value.getDefiningOp<ir::GetParamOp>()); });

@@ -90,7 +90,7 @@ std::vector<std::string> stateNames(const std::vector<Parameter> &parameters) {
 
 namespace {
 
-Parameter scalarState(const TensorType &type, double value, std::string name) {
+Parameter newState(const TensorType &type, double value, std::string name) {
   Parameter state(init::constant(type, value, Source()), /*trainable=*/false, Source());
   state.setName(std::move(name));
   return state;
@@ -126,7 +126,7 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
       throw Error(ErrorKind::badInput, place + ": group " + std::to_string(g) + " has lr " + std::to_string(lr) +
                                            " and weight decay " + std::to_string(decay) +
                                            ", expected numbers of at least 0");
-    state.lr.push_back(scalarState({DType::f64, {}}, lr, training::kLr + (g ? "." + std::to_string(g) : "")));
+    state.lr.push_back(newState({DType::f64, {}}, lr, training::kLr + (g ? "." + std::to_string(g) : "")));
     for (const Parameter &parameter : group.parameters) {
       if (!parameter.defined()) fail(at, "optim::" + kind, "a parameter is not defined");
       if (!isFloat(parameter.dtype()))
@@ -140,13 +140,14 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
   }
   if (state.rows.empty()) fail(at, "optim::" + kind, "there is no parameter");
   state.belonging = given;
-  state.steps = scalarState({DType::i64, {}}, 0, training::kStep);
+  state.steps = newState({DType::i64, {}}, 0, training::kStep);
   std::vector<std::string> names = stateNames(state.parameters);
   for (size_t i = 0; i < state.rows.size(); ++i) {
     State::Row &row = state.rows[i];
-    for (const std::string &slot : row.update->slots)
-      row.slots.push_back(scalarState(row.parameter.type(), 0, training::slotName(slot, names[i])));
-    if (row.update->countsSteps) row.skipped = scalarState({DType::i64, {}}, 0, training::kSkippedPrefix + names[i]);
+    for (const frontend::OptimizerSlot &slot : row.update->slots)
+      row.slots.push_back(newState(slot.isScalar ? TensorType{DType::f64, {}} : row.parameter.type(), slot.initial,
+                                   training::slotName(slot.name, names[i])));
+    if (row.update->countsSteps) row.skipped = newState({DType::i64, {}}, 0, training::kSkippedPrefix + names[i]);
   }
   return result;
 }
@@ -335,53 +336,6 @@ void Optimizer::loadStateDict(const nn::StateDict &given, Source at) const {
   for (const nn::NamedTensor &row : given) names.push_back(row.name);
   expect(names);
   loadNamed(namedState(), given, "Optimizer", at);
-}
-
-// The functions that make optimizers: their options as the fields of a training configuration.
-
-using Json = nlohmann::ordered_json;
-
-Optimizer sgd(const Parameters &parameters, const SgdOptions &o, Source at) {
-  Json json = {{"name", "sgd"},
-               {"lr", o.lr},
-               {"momentum", o.momentum},
-               {"dampening", o.dampening},
-               {"weight_decay", o.weightDecay},
-               {"nesterov", o.nesterov}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
-}
-
-Optimizer adam(const Parameters &parameters, const AdamOptions &o, Source at) {
-  Json json = {{"name", "adam"}, {"lr", o.lr}, {"betas", o.betas}, {"eps", o.eps}, {"weight_decay", o.weightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
-}
-
-Optimizer adamw(const Parameters &parameters, const AdamWOptions &o, Source at) {
-  Json json = {{"name", "adamw"}, {"lr", o.lr}, {"betas", o.betas}, {"eps", o.eps}, {"weight_decay", o.weightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
-}
-
-Optimizer rmsprop(const Parameters &parameters, const RmspropOptions &o, Source at) {
-  Json json = {
-      {"name", "rmsprop"},     {"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}, {"weight_decay", o.weightDecay},
-      {"momentum", o.momentum}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
-}
-
-Optimizer adagrad(const Parameters &parameters, const AdagradOptions &o, Source at) {
-  Json json = {
-      {"name", "adagrad"}, {"lr", o.lr}, {"lr_decay", o.lrDecay}, {"weight_decay", o.weightDecay}, {"eps", o.eps}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
-}
-
-Optimizer adadelta(const Parameters &parameters, const AdadeltaOptions &o, Source at) {
-  Json json = {{"name", "adadelta"}, {"lr", o.lr}, {"rho", o.rho}, {"eps", o.eps}, {"weight_decay", o.weightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
-}
-
-Optimizer lion(const Parameters &parameters, const LionOptions &o, Source at) {
-  Json json = {{"name", "lion"}, {"lr", o.lr}, {"betas", o.betas}, {"weight_decay", o.weightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
 }
 
 } // namespace sprig::optim

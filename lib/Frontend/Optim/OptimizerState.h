@@ -9,7 +9,7 @@ namespace sprig::optim {
 /// How one kind of parameter is updated. Inputs and outputs: frontend::optimizerUpdate.
 struct Update {
   frontend::Graph graph;
-  std::vector<std::string> slots;
+  std::vector<frontend::OptimizerSlot> slots;
   bool countsSteps = false; ///< whether it depends on the number of the step
 };
 /// Made once for each configuration, weight decay and type; valid for good.

@@ -65,6 +65,11 @@ Schedule warmup(int64_t steps, Source at) {
 Schedule cosine(int64_t steps, double minLr, Source at) {
   return Schedule::fromJson(Json{{"name", "cosine"}, {"total_steps", steps}, {"min_lr", minLr}}.dump(), at);
 }
+Schedule warmRestarts(int64_t period, int64_t periodFactor, double minLr, Source at) {
+  return Schedule::fromJson(
+      Json{{"name", "warm_restarts"}, {"period", period}, {"period_factor", periodFactor}, {"min_lr", minLr}}.dump(),
+      at);
+}
 Schedule warmupCosine(int64_t warmupSteps, int64_t steps, double minLr, Source at) {
   return Schedule::fromJson(
       Json{{"name", "warmup_cosine"}, {"warmup_steps", warmupSteps}, {"total_steps", steps}, {"min_lr", minLr}}.dump(),

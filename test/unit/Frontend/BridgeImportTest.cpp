@@ -170,7 +170,7 @@ TEST(BridgeImport, HasTheInterpretersValues) {
 }
 
 TEST(BridgeImport, UpdatesAsTheOptimizersDo) {
-  std::vector<std::string> slots{"old"};
+  std::vector<OptimizerSlot> slots{{"old"}};
   Graph sgd = optimizerUpdate(R"({"name": "sgd", "lr": 0.1})", f64({3}), 1, 0, slots);
   EXPECT_TRUE(slots.empty());
   EXPECT_EQ(run<double>(sgd, {{1, 2, 3}, {1, 1, 2}, {0.5}, {0}})[0], (Doubles{0.5, 1.5, 2}));
@@ -178,22 +178,24 @@ TEST(BridgeImport, UpdatesAsTheOptimizersDo) {
   EXPECT_EQ(run<double>(decayed, {{4}, {1}, {0.5}, {0}})[0], (Doubles{4 - 2 * 0.5 * (1 + 4 * 0.25)}));
 
   Graph momentum = optimizerUpdate(R"({"name": "sgd", "lr": 1, "momentum": 0.5})", f64({1}), 1, 0, slots);
-  EXPECT_EQ(slots, (std::vector<std::string>{"momentum"}));
+  EXPECT_EQ(slots, (std::vector<OptimizerSlot>{{"momentum"}}));
   EXPECT_EQ(run<double>(momentum, {{10}, {1}, {0.25}, {3}, {4}}), (std::vector<Doubles>{{10 - 0.25 * 3}, {3}}));
 
   Graph adam = optimizerUpdate(R"({"name": "adam", "lr": 1})", f64({1}), 1, 0, slots);
-  EXPECT_EQ(slots, (std::vector<std::string>{"exp_avg", "exp_avg_sq"}));
+  EXPECT_EQ(slots, (std::vector<OptimizerSlot>{{"exp_avg"}, {"exp_avg_sq"}}));
   auto results = run<double>(adam, {{1}, {2}, {0.01}, {4}, {0.5}, {0.25}});
   double m = 0.9 * 0.5 + 0.1 * 2, v = 0.999 * 0.25 + 0.001 * 4;
   double step = 0.01 / (1 - std::pow(0.9, 5)) * m / (std::sqrt(v) / std::sqrt(1 - std::pow(0.999, 5)) + 1e-8);
   EXPECT_NEAR(results[0][0], 1 - step, 1e-14);
   EXPECT_NEAR(results[1][0], m, 1e-15);
   EXPECT_NEAR(results[2][0], v, 1e-15);
-  for (const char *name : {"adamw", "rmsprop", "adagrad", "adadelta", "lion"}) {
+  for (const char *name : {"adamw", "nadam", "radam", "rmsprop", "adagrad", "adadelta", "lion"}) {
     Graph graph = optimizerUpdate(std::string(R"({"name": ")") + name + R"(", "lr": 1})", f32({2, 3}), 1, 0.1, slots);
     EXPECT_EQ(graph.inputCount, 4 + slots.size()) << name;
     EXPECT_EQ(graph.outputs.size(), 1 + slots.size()) << name;
   }
+  optimizerUpdate(R"({"name": "nadam", "lr": 1})", f32({2}), 1, 0, slots);
+  EXPECT_EQ(slots, (std::vector<OptimizerSlot>{{"exp_avg"}, {"exp_avg_sq"}, {"mu_product", true, 1}}));
   EXPECT_NE(errorOf([&] { optimizerUpdate(R"({"name": "sgdd", "lr": 1})", f64({1}), 1, 0, slots); }).find("sgdd"),
             std::string::npos);
 }

@@ -34,6 +34,8 @@ TEST(OptimizerState, stepsThatLeaveAParameterAloneDoNotCountForIt) {
       [](auto &p) { return optim::adagrad(p, {.lr = 0.1, .lrDecay = 0.5}); },
       [](auto &p) { return optim::sgd(p, {.lr = 0.1, .momentum = 0.9, .dampening = 0.5}); },
       [](auto &p) { return optim::rmsprop(p); },
+      [](auto &p) { return optim::nadam(p, {.momentumDecay = 0.5}); },
+      [](auto &p) { return optim::radam(p, {.betas = {0.9, 0.98}}); },
   };
   for (size_t kind = 0; kind < makers.size(); ++kind)
     for (bool compiled : {false, true})

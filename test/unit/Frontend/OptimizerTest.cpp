@@ -18,23 +18,23 @@ using ::testing::HasSubstr;
 
 namespace {
 
-constexpr int kSize = 6;
+constexpr int kSize = 6, kSteps = 8;
 
-/// Five steps with given gradients; `rule(w, g, t)` makes the step t = 1, 2, ... of one element in double precision.
+/// Steps with given gradients; `rule(w, g, t)` makes the step t = 1, 2, ... of one element in double precision.
 template <typename MakeRule> void checkSteps(const optim::Optimizer &opt, MakeRule makeRule) {
   const Parameter &w = opt.parameters()[0];
   Numbers expected = numbersOf(w);
   using Rule = decltype(makeRule());
   std::vector<Rule> rules;
   for (int i = 0; i < kSize; ++i) rules.push_back(makeRule());
-  for (int t = 1; t <= 5; ++t) {
+  for (int t = 1; t <= kSteps; ++t) {
     Tensor g = someTensor({kSize}, uint32_t(40 + t));
     opt.update({g});
     Numbers gradient = numbersOf(g);
     for (size_t i = 0; i < kSize; ++i) rules[i](expected[i], gradient[i], t);
     expectNear(w.value(), expected, 1e-5);
   }
-  EXPECT_EQ(opt.steps(), 5);
+  EXPECT_EQ(opt.steps(), kSteps);
 }
 Parameter fresh() { return Parameter(someTensor({kSize}, 39)); }
 
@@ -71,6 +71,55 @@ TEST(Optimizer, adamAndAdamW) {
   checkSteps(optim::adam({fresh()}, {.lr = 0.01}), adamRule(0, 0));
   checkSteps(optim::adam({fresh()}, {.lr = 0.01, .weightDecay = 0.1}), adamRule(0.1, 0));
   checkSteps(optim::adamw({fresh()}, {.lr = 0.01}), adamRule(0, 0.01));
+}
+
+TEST(Optimizer, nadam) {
+  auto rule = [](double decay, double decoupled, double momentumDecay) {
+    return [=] {
+      return [=, m = 0.0, v = 0.0, product = 1.0](double &w, double g, int t) mutable {
+        w -= 0.01 * decoupled * w;
+        g += decay * w;
+        auto mu = [&](int step) { return 0.9 * (1 - 0.5 * std::pow(0.96, step * momentumDecay)); };
+        product *= mu(t);
+        m = 0.9 * m + 0.1 * g;
+        v = 0.999 * v + 0.001 * g * g;
+        double divisor = std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8;
+        w -= 0.01 * (1 - mu(t)) / (1 - product) * g / divisor;
+        w -= 0.01 * mu(t + 1) / (1 - product * mu(t + 1)) * m / divisor;
+      };
+    };
+  };
+  checkSteps(optim::nadam({fresh()}, {.lr = 0.01}), rule(0, 0, 4e-3));
+  checkSteps(optim::nadam({fresh()}, {.lr = 0.01, .weightDecay = 0.1, .momentumDecay = 2}), rule(0.1, 0, 2));
+  checkSteps(optim::nadam({fresh()}, {.lr = 0.01, .weightDecay = 0.1, .decoupledWeightDecay = true}),
+             rule(0, 0.1, 4e-3));
+}
+
+TEST(Optimizer, radam) {
+  auto rule = [](double beta2, double decay, double decoupled, int rectifiedFrom) {
+    return [=] {
+      return [=, m = 0.0, v = 0.0](double &w, double g, int t) mutable {
+        w -= 0.01 * decoupled * w;
+        g += decay * w;
+        m = 0.9 * m + 0.1 * g;
+        v = beta2 * v + (1 - beta2) * g * g;
+        double most = 2 / (1 - beta2) - 1, left = std::pow(beta2, t), rho = most - 2 * t * left / (1 - left),
+               factor = 1;
+        EXPECT_EQ(rho > 5, t >= rectifiedFrom) << t;
+        if (rho > 5)
+          factor = std::sqrt((rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho)) * std::sqrt(1 - left) /
+                   (std::sqrt(v) + 1e-8);
+        w -= 0.01 * m / (1 - std::pow(0.9, t)) * factor;
+      };
+    };
+  };
+  // Both rules in one run; the first alone, as at most 4.7 gradients are known; decays.
+  checkSteps(optim::radam({fresh()}, {.lr = 0.01, .betas = {0.9, 0.9}}), rule(0.9, 0, 0, 6));
+  checkSteps(optim::radam({fresh()}, {.lr = 0.01}), rule(0.999, 0, 0, 6));
+  checkSteps(optim::radam({fresh()}, {.lr = 0.01, .betas = {0.9, 0.65}}), rule(0.65, 0, 0, 100));
+  checkSteps(optim::radam({fresh()}, {.lr = 0.01, .weightDecay = 0.1}), rule(0.999, 0.1, 0, 6));
+  checkSteps(optim::radam({fresh()}, {.lr = 0.01, .weightDecay = 0.1, .decoupledWeightDecay = true}),
+             rule(0.999, 0, 0.1, 6));
 }
 
 TEST(Optimizer, theOthers) {
@@ -176,6 +225,11 @@ TEST(Optimizer, schedules) {
   check(optim::schedule::linear(4, 0.5), [](int t) { return 0.4 * (0.5 + 0.5 * std::min(t, 4) / 4); });
   check(optim::schedule::warmup(4), [](int t) { return 0.4 * std::min(1.0, (t + 1) / 4.0); });
   check(optim::schedule::cosine(6, 0.1), [](int t) { return 0.1 + 0.3 * (1 + std::cos(pi * std::min(t, 6) / 6)) / 2; });
+  check(optim::schedule::warmRestarts(3), [](int t) { return 0.4 * (1 + std::cos(pi * (t % 3) / 3)) / 2; });
+  check(optim::schedule::warmRestarts(1, 2, 0.1), [](int t) {
+    double done = t < 1 ? 0 : t < 3 ? (t - 1) / 2.0 : t < 7 ? (t - 3) / 4.0 : (t - 7) / 8.0;
+    return 0.1 + 0.3 * (1 + std::cos(pi * done)) / 2;
+  });
   check(optim::schedule::warmupCosine(2, 6),
         [](int t) { return t < 2 ? 0.4 * (t + 1) / 2 : 0.4 * (1 + std::cos(pi * std::min((t - 2) / 4.0, 1.0))) / 2; });
   check(optim::schedule::list({0.3, 0.2, 0.1}), [](int t) { return t == 0 ? 0.3 : t == 1 ? 0.2 : 0.1; });

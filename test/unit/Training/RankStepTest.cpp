@@ -99,6 +99,7 @@ struct Case {
   bool sharesState = false; // each rank has a piece of the optimizer's
   bool isClipped = false;   // by the norm of all gradients, which all updates wait for
   bool isGathered = false;  // factors of gradients are, of steps of one pass
+  const char *optimizer = "adam";
 
   int64_t passes() const { return isGathered ? 1 : 2; }
   int64_t batch() const { return kSamples / passes(); }
@@ -149,7 +150,7 @@ rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &way
     const char *bytes = reinterpret_cast<const char *>(values.data());
     param.setValueAttr(ir::makeConstant(type, {bytes, values.size() * sizeof(float)}));
   }
-  TrainConfig config = parseTrainConfig(kConfig, "config");
+  TrainConfig config = parseTrainConfig(kConfig, "config", {{{"case", "optimizer.name", of.optimizer}}});
   config.batch = of.batch();
   config.accumulate = of.passes();
   if (of.isClipped) config.gradClipNorm = 0.3;
@@ -358,7 +359,9 @@ INSTANTIATE_TEST_SUITE_P(Networks, RankStepTest,
                          testing::Values(Case{"layers", kLayers}, Case{"norms", kNorms},
                                          Case{"layersOfSharedState", kLayers, true},
                                          Case{"normsOfSharedStateClipped", kNorms, true, true},
-                                         Case{"layersGathered", kLayers, false, false, true}),
+                                         Case{"layersGathered", kLayers, false, false, true},
+                                         Case{"layersOfSharedStateByNadam", kLayers, true, true, false, "nadam"},
+                                         Case{"layersGatheredByRadam", kLayers, false, false, true, "radam"}),
                          [](const auto &info) { return std::string(info.param.name); });
 
 } // namespace

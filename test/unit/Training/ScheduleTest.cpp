@@ -67,6 +67,31 @@ TEST(Schedule, CosineFollowsTheRecurrenceAndStaysAtItsEnd) {
   EXPECT_EQ(lrAt(config, 1000), 0.01);
 }
 
+TEST(Schedule, WarmRestartsFollowTheRecurrence) {
+  // As PyTorch's scheduler goes from step to step: the place in the cycle and the cycle's length.
+  for (int64_t factor : {1, 2, 3}) {
+    TrainConfig config = withSchedule(R"({"name": "warm_restarts", "period": 4, "min_lr": 0.01, "period_factor": )" +
+                                      std::to_string(factor) + "}");
+    int64_t at = 0, length = 4;
+    for (int t = 0; t < 200; ++t) {
+      double expected = 0.01 + 0.09 * (1 + std::cos(std::numbers::pi * double(at) / double(length))) / 2;
+      EXPECT_NEAR(lrAt(config, t), expected, 1e-15) << factor << " at " << t;
+      if (++at >= length) {
+        at -= length;
+        length *= factor;
+      }
+    }
+  }
+  // A cycle begins at its step exactly, also far out: 2^52 - 1 is the sum of the cycles before it.
+  TrainConfig config = withSchedule(R"({"name": "warm_restarts", "period": 1, "period_factor": 2})");
+  const int64_t far = (int64_t(1) << 52) - 1;
+  EXPECT_EQ(lrAt(config, far), 0.1);
+  EXPECT_LT(lrAt(config, far - 1), 1e-15);
+  config = withSchedule(R"({"name": "warm_restarts", "period": 4503599627370496, "period_factor": 9007199254740992})");
+  EXPECT_EQ(lrAt(config, 0), 0.1);
+  EXPECT_EQ(lrAt(config, int64_t(1) << 52), 0.1);
+}
+
 TEST(Schedule, WarmUps) {
   expectRates(withSchedule(R"({"name": "warmup", "warmup_steps": 4})"), {0.025, 0.05, 0.075, 0.1, 0.1, 0.1});
   TrainConfig config =
@@ -111,6 +136,7 @@ TEST(Schedule, RatesGrowWithTheBatchByRule) {
   EXPECT_EQ(rateFactor(RateRule::sqrt, 4), 2);
   for (const char *schedule :
        {"\"constant\"", R"({"name": "warmup", "warmup_steps": 5})", R"({"name": "cosine", "min_lr": 0.01})",
+        R"({"name": "warm_restarts", "period": 3, "period_factor": 2, "min_lr": 0.01})",
         R"({"name": "warmup_cosine", "warmup_steps": 5, "min_lr": 0.01})", R"({"name": "one_cycle", "max_lr": 1})",
         R"({"name": "step", "step_size": 3})", "[0.3, 0.2, 0.1]"}) {
     TrainConfig config = withSchedule(schedule), scaled = config;
