@@ -95,6 +95,9 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   fuse.tf32 = options.precision == Precision::tf32;
   passes.addNestedPass<func::FuncOp>(createFuse(fuse));
   if (options.precision == Precision::tf32) passes.addNestedPass<func::FuncOp>(createAllowTf32());
+  ShareKernelsOptions shared;
+  shared.target = options.target;
+  if (options.fuse) passes.addNestedPass<func::FuncOp>(createShareKernels(shared));
 }
 
 static void buildSchedule(OpPassManager &passes, const CompileOptions &options) {

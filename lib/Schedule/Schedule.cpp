@@ -1,3 +1,4 @@
+#include "dialects/Kernel/EqualDispatch.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -23,33 +24,6 @@ using namespace sprig;
 using namespace sprig::exec;
 
 namespace {
-// Kernels are equal when types, attributes and bodies are; labels and locations are for people.
-struct EqualDispatch : llvm::DenseMapInfo<Operation *> {
-  static unsigned getHashValue(const Operation *key) {
-    auto *op = const_cast<Operation *>(key);
-    llvm::hash_code hash = llvm::hash_combine_range(op->getResultTypes().begin(), op->getResultTypes().end());
-    for (Type type : op->getOperandTypes()) hash = llvm::hash_combine(hash, type);
-    op->getRegion(0).walk([&](Operation *inner) {
-      hash = llvm::hash_combine(hash, OperationEquivalence::computeHash(inner, OperationEquivalence::ignoreHashValue,
-                                                                        OperationEquivalence::ignoreHashValue,
-                                                                        OperationEquivalence::IgnoreLocations));
-    });
-    return hash;
-  }
-  static bool isEqual(const Operation *left, const Operation *right) {
-    auto special = [](const Operation *op) { return op == getEmptyKey() || op == getTombstoneKey(); };
-    if (left == right) return true;
-    if (special(left) || special(right)) return false;
-    auto *a = const_cast<Operation *>(left), *b = const_cast<Operation *>(right);
-    return llvm::equal(a->getOperandTypes(), b->getOperandTypes()) &&
-           llvm::equal(a->getResultTypes(), b->getResultTypes()) &&
-           cast<kernel::DispatchOp>(a).getTileAttr() == cast<kernel::DispatchOp>(b).getTileAttr() &&
-           cast<kernel::DispatchOp>(a).getTf32() == cast<kernel::DispatchOp>(b).getTf32() &&
-           OperationEquivalence::isRegionEquivalentTo(&a->getRegion(0), &b->getRegion(0),
-                                                      OperationEquivalence::IgnoreLocations);
-  }
-};
-
 class Scheduler {
 public:
   Scheduler(ModuleOp module, const Target &target)
@@ -81,7 +55,7 @@ private:
   SymbolTable symbols;
   OpBuilder b;
   SmallVector<DeviceOp> devices;
-  DenseMap<Operation *, KernelOp, EqualDispatch> kernels;
+  DenseMap<Operation *, KernelOp, kernel::EqualDispatch> kernels;
   DenseMap<Attribute, FlatSymbolRefAttr> constants;
   // Of the function at hand.
   DenseMap<Value, Value> buffers;

@@ -39,6 +39,21 @@ def AllowTf32 : Pass<"sprig-allow-tf32", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sprig::kernel::KernelDialect"];
 }
 
+def ShareKernels : Pass<"sprig-share-kernels", "::mlir::func::FuncOp"> {
+  let summary = "Lets dispatches that differ in single numbers share a kernel";
+  let description = [{
+    Layers of one form become one kernel where nothing but numbers in elementwise operations tells them apart, as the
+    scales and zero points of quantised models do: numbers that differ become operands of one element, read from a
+    constant; those that are the same everywhere stay in the kernel. Where the target would plan a kernel otherwise that
+    does not know its numbers, dispatches stay as they are. The same operations are done with the same values, so that no bit changes.
+    Behind the phase `fuse`, for less to compile and smaller packages. Remarks of the category `fuse` say what shares.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+  ];
+}
+
 def UnrollScans : Pass<"sprig-unroll-scans", "::mlir::func::FuncOp"> {
   let summary = "Spells out loops over time that the target has no kernel for";
   let description = [{
