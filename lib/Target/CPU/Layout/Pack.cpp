@@ -6,6 +6,7 @@
 #include "dialects/NN/NNState.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -38,8 +39,8 @@ public:
         packConv(cast<ir::ConvOp>(op));
     }
     getOperation().walk([&](ir::ConvFilterGradOp op) { padInput(op); });
-    for (Value source : sources)
-      if (Operation *op = source.getDefiningOp(); op && isOpTriviallyDead(op)) op->erase();
+    for (Operation *source : sources)
+      if (isOpTriviallyDead(source)) source->erase();
   }
 
 private:
@@ -52,7 +53,7 @@ private:
       OpBuilder builder(&getContext());
       builder.setInsertionPointAfterValue(source);
       result = make(builder);
-      sources.push_back(source);
+      if (Operation *op = source.getDefiningOp()) sources.insert(op);
     }
     return result;
   }
@@ -136,7 +137,7 @@ private:
 
   llvm::DenseMap<Key, Value> made;
   llvm::DenseSet<Attribute> updated;
-  SmallVector<Value> sources;
+  llvm::SetVector<Operation *> sources; ///< each once: a value may be packed in several ways
 };
 
 } // namespace

@@ -56,6 +56,19 @@ func.func @parameter(%x: tensor<2x4xf32>, %y: tensor<3x4xf32>) -> (tensor<2x40xf
 
 // -----
 
+// Both ways around, as a layer and its backward pass read it: the constant, which nobody reads then, goes once.
+// CHECK-LABEL: func.func @both_ways
+// CHECK-NOT: tensor<2x3xf32>
+// CHECK-COUNT-2: kernel.matmul_packed
+func.func @both_ways(%x: tensor<5x2xf32>, %y: tensor<5x3xf32>) -> (tensor<5x3xf32>, tensor<5x2xf32>) {
+  %w = nn.constant dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]> : tensor<2x3xf32>
+  %0 = nn.matmul %x, %w : tensor<5x2xf32>, tensor<2x3xf32>
+  %1 = nn.matmul %y, %w {transpose_rhs} : tensor<5x3xf32>, tensor<2x3xf32>
+  return %0, %1 : tensor<5x3xf32>, tensor<5x2xf32>
+}
+
+// -----
+
 // Left alone: a computed right side, a different matrix for each element of the batch, a transposed left side.
 // CHECK-LABEL: func.func @not_packed
 // CHECK-NOT: kernel.matmul_packed
