@@ -6,8 +6,10 @@
 
 using namespace sprig;
 
+/// 646410 parameters.
 struct Net : nn::Module {
-  nn::Linear front = add("front", nn::Linear(64, 128)), back = add("back", nn::Linear(128, 10));
+  nn::Sequential front = add("front", nn::Sequential(nn::Linear(1000, 512), nn::ReLU(), nn::Linear(512, 256)));
+  nn::Linear back = add("back", nn::Linear(256, 10));
   Tensor operator()(Tensor x) const { return back(relu(front(x)).to(back.weight.device(), /*nonBlocking=*/true)); }
 };
 
@@ -16,8 +18,8 @@ static Tensor train(const Device &first, const Device &second) {
   Net net;
   net.front.to(first);
   net.back.to(second);
-  auto optimizer = optim::adam(net.parameters(), {.lr = 1e-2});
-  Tensor x = randn({32, 64}).to(first), y = randint(0, 10, {32}).to(second), loss;
+  auto optimizer = optim::adam(net.parameters(), {.lr = 1e-3});
+  Tensor x = randn({64, 1000}).to(first), y = randint(0, 10, {64}).to(second), loss;
   for (int i = 0; i < 20; ++i) {
     loss = crossEntropy(net(x), y);
     optimizer.update(grad(loss, net.parameters())); // gradients go back through the copy
@@ -45,5 +47,6 @@ int main() {
   }
 
   float one = train("cpu:0", "cpu:0").item<float>(), two = train("cpu:0", "cpu:1").item<float>();
-  std::cout << "loss on one device " << one << ", over two " << two << (one == two ? ": the same\n" : ": different\n");
+  std::cout << Net().numParameters() << " parameters: loss on one device " << one << ", over two " << two
+            << (one == two ? ": the same\n" : ": different\n");
 }

@@ -68,7 +68,8 @@ int main(int count, char **arguments) try {
     for (size_t i = 0; i < alone.size(); ++i) most = std::max(most, std::abs(losses[i] - alone[i]));
     std::printf("%d ranks, batch %lld: loss %.4f to %.4f in %zu steps\n", group.size(), static_cast<long long>(batch),
                 losses.front(), losses.back(), losses.size());
-    std::printf("one rank: %s (%.1g)\n", most <= 1e-6 ? "the same losses" : "other losses", most);
+    std::printf("one rank, %lld parameters: %s (%.1g)\n", static_cast<long long>(Net().numParameters()),
+                most <= 1e-6 ? "the same losses" : "other losses", most);
   });
 } catch (const Error &error) {
   std::fprintf(stderr, "error: %s\n", error.what());

@@ -159,10 +159,10 @@ int bench(Options &options) {
   refuseRankOptions(options, "");
   options.sweep.checkFor("");
   if (options.n)
-    throw Error(
-        ErrorKind::usage,
-        "--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, convolution, "
-        "dtypes, async, allreduce, sums, rings, aggregation, buckets, scaling, sampler and comm");
+    throw Error(ErrorKind::usage,
+                "--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, "
+                "pipeline, convolution, "
+                "dtypes, async, allreduce, sums, rings, aggregation, buckets, scaling, sampler and comm");
   if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
   if (!options.of.empty())
     throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
@@ -287,7 +287,8 @@ void addBench(CLI::App &app, Invocation &invocation) {
           "size of the matrices of matmul (default 4096), threads (1000), devices (768), bottlenecks (768), "
           "overlap (512), "
           "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
-          "batches of split (256, of the mlp 1024); the bytes of allreduce, the most of threads (16777216) or those of "
+          "batches of split (256, of the mlp 1024); the batch of pipeline (256); the bytes of allreduce, the most of "
+          "threads (16777216) or those of "
           "a "
           "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of "
           "each rank of scaling (256) and buckets (128); the samples of sampler (1001); the most bytes of comm "

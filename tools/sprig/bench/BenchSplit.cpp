@@ -1,9 +1,7 @@
 // sprig bench split: a batch through a small network on one share of the cores, and divided over all of them, over
 // batch sizes: below which one division costs more than it saves.
-#include "tools/sprig/bench/RandomData.h"
 #include "tools/sprig/bench/Shares.h"
 #include <algorithm>
-#include <cmath>
 
 namespace sprig::cli {
 namespace {
@@ -94,8 +92,6 @@ SplitNetwork chosenNetwork(const std::string &name) {
   throw Error(ErrorKind::usage, "--network: bench split takes cnn or mlp, found '" + name + "'");
 }
 
-int64_t shareOf(int64_t batch, int parts, int part) { return batch / parts + (part < batch % parts); }
-
 // Each device has its share of the batch; the first one joins the results.
 Model networkModel(const SplitNetwork &network, int64_t batch, int parts, bool placed) {
   std::string body, arguments, results, types;
@@ -115,35 +111,6 @@ Model networkModel(const SplitNetwork &network, int64_t batch, int parts, bool p
     arguments += std::string(i ? ", %" : "%") + network.weights[i].first + ": " + tensorType(network.weights[i].second);
   return textModel("network", "func.func @main(" + arguments + ") -> " + result + " {\n" + body + "  return " +
                                   results + " : " + result + "\n}\n");
-}
-
-// What a program makes of one batch, which its first inputs are the parts of.
-std::vector<float> resultOf(const TimedProgram &program, const SplitNetwork &network, int64_t batch, int parts) {
-  data::Array whole = randomArray("x", network.inputShape(batch), 1, 1);
-  std::vector<TensorSpec> inputs = program.loaded().inputs(0);
-  std::map<std::string, data::Array> arrays;
-  int64_t sampleBytes = int64_t(whole.bytes.size()) / batch, first = 0;
-  for (int part = 0; part < parts; ++part) {
-    data::Array &own = arrays[inputs[size_t(part)].name];
-    own = {inputs[size_t(part)].name, data::DType::f32, inputs[size_t(part)].shape, {}};
-    auto begin = whole.bytes.begin() + first * sampleBytes;
-    first += own.shape[0];
-    own.bytes.assign(begin, whole.bytes.begin() + first * sampleBytes);
-  }
-  for (size_t i = size_t(parts); i < inputs.size(); ++i)
-    arrays[inputs[i].name] = randomArray(inputs[i].name, inputs[i].shape, 2 + i - size_t(parts), 0.05);
-  std::vector<data::Array> outputs = program.loaded().run(arrays);
-  const auto *values = reinterpret_cast<const float *>(outputs.front().bytes.data());
-  return {values, values + outputs.front().elements()};
-}
-
-double largestDifference(const std::vector<float> &a, const std::vector<float> &b) {
-  double difference = 0, largest = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    difference = std::max(difference, std::abs(double(a[i]) - double(b[i])));
-    largest = std::max(largest, std::abs(double(a[i])));
-  }
-  return a.size() == b.size() && largest > 0 ? difference / largest : INFINITY;
 }
 
 } // namespace
@@ -169,7 +136,8 @@ void benchSplit(const ExperimentOptions &options, ExperimentReport &report) {
     TimedProgram one(networkModel(network, batch, 1, false), alone);
     TimedProgram many(networkModel(network, batch, parts, true), onShares(options, parts, options.settings.links));
     std::vector<double> best = bestInTurn({&one, &many}, 5, 0.3);
-    apart = std::max(apart, largestDifference(resultOf(one, network, batch, 1), resultOf(many, network, batch, parts)));
+    std::vector<int64_t> shape = network.inputShape(batch);
+    apart = std::max(apart, largestDifference(resultOf(one, shape, 1), resultOf(many, shape, parts)));
     gain = best[0] / best[1];
     if (batch == sizes.front()) gainAtFirst = gain;
     if (gain > 1.05 && crossover == 0) crossover = batch;

@@ -12,6 +12,7 @@ const std::vector<Experiment> &experiments() {
       {"overlap", "values computed on one share and copied to another over a paced link: apart, in turn, side by side",
        benchOverlap},
       {"split", "a batch on one share of the cores and divided over all of them, over batch sizes", benchSplit},
+      {"pipeline", "a network in two stages on two shares of the cores, over numbers of micro-batches", benchPipeline},
       {"bottlenecks", "a slow loader, a large product and a slow link, and what a profile says bounds each",
        benchBottlenecks},
       {"convolution", "a whole convolution directly and by Fourier transforms, each on one thread and on all",

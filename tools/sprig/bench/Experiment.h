@@ -71,6 +71,7 @@ void benchDevices(const ExperimentOptions &options, ExperimentReport &report);
 void benchBottlenecks(const ExperimentOptions &options, ExperimentReport &report);
 void benchOverlap(const ExperimentOptions &options, ExperimentReport &report);
 void benchSplit(const ExperimentOptions &options, ExperimentReport &report);
+void benchPipeline(const ExperimentOptions &options, ExperimentReport &report);
 void benchThreads(const ExperimentOptions &options, ExperimentReport &report);
 void benchDtypes(const ExperimentOptions &options, ExperimentReport &report);
 void benchOverhead(const ExperimentOptions &options, ExperimentReport &report);
