@@ -10,7 +10,7 @@ folder, importer = sys.argv[1:]
 
 
 def shape_of(v):
-    return (len(v),) + shape_of(v[0]) if isinstance(v, list) else ()
+    return (len(v),) + (shape_of(v[0]) if v else ()) if isinstance(v, list) else ()
 
 
 def flat(v):

@@ -1,5 +1,8 @@
 // Operators that make tensors from attributes, shapes and ranges.
 #include "lib/Import/ONNX/Narrow.h"
+#include "dialects/NN/NNReduction.h"
+#include "lib/Import/ONNX/Counted.h"
+#include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include <cmath>
@@ -75,8 +78,35 @@ void eyeLike(Node &n) {
   n.out(n.cast(hit, n.typeAttr("dtype", Emit::elem(x))));
 }
 
+/// Of data: places of the elements in a row, those that are not zero first, and how many those are.
+void nonZeroOfData(Node &n, Value x) {
+  int64_t rank = Emit::rank(x), size = Emit::count(x), bound = std::max(size, kFewestRows);
+  Value zero = n.scalar(0, Emit::elem(x)), one = n.scalar(1, n.i64());
+  Value counts = n.cast(n.compare(ir::ComparePredicate::ne, n.reshape(x, {size}), zero), n.i64());
+  Value before =
+      n.op<ir::CumulativeOp>({counts}, {n.attr("kind", ir::ReduceKindAttr::get(n.context(), ir::ReduceKind::sum)),
+                                        n.attr("axis", 0), n.unit("exclusive")});
+  Value place = n.select(n.compare(ir::ComparePredicate::eq, counts, one), before, n.ints({bound}, {}));
+  Value places =
+      n.scatterElements(ir::ScatterKind::none, n.splat(0, {bound + 1}, n.i64()), place, n.iota({size}, n.i64(), 0), 0);
+  Value rest = n.sliceAxis(places, 0, 0, bound);
+  Values rows;
+  rows.resize(size_t(rank));
+  for (int64_t d = rank - 1; d >= 0; --d) {
+    Value along = n.ints({Emit::shape(x)[d]}, {});
+    rows[size_t(d)] = n.reshape(n.op<ir::ModOp>({rest, along}), {1, bound});
+    rest = n.div(rest, along);
+  }
+  outCounted(n, n.concat(rows, 0), {1, n.reduce(ir::ReduceKind::sum, counts, {0}, /*keepDims=*/false)});
+}
+
 void nonZero(Node &n) {
   Value x = n.in(0);
+  // What a parameter holds is known, and what initializers alone decide.
+  if (!n.constantOf(x) && Emit::rank(x) > 0 && Emit::count(x) > 0) {
+    n.importer.requestNumbers(x);
+    return nonZeroOfData(n, x);
+  }
   std::vector<double> values = realsOf(
       n.known(x, "input 0 ('" + n.proto.input(0) + "'), whose non-zero elements decide the shape of the result,"));
   int64_t rank = Emit::rank(x);

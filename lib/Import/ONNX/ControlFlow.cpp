@@ -55,6 +55,9 @@ void importIf(Node &n) {
   BodyBlock thenBlock(n), elseBlock(n);
   Items onTrue = thenBlock.run([&] { return n.importer.runBody(thenGraph, {}, n); });
   Items onFalse = elseBlock.run([&] { return n.importer.runBody(elseGraph, {}, n); });
+  for (const Items *results : {&onTrue, &onFalse})
+    for (const Item &result : *results)
+      if (result.counted) n.known(condition, "its condition, where a branch gives a size that the data decide,");
   condition = n.reshape(condition, {});
   std::optional<Values> trueValues = tensorsOf(onTrue), falseValues = tensorsOf(onFalse);
   bool agree = trueValues && falseValues && Emit::elem(condition).isInteger(1) &&

@@ -33,7 +33,8 @@ void Importer::checkDeclared(const onnx::ValueInfoProto &declared, const Item &i
   bool fits = size_t(type.shape().dim_size()) == shape.size();
   for (size_t i = 0; fits && i < shape.size(); ++i) {
     const auto &dim = type.shape().dim(int(i));
-    fits = !dim.has_dim_value() || dim.dim_value() < 0 || dim.dim_value() == shape[i];
+    bool isOfData = item.counted && item.counted->axis == int64_t(i);
+    fits = !dim.has_dim_value() || dim.dim_value() < 0 || dim.dim_value() == shape[i] || isOfData;
   }
   if (fits) return;
   std::string text = place + " declared as " + declaredText(type.shape()) + ", but the graph makes " + itemText(item);

@@ -1,5 +1,6 @@
 // Finds what a node means: a function of the model, a row of the table, or the function body of its schema.
 #include "lib/Import/ONNX/CheckOperands.h"
+#include "lib/Import/ONNX/Counted.h"
 #include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/MicrosoftSchemas.h"
 #include "lib/Import/ONNX/Narrow.h"
@@ -161,7 +162,8 @@ void Importer::dispatch(Node &node, Scope &scope) {
   if (ImportFunction import = table().find(domain, op, node.opset)) {
     checkNarrow(node);
     import(node);
-    return passNarrow(node);
+    passNarrow(node);
+    return passCounted(node);
   }
   if (const char *reason = table().reasonAgainst(op)) node.unsupported(reason);
   if (!callSchemaFunction(node, *schema)) node.unsupported("is an operator that Sprig does not have");

@@ -2,6 +2,8 @@
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Data/CountedName.h"
+#include "lib/Import/ONNX/Counted.h"
 #include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
@@ -94,13 +96,27 @@ void Importer::addInitializers(const onnx::GraphProto &graph, Scope &scope) {
 
 void Importer::finishFunction(Scope &scope) {
   const onnx::GraphProto &graph = model.proto.graph();
-  SmallVector<Value> values;
+  Emit emit(state, function.getLoc(), model.file);
+  SmallVector<Value> values, counts;
+  SmallVector<std::string> names, countNames;
   for (const auto &output : graph.output()) {
     Item item = lookup(scope, output.name());
     if (!item.value)
       model.fail(ErrorKind::unsupported, "output '" + output.name() + "' is no tensor, which an entry cannot give");
     checkDeclared(output, item, "output '" + output.name() + "'");
+    names.push_back(output.name());
+    if (item.counted) {
+      countNames.push_back(data::countName(output.name(), item.counted->axis));
+      counts.push_back(item.counted->count);
+      item.value = zeroPadding(emit, item);
+    }
     values.push_back(item.value);
+  }
+  for (auto [count, name] : llvm::zip(counts, countNames)) {
+    if (llvm::is_contained(names, name))
+      model.fail(ErrorKind::unsupported, "output '" + name + "' has the name of the count of another output");
+    names.push_back(name);
+    values.push_back(count);
   }
   func::ReturnOp::create(builder, function.getLoc(), values);
   Block &block = function.front();
@@ -110,8 +126,7 @@ void Importer::finishFunction(Scope &scope) {
   function.setFunctionType(builder.getFunctionType(block.getArgumentTypes(), ValueRange(values).getTypes()));
   for (unsigned i = 0; i < argumentNames.size(); ++i)
     function.setArgAttr(i, ir::kNameAttr, builder.getStringAttr(argumentNames[i]));
-  for (int i = 0; i < graph.output_size(); ++i)
-    function.setResultAttr(unsigned(i), ir::kNameAttr, builder.getStringAttr(graph.output(i).name()));
+  for (unsigned i = 0; i < names.size(); ++i) function.setResultAttr(i, ir::kNameAttr, builder.getStringAttr(names[i]));
 }
 
 Importer::Sources Importer::sourcesOf(Value v) {
@@ -294,6 +309,8 @@ Items Importer::runBody(const onnx::GraphProto &body, ArrayRef<Item> inputs, Nod
     if (outputs.back().narrow)
       at.unsupported("its graph '" + body.name() + "' gives " + itemText(outputs.back()) +
                      ", a type that Sprig stores and converts only");
+    if (outputs.back().counted && at.proto.op_type() != "If")
+      at.unsupported("its graph '" + body.name() + "' gives '" + output.name() + "', whose size the data decide");
   }
   return outputs;
 }

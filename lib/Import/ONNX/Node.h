@@ -4,11 +4,18 @@
 #include "lib/Import/ONNX/Emit.h"
 #include "onnx/onnx_pb.h"
 #include <memory>
+#include <optional>
 #include <set>
 
 namespace sprig::onnximport {
 
 struct NarrowType; // Narrow.h
+
+/// A dimension whose size the data decide: what lies behind the first `count` elements is padding.
+struct Counted {
+  int64_t axis;
+  Value count; ///< a scalar, i64
+};
 
 /// What a name stands for: a tensor, a list of items (an ONNX sequence), or an empty optional.
 struct Item {
@@ -16,6 +23,7 @@ struct Item {
   std::shared_ptr<std::vector<Item>> list;
   bool emptyOptional = false;
   const NarrowType *narrow = nullptr; ///< what the bytes of the tensor stand for, where its element type is not its own
+  std::optional<Counted> counted;     ///< a dimension of the tensor; see Counted.h
 
   Item() = default;
   Item(Value value, const NarrowType *narrow = nullptr) : value(value), narrow(narrow) {}

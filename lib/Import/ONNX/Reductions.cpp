@@ -1,7 +1,9 @@
 // Reductions, arg reductions, running sums, top k.
 #include "lib/Import/ONNX/Table.h"
 #include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
+#include "lib/Import/ONNX/Counted.h"
 #include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
@@ -92,15 +94,38 @@ template <ir::ReduceKind kind> void cumulative(Node &n) {
   n.out(n.op<ir::CumulativeOp>({x}, attributes));
 }
 
+Values sortedFirst(Node &n, Value x, int64_t k, int64_t axis) {
+  bool largest = n.intAttr("largest", 1) != 0;
+  return n.results<ir::TopKOp>(
+      {x}, {n.attr("k", k), n.attr("axis", axis), n.attr("largest", n.state.builder.getBoolAttr(largest))});
+}
+
+/// Of a dimension whose size the data decide: what does not count is sorted behind the others. As many as are asked for
+/// and there are.
+void topKOfCounted(Node &n, int64_t axis) {
+  const Item &x = n.items[0];
+  if (n.opset < 10 || !Emit::isFloat(x.value)) requireCount(n, 0);
+  Ints shape(size_t(Emit::rank(x.value)), 1);
+  int64_t size = shape[axis] = Emit::shape(x.value)[axis];
+  Value counts = n.compare(ir::ComparePredicate::lt, n.iota(shape, n.i64(), axis), x.counted->count);
+  // NaN is larger than all numbers; of equal ones the first comes first.
+  double last = n.intAttr("largest", 1) != 0 ? -std::numeric_limits<double>::infinity()
+                                             : std::numeric_limits<double>::quiet_NaN();
+  if (auto known = n.tryInts(n.in(1))) size = std::clamp((*known)[0], kFewestRows, size);
+  Values results = sortedFirst(n, n.select(counts, x.value, n.scalar(last, Emit::elem(x.value))), size, axis);
+  Counted taken{axis, n.min(x.counted->count, n.reshape(n.cast(n.in(1), n.i64()), {}))};
+  outCounted(n, results[0], taken, 0);
+  outCounted(n, results[1], taken, 1);
+}
+
 void topK(Node &n) {
   Value x = n.in(0);
   int64_t axis = n.axis(n.intAttr("axis", -1), Emit::rank(x));
+  if (n.items[0].counted && n.items[0].counted->axis == axis) return topKOfCounted(n, axis);
   int64_t k = n.opset >= 10 ? n.knownInt(1) : n.intAttr("k");
   n.require(k >= 0 && k <= Emit::shape(x)[axis],
             "takes the top " + std::to_string(k) + " of " + std::to_string(Emit::shape(x)[axis]) + " elements");
-  bool largest = n.intAttr("largest", 1) != 0;
-  Values results = n.results<ir::TopKOp>(
-      {x}, {n.attr("k", k), n.attr("axis", axis), n.attr("largest", n.state.builder.getBoolAttr(largest))});
+  Values results = sortedFirst(n, x, k, axis);
   n.out(results[0], 0);
   n.out(results[1], 1);
 }

@@ -8,7 +8,6 @@ void addRefusals(Table &t) {
            "draws random numbers, which Sprig does not do yet");
   t.refuse({"StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch", "TfIdfVectorizer"},
            "works on strings or n-grams of text, which Sprig does not have");
-  t.refuse({"NonMaxSuppression"}, "gives a result whose shape depends on data: the number of boxes that it keeps");
   t.refuse({"ImageDecoder"}, "decodes image files, which belongs in front of a compiled network");
   t.refuse({"Gradient"}, "asks for a gradient, which Sprig does not import yet");
 }

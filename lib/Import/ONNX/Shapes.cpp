@@ -200,7 +200,13 @@ void shapeOf(Node &n) {
     return std::clamp<int64_t>(at, 0, rank);
   };
   int64_t start = bound("start", 0), end = bound("end", rank);
-  n.out(n.ints(shape.slice(size_t(start), size_t(std::max<int64_t>(end - start, 0)))));
+  const auto &counted = n.items[0].counted;
+  if (!counted || counted->axis < start || counted->axis >= end)
+    return n.out(n.ints(shape.slice(size_t(start), size_t(std::max<int64_t>(end - start, 0)))));
+  Values sizes;
+  for (int64_t i = start; i < end; ++i)
+    sizes.push_back(i == counted->axis ? n.reshape(counted->count, {1}) : n.ints({shape[i]}));
+  n.out(n.concat(sizes, 0));
 }
 
 void sizeOf(Node &n) { n.out(n.ints({Emit::count(n.in(0))}, {})); }

@@ -63,6 +63,7 @@ const Table &table() {
     addEinsum(table);
     addTraining(table);
     addSets(table);
+    addSuppression(table);
     addMachineLearning(table);
     addMicrosoftFused(table);
     addMicrosoftAttention(table);

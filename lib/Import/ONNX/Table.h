@@ -53,6 +53,7 @@ void addSignal(Table &);
 void addEinsum(Table &);
 void addTraining(Table &);
 void addSets(Table &);
+void addSuppression(Table &);
 void addMachineLearning(Table &);
 void addMicrosoftFused(Table &);
 void addMicrosoftAttention(Table &);

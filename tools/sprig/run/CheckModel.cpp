@@ -1,4 +1,5 @@
 #include "tools/sprig/run/CheckModel.h"
+#include "lib/Data/Counted.h"
 #include "tools/sprig/run/Interpret.h"
 
 namespace sprig::cli {
@@ -68,6 +69,7 @@ std::vector<OutputResult> CheckedModel::check(const DataSet &set, Tolerance tole
     }
     outputs = runner->run(bound.arrays);
   }
+  data::cutToCounts(outputs);
   if (outputs.size() != set.outputs.size())
     throw Error(ErrorKind::badInput, "the data set has " + std::to_string(set.outputs.size()) + " outputs, the model " +
                                          std::to_string(outputs.size()));

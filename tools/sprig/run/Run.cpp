@@ -1,5 +1,6 @@
 // sprig run: compiles if needed, runs once, prints and keeps the outputs.
 #include "lib/Data/ArrayFile.h"
+#include "lib/Data/Counted.h"
 #include "lib/Data/File.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
@@ -88,6 +89,7 @@ int runRanks(const RunOptions &options, const Model &model) {
   BoundInputs bound = bindInputs(ranked.inputSpecs(), options.inputs, options.seed, options.settings);
   std::vector<data::Array> outputs = ranked.run(bound);
   if (!ranked.isFirst()) return kDone;
+  data::cutToCounts(outputs);
   if (isVerbose()) inform("ran on " + ranked.describe() + "; peak memory " + formatBytes(double(peakMemory())));
   printOutputs(outputs, options.common.json(), Json::object());
   writeOutputs(options.outputDir, outputs);
@@ -108,6 +110,7 @@ int run(const RunOptions &options) {
   BoundInputs bound = bindInputs(specs, options.inputs, options.seed, options.settings);
   if (!runner) runner = compileAndLoad(model, {bound.entry}, options.settings);
   std::vector<data::Array> outputs = runner->run(bound.arrays);
+  data::cutToCounts(outputs);
   if (isVerbose()) inform(runner->describeLastRun() + "; peak memory " + formatBytes(double(peakMemory())));
   // What was computed is said even where it cannot be kept.
   Json document = Json::object();
