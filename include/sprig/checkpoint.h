@@ -37,6 +37,9 @@ public:
   CheckpointPart(std::string name, const optim::Optimizer &optimizer);
   CheckpointPart(const optim::Average &average) : CheckpointPart("", average) {}
   CheckpointPart(std::string name, const optim::Average &average);
+  /// Best metric, epochs since it, cooldown.
+  CheckpointPart(const optim::ReduceOnPlateau &plateau) : CheckpointPart("", plateau) {}
+  CheckpointPart(std::string name, const optim::ReduceOnPlateau &plateau);
   /// Where the loader stands (Loader::position). One of another order, batch or number of samples is refused.
   CheckpointPart(data::Loader &loader) : CheckpointPart("", loader) {}
   CheckpointPart(std::string name, data::Loader &loader);

@@ -104,6 +104,7 @@ public:
   /// All of them, group after group.
   const std::vector<Parameter> &parameters() const;
 
+  size_t groups() const;
   /// The rate that the schedule starts from, of a group.
   void setLr(double lr, size_t group = 0, Source at = Source::here()) const;
   double baseLr(size_t group = 0, Source at = Source::here()) const; ///< waits
@@ -228,6 +229,38 @@ struct LionOptions {
 };
 /// arXiv:2302.06675.
 SPRIG_API Optimizer lion(const Parameters &parameters, const LionOptions &options = {}, Source at = Source::here());
+
+struct PlateauOptions {
+  double factor = 0.1;            ///< what rates are multiplied by
+  int64_t patience = 10;          ///< epochs without an improvement that change nothing
+  double threshold = 1e-4;        ///< what improves less is no improvement: a share of the best,
+  bool absoluteThreshold = false; ///< or a difference from it
+  bool highest = false;           ///< the metric is best where it is highest (PyTorch's mode "max")
+  int64_t cooldown = 0;           ///< epochs behind a fall that are not counted
+  double minLr = 0;
+  double eps = 1e-8; ///< a fall by less is left out
+};
+/// Lowers an optimizer's rates where a metric stays: PyTorch's ReduceLROnPlateau. Rates are state on the device, so
+/// compiled steps are not compiled anew; a schedule of the optimizer starts from what they fall to. A handle: copies
+/// share state, which checkpoints can have (sprig/checkpoint.h).
+class SPRIG_API ReduceOnPlateau {
+public:
+  explicit ReduceOnPlateau(const Optimizer &optimizer, const PlateauOptions &options = {}, Source at = Source::here());
+  /// At the end of an epoch, outside of compiled functions: whether a rate fell. What is not a number is no
+  /// improvement. Waits for the rates.
+  bool step(double metric, Source at = Source::here()) const;
+  /// The best metric so far, infinite before the first. Waits.
+  double best(Source at = Source::here()) const;
+
+  /// "optimizer/plateau": the best metric, the epochs since it and those of the cooldown that are left.
+  nn::StateDict stateDict() const;
+  void loadStateDict(const nn::StateDict &state, Source at = Source::here()) const;
+  std::vector<std::pair<std::string, Parameter>> namedState() const;
+
+private:
+  struct State;
+  std::shared_ptr<State> state;
+};
 
 /// The L2 norm of all gradients together, f32.
 SPRIG_API Tensor gradNorm(const std::vector<Tensor> &gradients, Source at = Source::here());

@@ -71,6 +71,8 @@ struct TrainerOptions {
   int64_t accumulate = 1;
   double clipNorm = 0; ///< of all gradients together; 0: none
   double clipValue = 0;
+  /// Lowers rates where the evaluation's loss (without evaluation: the training's) stays; with `highest` its accuracy.
+  std::optional<optim::PlateauOptions> plateau = {};
   /// A folder of checkpoints, written every so many steps (0: at the end of each epoch) and at the end.
   std::filesystem::path checkpoint = {};
   int64_t checkpointEvery = 0;

@@ -226,6 +226,19 @@ const std::vector<Kind<S, ScheduleKind>> &scheduleKinds() {
       {"list", ScheduleKind::list,
        withPer({{"values", &S::values, kNotNegative, kRequired, "the rate at t = 0, 1, ...; the last one stays"}}),
        "explicit rates; a plain list of numbers is short for this"},
+      {"plateau",
+       ScheduleKind::plateau,
+       {{"metric", WordOf<S>{&S::byAccuracy, "loss", "accuracy"}, kAny, "\"loss\"",
+         "of the evaluations; without any, loss is the mean of the epoch's steps"},
+        {"factor", &S::factor, {0, 1, true, true}, "0.1", "what the rate is multiplied by"},
+        {"patience", &S::patience, kCountOrZero, "10", "epochs without an improvement that change nothing"},
+        {"threshold", &S::threshold, kNotNegative, "0.0001", "what improves less is no improvement"},
+        {"threshold_mode", WordOf<S>{&S::absoluteThreshold, "rel", "abs"}, kAny, "\"rel\"",
+         "a share of the best, or a difference from it"},
+        {"cooldown", &S::cooldown, kCountOrZero, "0", "epochs behind a fall that are not counted"},
+        {"min_lr", &S::minLr, kNotNegative, "0", "least rate"},
+        {"eps", &S::eps, kNotNegative, "1e-8", "a fall by less is left out"}},
+       "lr, lowered at the end of an epoch where the metric has not improved for `patience` epochs"},
   };
   return kinds;
 }

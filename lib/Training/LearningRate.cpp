@@ -74,7 +74,8 @@ Value learningRate(ir::Expression &e, const ScheduleConfig &schedule, Value base
     return s.choose(ComparePredicate::lt, t, warm, s.div(e.mul(base, s.add(t, 1)), warm), behind);
   };
   switch (schedule.kind) {
-  case ScheduleKind::constant: return base;
+  case ScheduleKind::constant:
+  case ScheduleKind::plateau: return base; // which falls
   case ScheduleKind::step:
     return e.mul(base, s.power(schedule.gamma,
                                e.cast(e.div(index, e.splat(index, double(schedule.stepSize))), e.b.getF64Type())));

@@ -82,6 +82,15 @@ void readSchedule(const Json &json, const Place &place, ScheduleConfig &schedule
                  "more than the " + std::to_string(schedule.warmupSteps) + " of warmup_steps");
 }
 
+// What is counted right are classes.
+void checkMetric(const Json &json, const Place &place, const TrainConfig &config) {
+  bool hasClasses = std::any_of(config.losses.begin(), config.losses.end(), [](const LossConfig &loss) {
+    return loss.kind == LossKind::softmaxCrossEntropy || loss.kind == LossKind::nll;
+  });
+  if (config.schedule.byAccuracy && !hasClasses)
+    place.refuse("lr_schedule.metric", json["metric"], "\"loss\": no loss of the configuration is one of classes");
+}
+
 void readGroups(const Json &json, const Place &place, TrainConfig &config) {
   if (!json.is_array()) place.refuse("groups", json, "a list of objects with `match`");
   for (size_t i = 0; i < json.size(); ++i) {
@@ -125,7 +134,10 @@ TrainConfig parseTrainConfig(std::string_view text, const std::string &file, std
   if (!json.contains("optimizer")) place.missing("optimizer", "an object with the name and the lr of an optimizer");
   readLosses(json["loss"], place, config);
   readOptimizer(json["optimizer"], place, config.optimizer);
-  if (json.contains("lr_schedule")) readSchedule(json["lr_schedule"], place, config.schedule);
+  if (json.contains("lr_schedule")) {
+    readSchedule(json["lr_schedule"], place, config.schedule);
+    checkMetric(json["lr_schedule"], place, config);
+  }
   if (json.contains("groups")) readGroups(json["groups"], place, config);
   checkLength(json, place, config);
   if (!json.contains("shuffle")) config.shuffle = config.epochs.has_value();

@@ -50,7 +50,8 @@ double lrAt(const ScheduleConfig &s, double baseLr, int64_t step) {
   int64_t t = s.perEpoch ? step / std::max<int64_t>(s.stepsPerUnit, 1) : step;
   double total = double(s.totalSteps), time = double(t);
   switch (s.kind) {
-  case ScheduleKind::constant: return baseLr;
+  case ScheduleKind::constant:
+  case ScheduleKind::plateau: return baseLr; // which falls
   case ScheduleKind::step: return baseLr * std::pow(s.gamma, double(t / s.stepSize));
   case ScheduleKind::multiStep: {
     auto passed = std::upper_bound(s.milestones.begin(), s.milestones.end(), t) - s.milestones.begin();

@@ -17,7 +17,10 @@ inline constexpr std::string_view kOptimizerPrefix = "optimizer/", kAveragePrefi
                                   kRandomPrefix = "random/";
 inline constexpr const char *kStep = "optimizer/step"; ///< i64: steps done
 inline constexpr const char *kLr = "optimizer/lr";     ///< f64: the learning rate that the schedule starts from
-inline constexpr const char *kSeed = "random/seed";    ///< i64: the key of random numbers
+/// What the schedule `plateau` keeps: f64, its best metric, bad epochs and cooldown; and of the epoch under way the sum
+/// of the losses, and how many.
+inline constexpr const char *kPlateau = "optimizer/plateau", *kPlateauLoss = "optimizer/plateau_loss";
+inline constexpr const char *kSeed = "random/seed"; ///< i64: the key of random numbers
 
 /// An optimizer's own tensor for a parameter: "optimizer/momentum/fc.weight".
 inline std::string slotName(const std::string &slot, const std::string &parameter) {

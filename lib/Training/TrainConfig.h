@@ -80,9 +80,11 @@ enum class ScheduleKind : uint8_t {
   warmupCosine,
   oneCycle,
   list,
+  plateau,
 };
 
-/// Formulas at lrAt (Schedule.h). Only the fields of its kind are set.
+/// Formulas at lrAt (Schedule.h); of plateau, whose rate follows from what is measured, Plateau.h. Only the fields of
+/// its kind are set.
 struct ScheduleConfig {
   ScheduleKind kind = ScheduleKind::constant;
   bool perEpoch = false;                 ///< time is counted in epochs, not in steps
@@ -92,13 +94,17 @@ struct ScheduleConfig {
   int64_t stepSize = 0;                  ///< step
   std::vector<int64_t> milestones;       ///< multiStep, ascending
   double gamma = 0;                      ///< step, multiStep, exponential
-  double minLr = 0;                      ///< cosine, warmRestarts, warmupCosine
+  double minLr = 0;                      ///< cosine, warmRestarts, warmupCosine, plateau
   int64_t period = 0, periodFactor = 0;  ///< warmRestarts: the first cycle's length, and of each in that before it
   double startFactor = 0, endFactor = 0; ///< linear
   double maxLr = 0;                      ///< oneCycle
   double pctStart = 0, divFactor = 0, finalDivFactor = 0; ///< oneCycle
   bool linearAnneal = false;                              ///< oneCycle: straight lines instead of cosines
   std::vector<double> values;                             ///< list; the last one stays
+  double factor = 0, threshold = 0, eps = 0;              ///< plateau
+  bool absoluteThreshold = false;                         ///< plateau: a difference, not a share of the best
+  int64_t patience = 0, cooldown = 0;                     ///< plateau, of epochs
+  bool byAccuracy = false;                                ///< plateau: by an evaluation's accuracy, not by its loss
 
   bool operator==(const ScheduleConfig &) const = default;
 };

@@ -256,6 +256,8 @@ static const Parameter &rateOf(const std::vector<Parameter> &lr, size_t group, S
   return lr[group];
 }
 
+size_t Optimizer::groups() const { return state->lr.size(); }
+
 void Optimizer::setLr(double lr, size_t group, Source at) const {
   if (!(lr >= 0 && std::isfinite(lr)))
     fail(at, "Optimizer::setLr", "the rate is " + std::to_string(lr) + ", expected a number of at least 0");

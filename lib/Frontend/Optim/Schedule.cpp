@@ -18,6 +18,9 @@ Schedule Schedule::fromJson(const std::string &json, Source at) {
   using training::ScheduleKind;
   std::string place = placeOf(at, "optim::schedule");
   training::ScheduleConfig config = configOf(json, place).schedule;
+  if (config.kind == ScheduleKind::plateau)
+    throw Error(ErrorKind::badInput, place + ": lr_schedule: 'plateau' follows from what is measured, and a schedule "
+                                             "from the step alone; optim::ReduceOnPlateau lowers rates");
   if (config.perEpoch)
     throw Error(ErrorKind::badInput, place + ": lr_schedule.per: found \"epoch\", expected \"step\"; perEpoch() says "
                                              "how many steps an epoch has");

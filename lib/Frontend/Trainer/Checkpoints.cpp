@@ -9,8 +9,9 @@ std::string where(Source at) { return frontend::placeText(at) + "Trainer: "; }
 
 } // namespace
 
-Checkpoints::Checkpoints(const TrainerOptions &options, const Training &training, const data::Loader &train, Source at)
-    : options(options), training(training), at(at) {
+Checkpoints::Checkpoints(const TrainerOptions &options, const Training &training, const RatePlateau *plateau,
+                         const data::Loader &train, Source at)
+    : options(options), training(training), plateau(plateau), at(at) {
   if (options.checkpoint.empty()) {
     if (options.resume) throw Error(ErrorKind::usage, where(at) + "resume: from where? checkpoint names no folder");
     return;
@@ -18,10 +19,11 @@ Checkpoints::Checkpoints(const TrainerOptions &options, const Training &training
   identity.modelDigest = checkpoint::digest(state().types());
   const data::LoaderOptions &loader = train.options();
   identity.seed = loader.shuffle ? train.seed() : 0;
-  identity.configDigest = checkpoint::digest(
-      "trainer, batch " + std::to_string(loader.batch) + (loader.shuffle ? ", shuffled" : "") +
-      (loader.dropLast ? ", whole batches" : "") + ", " + std::to_string(train.dataset().size()) + " samples, clip " +
-      std::to_string(options.clipNorm) + " " + std::to_string(options.clipValue));
+  identity.configDigest =
+      checkpoint::digest("trainer, batch " + std::to_string(loader.batch) + (loader.shuffle ? ", shuffled" : "") +
+                         (loader.dropLast ? ", whole batches" : "") + ", " + std::to_string(train.dataset().size()) +
+                         " samples, clip " + std::to_string(options.clipNorm) + " " +
+                         std::to_string(options.clipValue) + (plateau ? plateau->settings() : ""));
 }
 
 CheckpointSlots Checkpoints::state() const {
@@ -29,6 +31,8 @@ CheckpointSlots Checkpoints::state() const {
   for (const auto &named :
        {training.module->namedParameters(), training.module->namedBuffers(), training.optimizer.namedState()})
     for (auto &[name, parameter] : named) slots.add(name, parameter);
+  if (plateau)
+    for (auto &[name, parameter] : plateau->namedState()) slots.add(name, parameter);
   return slots;
 }
 
@@ -50,7 +54,7 @@ std::optional<checkpoint::Manifest> Checkpoints::resume() {
     };
     if (found.manifest.modelDigest != identity.modelDigest) refuse("module or optimizer");
     if (found.manifest.configDigest != identity.configDigest || found.manifest.seed != identity.seed)
-      refuse("order, number or batch of samples, or clips otherwise");
+      refuse("order, number or batch of samples, or clips or lowers rates otherwise");
     std::vector<std::string> names;
     for (const data::Array &array : found.arrays) names.push_back(array.name);
     training.optimizer.expect(names);

@@ -3,14 +3,16 @@
 #pragma once
 #include "lib/Checkpoint/Writer.h"
 #include "lib/Frontend/Trainer/CheckpointSlots.h"
+#include "lib/Frontend/Trainer/RatePlateau.h"
 #include "sprig/trainer.h"
 
 namespace sprig::frontend {
 
 class Checkpoints {
 public:
-  /// Nothing is written where options.checkpoint is empty.
-  Checkpoints(const TrainerOptions &options, const Training &training, const data::Loader &train, Source at);
+  /// Nothing is written where options.checkpoint is empty. `plateau` may be null.
+  Checkpoints(const TrainerOptions &options, const Training &training, const RatePlateau *plateau,
+              const data::Loader &train, Source at);
 
   /// Where the run is to go on from, with the state set to it; nothing without --resume or where there is none yet.
   std::optional<checkpoint::Manifest> resume();
@@ -25,6 +27,7 @@ private:
 
   const TrainerOptions &options;
   const Training &training;
+  const RatePlateau *plateau;
   Source at;
   checkpoint::Manifest identity;
   std::unique_ptr<checkpoint::Writer> writer;

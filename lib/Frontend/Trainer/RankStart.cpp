@@ -22,12 +22,14 @@ std::vector<std::string> namesOfFirst(dist::Group &group, const optim::Optimizer
 
 } // namespace
 
-std::optional<checkpoint::Manifest> beginAlike(dist::Group &group, const Training &training,
+std::optional<checkpoint::Manifest> beginAlike(dist::Group &group, const Training &training, const RatePlateau *plateau,
                                                std::optional<checkpoint::Manifest> from, Source at) {
   group.broadcast(*training.module, 0, at);
   training.optimizer.expect(namesOfFirst(group, training.optimizer, at));
-  for (auto &[name, parameter] : training.optimizer.namedState())
-    parameter.set(group.broadcast(parameter.value(at).detach(at), 0, at), at);
+  std::vector<std::pair<std::string, Parameter>> states = training.optimizer.namedState();
+  if (plateau)
+    for (auto &named : plateau->namedState()) states.push_back(named);
+  for (auto &[name, parameter] : states) parameter.set(group.broadcast(parameter.value(at).detach(at), 0, at), at);
   RandomState random = randomState();
   checkpoint::Manifest place = from.value_or(checkpoint::Manifest());
   Tensor first = group.broadcast(Tensor({int64_t(random.seed), int64_t(random.draws), int64_t(from.has_value()),

@@ -2,15 +2,16 @@
 // For the trainer.
 #pragma once
 #include "lib/Checkpoint/Checkpoint.h"
+#include "lib/Frontend/Trainer/RatePlateau.h"
 #include "sprig/dist.h"
 #include "sprig/trainer.h"
 #include <optional>
 
 namespace sprig::frontend {
 
-/// Module, optimizer and random numbers of all ranks become the first one's, who alone has read a checkpoint; gives
-/// where the run goes on from, on every rank.
-std::optional<checkpoint::Manifest> beginAlike(dist::Group &group, const Training &training,
+/// Module, optimizer, what lowers rates (may be null) and random numbers of all ranks become the first one's, who alone
+/// has read a checkpoint; gives where the run goes on from, on every rank.
+std::optional<checkpoint::Manifest> beginAlike(dist::Group &group, const Training &training, const RatePlateau *plateau,
                                                std::optional<checkpoint::Manifest> from, Source at);
 
 } // namespace sprig::frontend

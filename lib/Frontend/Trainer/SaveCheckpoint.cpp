@@ -76,6 +76,9 @@ CheckpointPart::CheckpointPart(std::string name, const optim::Optimizer &optimiz
 CheckpointPart::CheckpointPart(std::string name, const optim::Average &average)
     : add([name = std::move(name), &average](CheckpointSlots &slots) { addAll(slots, name, average.namedState()); }) {}
 
+CheckpointPart::CheckpointPart(std::string name, const optim::ReduceOnPlateau &plateau)
+    : add([name = std::move(name), &plateau](CheckpointSlots &slots) { addAll(slots, name, plateau.namedState()); }) {}
+
 CheckpointPart::CheckpointPart(std::string name, data::Loader &loader)
     : add([name = std::move(name), &loader](CheckpointSlots &slots) {
         const data::LoaderOptions &options = loader.options();

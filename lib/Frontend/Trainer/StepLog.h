@@ -7,6 +7,7 @@
 #include <chrono>
 #include <deque>
 #include <memory>
+#include <tuple>
 
 namespace sprig::frontend {
 
@@ -38,6 +39,9 @@ public:
 
   /// Mean over the samples of the steps collected since the last call.
   double takeMeanLoss();
+  /// Of what takeMeanLoss gives: losses times their samples, and samples.
+  std::pair<double, int64_t> sums() const { return {lossSum, lossSamples}; }
+  void setSums(std::pair<double, int64_t> sums) { std::tie(lossSum, lossSamples) = sums; }
   const std::vector<training::StepMetrics> &history() const { return collected; }
 
 private:

@@ -5,6 +5,7 @@
 #include "lib/Frontend/Trainer/Fit.h"
 #include "lib/Frontend/Trainer/RankLoader.h"
 #include "lib/Frontend/Trainer/RankStart.h"
+#include "lib/Frontend/Trainer/RatePlateau.h"
 #include "lib/Frontend/Trainer/Report.h"
 #include "lib/Frontend/Trainer/StepCalls.h"
 #include "lib/Frontend/Trainer/StepLog.h"
@@ -66,10 +67,12 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   if (givenEvaluation) evaluationShares.emplace(*givenEvaluation, group, at);
   const Training &training = programs.of();
   if (options.seed) manualSeed(*options.seed);
-  Checkpoints checkpoints(options, training, train, at);
+  std::optional<RatePlateau> plateau;
+  if (options.plateau) plateau.emplace(training.optimizer, *options.plateau, at);
+  Checkpoints checkpoints(options, training, plateau ? &*plateau : nullptr, train, at);
   const int64_t firstEpoch = train.epoch(), batches = train.size();
   std::optional<checkpoint::Manifest> from = checkpoints.resume();
-  if (group) from = beginAlike(*group, training, std::move(from), at);
+  if (group) from = beginAlike(*group, training, plateau ? &*plateau : nullptr, std::move(from), at);
   int64_t step = 0, epoch = 0, batch = 0;
   if (from) {
     step = from->step;
@@ -79,6 +82,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   }
   Rates rates(training.optimizer, at);
   StepLog log(options, options.maxEpochs * batches, from ? std::optional(step) : std::nullopt, writes, at);
+  if (plateau && from) plateau->restoreSums(log);
   FitResult result;
   result.optimizer = training.optimizer;
   training.module->train();
@@ -96,25 +100,25 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
     auto start = Clock::now();
     epochSamples = 0;
     const int64_t before = step - batch; // steps of earlier epochs
+    bool isSaved = false;                // behind the epoch's last step
     for (const data::Batch &data : train) {
       calls.add(data);
       ++batch;
-      const bool isSaved = options.checkpointEvery > 0 && (before + batch) % options.checkpointEvery == 0;
+      isSaved = options.checkpointEvery > 0 && (before + batch) % options.checkpointEvery == 0;
       if (isSaved || batch == batches) calls.askSingly();
       log.collect(/*wait=*/false);
-      if (isSaved) {
+      if (isSaved && batch < batches) {
         // What the file of metrics says of these steps must be there when the run goes on after them.
         log.collect(/*wait=*/true);
         log.flush();
-        const bool isEnd = batch == batches; // of the epoch: it goes on with the next
-        checkpoints.save(step, epoch + isEnd, isEnd ? 0 : batch);
+        if (plateau) plateau->keepSums(log);
+        checkpoints.save(step, epoch, batch);
       }
     }
     log.collect(/*wait=*/true);
     report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
     report.steps = step;
     report.loss = log.takeMeanLoss();
-    report.lr = rates.at(step);
     report.samplesPerSecond = double(epochSamples) / report.seconds;
     seconds += report.seconds;
     samples += epochSamples;
@@ -124,8 +128,13 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
       report.accuracy = scores.accuracy;
       log.attach(scores.loss, scores.accuracy);
     }
+    if (plateau) {
+      if (plateau->endEpoch(report)) rates = Rates(training.optimizer, at);
+      plateau->keepSums(log);
+    }
+    report.lr = rates.at(step);
     log.flush();
-    if (options.checkpointEvery <= 0) checkpoints.save(step, epoch + 1, 0);
+    if (options.checkpointEvery <= 0 || isSaved) checkpoints.save(step, epoch + 1, 0);
     log.clearProgress();
     if (writes && options.print) printLine(describeEpoch(report, options.maxEpochs));
     result.epochs.push_back(report);

@@ -433,6 +433,8 @@ TEST(Lines, OptimizersAndMetrics) {
   AT(optim::sgd(std::vector<Parameter>{}));
   AT(optim::adam(net, {.lr = -1}));
   AT(optim::adamw({Parameter()}));
+  AT(optim::nadam(net, {.momentumDecay = -1}));
+  AT(optim::radam(net, {.eps = -1}));
   AT(optim::Average(net, 2));
   optim::Optimizer sgd = optim::sgd(net);
   AT(sgd.update(std::vector<Tensor>{}));
@@ -447,6 +449,11 @@ TEST(Lines, OptimizersAndMetrics) {
   AT(sgd.setClipValue(-1));
   AT(optim::schedule::step(0));
   AT(optim::schedule::cosine(10).perEpoch(0));
+  AT(optim::schedule::warmRestarts(0));
+  AT(optim::ReduceOnPlateau(sgd, {.factor = 1}));
+  optim::ReduceOnPlateau plateau(sgd);
+  AT(plateau.loadStateDict({}));
+  AT(compile([&](const Tensor &x) { return plateau.step(1), x; })(f({2})));
   AT(optim::gradNorm({}));
   AT(optim::clipGradNorm({f({2})}, 0));
   AT(optim::clipGradValue({f({2})}, 0));

@@ -37,16 +37,19 @@ struct Training {
   Net net;
   optim::Optimizer optimizer;
   optim::Average average;
+  optim::ReduceOnPlateau plateau;
   data::Loader loader{points(), {.batch = 8, .shuffle = true, .workers = 1}}; // by manualSeed
   int64_t done = 0;
   double sum = 0;
   Tensor last = zeros({});
 
-  Training() : optimizer(optim::adamw(net, {.lr = 1e-2})), average(net, 0.9) {
+  Training()
+      : optimizer(optim::adamw(net, {.lr = 1e-2})), average(net, 0.9),
+        plateau(optimizer, {.factor = 0.5, .patience = 0, .threshold = 0.3}) {
     optimizer.setSchedule(optim::schedule::cosine(20));
   }
   std::vector<CheckpointPart> parts() {
-    return {net, optimizer, average, loader, {"done", done}, {"sum", sum}, {"last", last}};
+    return {net, optimizer, average, plateau, loader, {"done", done}, {"sum", sum}, {"last", last}};
   }
   /// Steps until so many are done; saves after step `saveAt`, within the epoch.
   void train(int64_t until, bool compiled, int64_t saveAt = -1, const fs::path &folder = {}) {
@@ -61,14 +64,16 @@ struct Training {
       for (auto [x, y] : loader) {
         last = step(x, y).detach();
         sum += last.item<double>();
-        if (++done == saveAt) saveCheckpoint(folder, parts());
+        if (++done % 2 == 0) plateau.step(last.item<double>());
+        if (done == saveAt) saveCheckpoint(folder, parts());
         if (done == until) break;
       }
     }
   }
   std::vector<Tensor> all() const {
     std::vector<Tensor> values{Tensor(sum), Tensor(done), last};
-    for (const auto &named : {net.namedParameters(), net.namedBuffers(), optimizer.namedState(), average.namedState()})
+    for (const auto &named : {net.namedParameters(), net.namedBuffers(), optimizer.namedState(), average.namedState(),
+                              plateau.namedState()})
       for (auto &[name, parameter] : named) values.push_back(parameter.value());
     return values;
   }

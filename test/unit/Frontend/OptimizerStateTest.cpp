@@ -66,6 +66,62 @@ TEST(OptimizerState, stepsThatLeaveAParameterAloneDoNotCountForIt) {
         }
 }
 
+/// Metrics of epochs, and whether PyTorch 1.13's ReduceLROnPlateau(factor=0.5, patience=1, threshold=0.1, cooldown=1,
+/// min_lr=0.15) lowered a rate of 1 behind each.
+constexpr struct {
+  double metric;
+  double rateByLoss, rateByHighest;
+} kEpochs[] = {{3, 1, 1},          {2.5, 1, 1},        {2.4, 1, 0.5},      {2.3, 0.5, 0.5},
+               {2.2, 0.5, 0.5},    {2, 0.5, 0.25},     {1.9, 0.5, 0.25},   {1.85, 0.5, 0.25},
+               {1.84, 0.25, 0.15}, {1.83, 0.25, 0.15}, {1, 0.25, 0.15},    {0.99, 0.25, 0.15},
+               {0.98, 0.15, 0.15}, {0.97, 0.15, 0.15}, {0.96, 0.15, 0.15}, {0.95, 0.15, 0.15}};
+
+TEST(OptimizerState, ratesFallWhereAMetricStays) {
+  for (bool highest : {false, true}) {
+    Parameter w(zeros({1})), v(zeros({1}));
+    auto opt = optim::sgd({{.parameters = {w}}, {.parameters = {v}, .lr = 0.01}}, {.lr = 1});
+    optim::ReduceOnPlateau plateau(
+        opt, {.factor = 0.5, .patience = 1, .threshold = 0.1, .highest = highest, .cooldown = 1, .minLr = 0.15});
+    auto step = compile([&](const Tensor &g) { opt.update({g, g}); });
+    double expected = 0, before = 1;
+    for (auto &[metric, byLoss, byHighest] : kEpochs) {
+      double rate = highest ? byHighest : byLoss;
+      EXPECT_EQ(plateau.step(metric), rate != before);
+      EXPECT_EQ(opt.baseLr(), rate);
+      EXPECT_EQ(opt.baseLr(1), 0.01); // less than the least already
+      step(ones({1}));
+      expected -= rate;
+      EXPECT_NEAR(w.value().item<double>(), expected, 1e-6);
+      before = rate;
+    }
+    EXPECT_EQ(step.recordings().size(), 1u);
+  }
+}
+
+TEST(OptimizerState, aPlateauGoesOnFromItsState) {
+  Parameter w(zeros({1})), v(zeros({1}));
+  auto opt = optim::sgd({w}, {.lr = 1}), other = optim::sgd({v}, {.lr = 1});
+  optim::PlateauOptions options{.factor = 0.5, .patience = 1, .threshold = 0.5, .absoluteThreshold = true};
+  optim::ReduceOnPlateau first(opt, options), second(other, options);
+  EXPECT_TRUE(std::isinf(first.best()));
+  for (double metric : {3.0, 2.6, std::nan("")}) first.step(metric); // all but the first no improvement
+  EXPECT_EQ(opt.baseLr(), 0.5);
+  first.step(2.6);
+  other.loadStateDict(opt.stateDict());
+  second.loadStateDict(first.stateDict());
+  EXPECT_EQ(second.best(), 3);
+  for (optim::ReduceOnPlateau *each : {&first, &second}) EXPECT_TRUE(each->step(2.6));
+  EXPECT_EQ(opt.baseLr(), 0.25);
+  EXPECT_EQ(other.baseLr(), 0.25);
+  EXPECT_THAT(errorOf([&] { second.loadStateDict({}); }), HasSubstr("optimizer/plateau"));
+  EXPECT_THAT(errorOf([&] { optim::ReduceOnPlateau(opt, {.factor = 1}); }),
+              ::testing::AllOf(HasSubstr("OptimizerStateTest.cpp:"), HasSubstr("optim::ReduceOnPlateau"),
+                               HasSubstr("lr_schedule.factor: found 1.0, expected a number above 0 and below 1")));
+  EXPECT_THAT(errorOf([&] { compile([&](const Tensor &x) { return first.step(1), x; })(ones({1})); }),
+              HasSubstr("ReduceOnPlateau::step"));
+  EXPECT_THAT(errorOf([&] { optim::Schedule::fromJson("\"plateau\""); }), HasSubstr("optim::ReduceOnPlateau"));
+}
+
 // A function that was compiled before the first such step is recorded anew, once.
 TEST(OptimizerState, aCompiledStepLearnsOfCountsOfItsOwn) {
   Parameter a = fresh(), b = fresh(), alone = fresh();

@@ -232,11 +232,14 @@ TEST(TrainerRanks, ARankOfAGroupTrainsWithTheOthers) {
 }
 
 TEST(TrainerRanks, CheckpointsAreOfAnyNumberOfRanks) {
-  Trained whole = fit({.maxEpochs = 3}, makeNet(true));
+  const optim::PlateauOptions plateau = {.factor = 0.5, .patience = 0, .threshold = 0.9};
+  Trained whole = fit({.maxEpochs = 3, .plateau = plateau}, makeNet(true));
+  EXPECT_LT(whole.result.epochs.back().lr, 0.6 * whole.result.epochs.front().lr);
   Folder folder;
   auto options = [&](int ranks, int64_t epochs) {
     return TrainerOptions{.maxEpochs = epochs,
                           .ranks = ranks,
+                          .plateau = plateau,
                           .checkpoint = folder.path / "run",
                           .checkpointEvery = 2,
                           .resume = true,

@@ -140,6 +140,15 @@ TEST(Trainer, DropoutTrainsAndEvaluationDoesWithout) {
   EXPECT_EQ(once.second, result.epochs.back().accuracy);
 }
 
+std::string errorOfFit(const TrainerOptions &options, data::Loader &loader) {
+  try {
+    Trainer(options).fit(makeNet(), loader);
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 TEST(Trainer, GoesOnFromACheckpointWithTheSameBits) {
   Folder folder;
   data::Dataset set = points(300);
@@ -176,6 +185,63 @@ TEST(Trainer, GoesOnFromACheckpointWithTheSameBits) {
     EXPECT_EQ(metrics->loss, expected[size_t(step)]);
   }
   EXPECT_FALSE(std::getline(lines, line));
+}
+
+// Rates fall by what the trainer measures, as PyTorch's rule says; a run that goes on from a checkpoint within an epoch
+// or at its end lowers them when it would have without the stop, and has the bits.
+TEST(Trainer, LowersRatesWhereTheLossStays) {
+  Folder folder;
+  data::Dataset set = points(300); // ten steps an epoch
+  data::Loader test(points(50), data::LoaderOptions{.workers = 0});
+  TrainerOptions options = quiet(8);
+  options.seed = 2;
+  options.plateau = {.factor = 0.5, .patience = 0, .threshold = 0.1};
+  for (bool evaluates : {false, true})
+    for (int64_t every : {0, 7}) {
+      options.checkpoint.clear();
+      options.checkpointEvery = every;
+      options.resume = false;
+      data::Loader whole(set, shuffled());
+      FitResult expected = Trainer(options).fit(makeNet(true), whole, evaluates ? &test : nullptr);
+      double rate = 1e-3, best = 1e9;
+      for (const EpochReport &epoch : expected.epochs) {
+        double metric = evaluates ? *epoch.evalLoss : epoch.loss;
+        if (metric < best * 0.9)
+          best = metric;
+        else
+          rate *= 0.5;
+        EXPECT_EQ(epoch.lr, rate) << "epoch " << epoch.epoch;
+      }
+      EXPECT_GT(rate, 0.9 * 1e-3 / 64);
+      EXPECT_LT(rate, 1e-3 / 3);
+
+      options.checkpoint = folder.path / (std::to_string(every) + (evaluates ? "e" : "t"));
+      options.checkpointsKept = 100;
+      options.resume = true;
+      options.maxEpochs = 5;
+      data::Loader first(set, shuffled());
+      Trainer(options).fit(makeNet(true), first, evaluates ? &test : nullptr);
+      // Goes on from within the fifth epoch, or from the end of the fourth.
+      for (const char *later : every ? std::vector{"step-50", "step-49"} : std::vector{"step-50"})
+        fs::remove_all(options.checkpoint / later);
+      options.maxEpochs = 8;
+      data::Loader second(set, shuffled());
+      FitResult rest = Trainer(options).fit(makeNet(true), second, evaluates ? &test : nullptr);
+      size_t from = every ? 42 : 40;
+      EXPECT_EQ(rest.losses, std::vector<float>(expected.losses.begin() + std::ptrdiff_t(from), expected.losses.end()));
+      for (size_t i = 0; i < rest.epochs.size(); ++i) EXPECT_EQ(rest.epochs[i].lr, expected.epochs[i + 4].lr);
+
+      options.plateau->patience = 1;
+      EXPECT_NE(errorOfFit(options, second).find("lowers rates otherwise"), std::string::npos);
+      options.plateau->patience = 0;
+    }
+  options = quiet(2);
+  options.plateau = {.highest = true};
+  data::Loader loader(set, shuffled());
+  EXPECT_NE(errorOfFit(options, loader).find("plateau.highest is of the accuracy of evaluations, and epoch 0 was not"),
+            std::string::npos);
+  options.plateau = {.factor = 2};
+  EXPECT_NE(errorOfFit(options, loader).find("lr_schedule.factor: found 2.0"), std::string::npos);
 }
 
 TEST(Trainer, RefusesAFolderOfAnotherRun) {

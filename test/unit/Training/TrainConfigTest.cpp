@@ -176,6 +176,13 @@ TEST(TrainConfig, ErrorsNameFileFieldAndBothFacts) {
             "c.json: lr_schedule.total_steps: found 3, expected more than the 3 of warmup_steps");
   EXPECT_EQ(refusedWith("/lr_schedule", R"({"name": "multi_step", "milestones": [3, 2]})"),
             "c.json: lr_schedule.milestones: found [3,2], expected ascending times");
+  EXPECT_EQ(refusedWith("/lr_schedule", R"({"name": "plateau", "metric": "accuracy"})"),
+            "c.json: lr_schedule.metric: found \"accuracy\", expected \"loss\": no loss of the configuration is one of "
+            "classes");
+  EXPECT_EQ(refusedWith("/lr_schedule", R"({"name": "plateau", "factor": 1})"),
+            "c.json: lr_schedule.factor: found 1, expected a number above 0 and below 1");
+  EXPECT_EQ(refusedWith("/lr_schedule", R"({"name": "warm_restarts", "period": 0})"),
+            "c.json: lr_schedule.period: found 0, expected an integer from 1 to 9007199254740992");
   EXPECT_EQ(refusedWith("/lr_schedule", "[]"), "c.json: lr_schedule.values: found [], expected at least one rate");
   Json huge = minimal();
   huge["batch"] = huge["accumulate"] = int64_t(1) << 40;

@@ -7,8 +7,10 @@ namespace sprig::cli {
 
 std::string configDigest(training::TrainConfig config, int64_t samples) {
   config.steps = config.epochs = std::nullopt;
-  config.evalEvery = 1;
-  config.evalBatch = std::nullopt;
+  if (config.schedule.kind != training::ScheduleKind::plateau) { // whose rate goes by them
+    config.evalEvery = 1;
+    config.evalBatch = std::nullopt;
+  }
   config.rematBytes = std::nullopt;
   config.net.clear();
   std::string text = training::toJson(config) + std::to_string(samples);

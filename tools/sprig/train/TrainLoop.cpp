@@ -5,6 +5,7 @@
 #include "sprig/error.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/Report.h"
+#include "tools/sprig/train/RatePlateau.h"
 #include "tools/sprig/train/TrainBatches.h"
 #include "tools/sprig/train/TrainProgress.h"
 #include <atomic>
@@ -51,6 +52,7 @@ public:
                  .shuffle = config.shuffle,
                  .dropLast = config.dropLast,
                  .seed = config.seed}) {
+    if (config.schedule.kind == training::ScheduleKind::plateau) plateau.emplace(config, evaluation != nullptr);
     if (options.loader.wanted()) openLoader();
     resume();
     program.checkBeginning({{"numbers of samples", std::to_string(data.count())},
@@ -94,7 +96,10 @@ public:
         line.exposedSeconds = exposed;
         if (isLast && options.checkEvery && outcome.steps % options.checkEvery == 0) checkReplicas(line.step);
         line.seconds = earlierSeconds + secondsAt(result.end);
-        if (std::isfinite(line.loss) && isLast && call.evaluates) evaluate(line);
+        if (std::isfinite(line.loss) && isLast) {
+          if (call.evaluates) evaluate(line);
+          if (plateau && call.endsEpoch) endEpoch(call);
+        }
         progress.step(line);
         if (options.keepHistory) outcome.history.push_back(line);
         writeMetrics([&] { metrics->write(line); });
@@ -114,6 +119,7 @@ public:
     outcome.seconds = secondsAt(end);
     outcome.time.end(end);
     outcome.samplesPerSecond = progress.samplesPerSecond();
+    if (plateau) outcome.scheduleState = plateau->arrays();
     // A run that was over already is evaluated all the same.
     if (evaluation && outcome.done == 0 && !stops()) outcome.evaluation = program.evaluate(*evaluation);
     if (epochSteps) outcome.epochLoss /= double(epochSteps);
@@ -132,6 +138,7 @@ private:
   const training::TrainConfig &config;
   data::Batches batches;
   std::optional<TrainBatches> loaded; ///< the same, by a loader
+  std::optional<RatePlateau> plateau;
   std::optional<checkpoint::Writer> writer;
   std::optional<training::MetricsWriter> metrics;
   TrainOutcome outcome;
@@ -143,6 +150,7 @@ private:
   struct Started {
     int64_t number, count, epoch; // the first step's, steps, and the epoch that they are of
     bool evaluates, saves, asks;  // behind it
+    bool endsEpoch, measures;     // and whether what it evaluates counts for the schedule
   };
   std::deque<Started> started;
   // Nothing of a run that ended by an error goes on behind it.
@@ -211,7 +219,13 @@ private:
   void resume() {
     if (!options.resume) return;
     const checkpoint::Manifest &manifest = options.resume->manifest;
-    program.restore(options.resume->arrays);
+    if (plateau) {
+      std::vector<data::Array> arrays = options.resume->arrays;
+      plateau->takeFrom(arrays);
+      program.restore(arrays);
+    } else {
+      program.restore(options.resume->arrays);
+    }
     batches.seek({manifest.epoch, manifest.index});
     if (loaded) loaded->seek(manifest.epoch, manifest.index / (config.batch * config.accumulate));
     outcome.steps = saved = asked = manifest.step;
@@ -247,7 +261,7 @@ private:
 
   void startNext() {
     int64_t number = started.empty() ? outcome.steps : started.back().number + started.back().count;
-    Started call{number, stepsOfCall(number), batches.position().epoch, false, false, false};
+    Started call{number, stepsOfCall(number), batches.position().epoch, false, false, false, false, false};
     if (options.explain) before = copyState(program.state().arrays);
     indices.clear();
     for (int64_t step = 0; step < call.count; ++step) {
@@ -257,6 +271,8 @@ private:
     inStep(number, call.count, [&] { submit(call.count); });
     int64_t last = number + call.count - 1;
     call.evaluates = evaluationIsDueAfter(last);
+    call.endsEpoch = batches.position().index == 0;
+    call.measures = evaluation && evaluationEndsEpoch();
     call.saves = saves() && (last + 1) % every() == 0;
     call.asks = program.areProcesses() && options.endsBySignal && last + 1 >= askAt;
     started.push_back(call);
@@ -267,7 +283,7 @@ private:
   bool mayGoAhead() const {
     const Started &last = started.back();
     return program.first().takesAhead() && started.size() == 1 && last.number + last.count < *config.steps &&
-           !stops() && !last.evaluates && !last.saves && !last.asks && !options.explain;
+           !stops() && !last.evaluates && !(plateau && last.endsEpoch) && !last.saves && !last.asks && !options.explain;
   }
 
   // Waits for the first that was started.
@@ -298,7 +314,8 @@ private:
     ++outcome.done;
     line.loss = result.loss;
     line.gradNorm = result.gradNorm;
-    line.lr = float(training::lrAt(config, line.step));
+    line.lr = float(training::lrAt(config.schedule, plateau ? plateau->rate() : config.optimizer.lr, line.step));
+    if (plateau) plateau->addStep(result.loss);
     line.waitSeconds = std::chrono::duration<double>(result.ready - result.begin).count();
     outcome.epochLoss += double(result.loss);
     ++epochSteps;
@@ -316,9 +333,16 @@ private:
   // At the end of every evalEvery-th epoch, and of the run; `batches` is behind the step.
   bool evaluationIsDueAfter(int64_t step) const {
     if (!evaluation) return false;
-    if (step + 1 == *config.steps) return true;
+    return step + 1 == *config.steps || evaluationEndsEpoch();
+  }
+  bool evaluationEndsEpoch() const {
     bool epochEnds = batches.position().index == 0;
     return epochEnds && config.evalEvery > 0 && batches.position().epoch % config.evalEvery == 0;
+  }
+
+  // An evaluation at the end of the run alone does not count: a longer run has none there.
+  void endEpoch(const Started &call) {
+    if (plateau->endEpoch(call.measures ? &*outcome.evaluation : nullptr)) program.start(plateau->rate(), config.seed);
   }
 
   void evaluate(training::StepMetrics &line) {
@@ -338,6 +362,9 @@ private:
     manifest.step = outcome.steps;
     manifest.epoch = batches.position().epoch;
     manifest.index = batches.position().index;
+    std::vector<data::Array> beside;
+    if (plateau) beside = plateau->arrays();
+    addViews(state.arrays, beside);
     writer->save(manifest, state.arrays);
     saved = outcome.steps;
     outcome.checkpointSeconds += std::chrono::duration<double>(Clock::now() - start).count();
@@ -361,6 +388,10 @@ private:
 };
 
 } // namespace
+
+void addViews(std::vector<checkpoint::ArrayView> &views, const std::vector<data::Array> &arrays) {
+  for (const data::Array &array : arrays) views.push_back({array.name, array.dtype, array.shape, array.bytes});
+}
 
 std::vector<data::Array> copyState(const std::vector<checkpoint::ArrayView> &views) {
   std::vector<data::Array> arrays;

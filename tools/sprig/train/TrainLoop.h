@@ -48,6 +48,7 @@ struct TrainOutcome {
   double epochLoss = 0;                       ///< mean of the losses of the last whole or part epoch
   std::optional<EvaluationResult> evaluation; ///< the last one
   double checkpointSeconds = 0;               ///< that steps waited for checkpoints
+  std::vector<data::Array> scheduleState;     ///< what the schedule goes on from, beside the program's state
 };
 
 /// Trains. `evaluation` may be null. Throws runtime when a loss is not finite. A checkpoint or
@@ -55,6 +56,8 @@ struct TrainOutcome {
 TrainOutcome trainLoop(TrainRanks &program, const TrainData &data, const TrainData *evaluation,
                        const TrainLoopOptions &options);
 
+/// Adds views of these arrays, which live longer.
+void addViews(std::vector<checkpoint::ArrayView> &views, const std::vector<data::Array> &arrays);
 /// Arrays of views, copied.
 std::vector<data::Array> copyState(const std::vector<checkpoint::ArrayView> &views);
 

@@ -66,6 +66,7 @@ public:
     // Of processes that share it, all put it together.
     WholeState state;
     if (writesState) state = program->state();
+    addViews(state.arrays, outcome.scheduleState);
     if (!options.output.empty()) {
       checkpoint::Manifest manifest = loop.identity;
       manifest.step = outcome.steps;
