@@ -1,11 +1,13 @@
 // sprig bench sweep WHAT: LeNet and ResNet-18 trained over numbers of ranks, batches or learning rates, and evaluated
 // on several ranks: accuracy and time of each, and what must be the same whatever the number of ranks.
 #include "lib/Machine/TopologyPresets.h"
+#include "lib/Data/File.h"
 #include "lib/Training/Schedule.h"
-#include "sprig/rt/memory.h"
 #include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/bench/SweepDrawing.h"
 #include "tools/sprig/bench/SweptTraining.h"
 #include "tools/sprig/simulate/SimulatedRanks.h"
+#include "tools/sprig/train/TrainResults.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -63,6 +65,7 @@ public:
 
   /// What all sweeps must show, and what they were of.
   void finish();
+  void draw(SweptOver over) const;
 
 private:
   const ExperimentOptions &options;
@@ -166,12 +169,9 @@ void Sweep::overBatches() {
   report.table("batches",
                {"ranks", "batch", "steps an epoch", "loss", "accuracy %", "s an epoch", "samples/s", "memory, bytes"});
   for (int64_t batch = chosen.batch, i = 0; i < int64_t(planned); ++i, batch *= 2) {
-    sprig_rt_memory_reset_peak();
     const SweptRun &each = run({ranks, batch, lr});
-    sprig_rt_memory_info memory;
-    sprig_rt_memory_describe(&memory);
     Json perSecond = each.outcome ? Json(double(training.images().train.count()) / each.epochSeconds()) : Json(nullptr);
-    row(each, {perSecond, int64_t(memory.peak)});
+    row(each, {perSecond, int64_t(each.memoryPeak)});
   }
   compareWithOne(ranks, chosen.batch);
 }
@@ -279,23 +279,40 @@ void Sweep::finish() {
               " cores; seconds are of steps alone, without evaluations");
 }
 
+void Sweep::draw(SweptOver over) const {
+  if (flags.plot.empty()) return;
+  const ImageSets &images = training.images();
+  data::writeFile(flags.plot, drawSweep(std::string(chosen.name) + ", " + std::to_string(training.parameters()) +
+                                            " trained numbers",
+                                        std::to_string(images.train.count()) + " " + images.origin + ", " +
+                                            std::to_string(chosen.epochs) + " epochs of SGD",
+                                        over, runs));
+  inform("'" + flags.plot + "' has the curves");
+}
+
 } // namespace
 
 void benchSweep(const ExperimentOptions &options, ExperimentReport &report) {
   struct {
     const char *name;
     void (Sweep::*part)();
-  } parts[] = {{"ranks", &Sweep::overRanks},
-               {"batches", &Sweep::overBatches},
-               {"rates", &Sweep::overRates},
-               {"evaluation", &Sweep::evaluations}};
+    std::optional<SweptOver> drawn;
+  } parts[] = {{"ranks", &Sweep::overRanks, SweptOver::ranks},
+               {"batches", &Sweep::overBatches, SweptOver::batches},
+               {"rates", &Sweep::overRates, SweptOver::rates},
+               {"evaluation", &Sweep::evaluations, std::nullopt}};
   auto part = std::find_if(std::begin(parts), std::end(parts), [&](auto &each) { return options.model == each.name; });
   if (part == std::end(parts))
     throw Error(ErrorKind::usage, "bench sweep: of what? expected ranks, batches, rates or evaluation" +
                                       (options.model.empty() ? "" : ", found '" + options.model + "'"));
+  if (!options.sweep.plot.empty()) {
+    if (!part->drawn) throw Error(ErrorKind::usage, "--plot: goes with bench sweep ranks, batches and rates");
+    checkWritable(options.sweep.plot);
+  }
   Sweep sweep(options, report);
   (sweep.*part->part)();
   sweep.finish();
+  if (part->drawn) sweep.draw(*part->drawn);
 }
 
 } // namespace sprig::cli

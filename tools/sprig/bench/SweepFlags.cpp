@@ -6,9 +6,9 @@ namespace sprig::cli {
 
 void SweepFlags::checkFor(const std::string &experiment) const {
   if (experiment == "sweep") return;
-  if (!data.empty() || epochs || samples || tests || batch || width || !rates.empty())
+  if (!data.empty() || !plot.empty() || epochs || samples || tests || batch || width || !rates.empty())
     throw Error(ErrorKind::usage,
-                "--data, --epochs, --samples, --tests, --batch, --width, --rate: go with the experiment sweep");
+                "--data, --epochs, --samples, --tests, --batch, --width, --rate, --plot: go with the experiment sweep");
   if (!network.empty() && experiment != "split")
     throw Error(ErrorKind::usage, "--network: goes with the experiments sweep and split");
 }
@@ -33,6 +33,8 @@ void addSweepFlags(CLI::App &command, SweepFlags &flags) {
   command.add_option("--rate", flags.rates, "learning rates of sweep (default 0.2; rates: 0.05 to 0.60 by 0.05)")
       ->delimiter(',')
       ->check(CLI::PositiveNumber);
+  command.add_option("--plot", flags.plot,
+                     "SVG file that gets accuracy, time and memory of sweep over ranks, batches or rates");
 }
 
 } // namespace sprig::cli

@@ -9,7 +9,7 @@
 namespace sprig::cli {
 
 struct SweepFlags {
-  std::string network, data;
+  std::string network, data, plot;
   int64_t epochs = 0, samples = 0, tests = 0, batch = 0, width = 0; ///< 0: the experiment's own
   std::vector<double> rates;                                        ///< none: the experiment's own
 

@@ -1,6 +1,7 @@
 #include "tools/sprig/bench/SweptTraining.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "runtime/collective/Collective.h"
+#include "sprig/rt/memory.h"
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/train/TrainRunners.h"
 #include "tools/sprig/train/TrainSet.h"
@@ -100,7 +101,12 @@ SweptRun SweptTraining::train(const SweepPoint &point, int64_t steps, bool evalu
   return run;
 }
 
-SweptRun SweptTraining::run(const SweepPoint &point) { return train(point, 0, true); }
+SweptRun SweptTraining::run(const SweepPoint &point) {
+  sprig_rt_memory_reset_peak();
+  SweptRun run = train(point, 0, true);
+  run.memoryPeak = rt::memory::describe().peak;
+  return run;
+}
 
 std::vector<double> SweptTraining::firstLosses(const SweepPoint &point, int64_t steps) {
   std::vector<double> losses;

@@ -22,6 +22,7 @@ struct SweptRun {
   std::string failure;                 ///< "step 3: the loss is NaN (...)"
   int64_t stepsOfEpoch = 0;
   bool areReplicas = true; ///< all ranks have ended with the same bits
+  uint64_t memoryPeak = 0; ///< the runtime's, of all ranks, compiling and loading included
   /// Seconds of an epoch without evaluations.
   double epochSeconds() const;
   double firstLoss() const { return double(outcome->history.front().loss); }
