@@ -10,7 +10,7 @@ import re
 import sys
 
 HEADERS = pathlib.Path(__file__).resolve().parent.parent.parent / 'include' / 'sprig'
-HANDLES = set('net head emb opt seq loader lstm step layer function group set scope numbers struct using class std vector f g'.split())
+HANDLES = set('net head emb opt plateau seq loader lstm step layer function group set scope numbers struct using class std vector f g'.split())
 LANGUAGE = set('int float double int64_t bool true false auto const cout namespace operator'.split())
 NAME = r'[A-Za-z_]\w*'
 
