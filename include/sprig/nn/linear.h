@@ -65,11 +65,18 @@ public:
   EmbeddingBag() = default;
   EmbeddingBag(int64_t count, int64_t features, Bag mode = Bag::mean, Source at = Source::here());
   Tensor operator()(const Operand &indices, const Operand &weights = {}) const;
+  /// Bags of their own lengths, one behind the other: indices [n], and where each bag begins, [batch], from 0 and
+  /// ascending (PyTorch's offsets). A bag without indices gives zeros. Weights [n] as above. Offsets that do not begin
+  /// at 0, or lie beyond n, are an error when it runs.
+  Tensor byOffsets(const Operand &indices, const Operand &offsets, const Operand &weights = {}) const;
+  /// Bags [batch, n] of which the first lengths [batch] indices count, n at most; the others may be anything.
+  Tensor byLengths(const Operand &indices, const Operand &lengths, const Operand &weights = {}) const;
   std::string extra() const override;
 
   Parameter weight; ///< [count, features]
 
 private:
+  Tensor rowsOf(const Operand &indices, const Operand &weights) const;
   Bag mode = Bag::mean;
 };
 

@@ -25,6 +25,15 @@ struct BCEWithLogitsLoss : Module {
   Tensor operator()(const Operand &x, const Operand &target) const { return bceWithLogitsLoss(x, target, options); }
   BceWithLogitsOptions options;
 };
+/// Of log-probabilities [steps, batch, classes], targets, and how many steps and labels count: ctcLoss.
+struct CTCLoss : Module {
+  explicit CTCLoss(const CtcOptions &options = {}) : options(options) {}
+  Tensor operator()(const Operand &logProbs, const Operand &targets, const Operand &inputLengths,
+                    const Operand &targetLengths) const {
+    return ctcLoss(logProbs, targets, inputLengths, targetLengths, options);
+  }
+  CtcOptions options;
+};
 struct MSELoss : Module {
   explicit MSELoss(Reduction reduction = Reduction::mean) : reduction(reduction) {}
   Tensor operator()(const Operand &x, const Operand &target) const { return mseLoss(x, target, reduction); }

@@ -143,6 +143,12 @@ public:
   /// They stay what they are: optimizers and averages that have them move their own state at the next update, compiled
   /// functions are compiled anew. Returns when all is there; `nonBlocking`: at once. Inputs are moved by Tensor::to.
   void to(const Device &device, bool nonBlocking = false, Source at = Source::here()) const;
+  /// Parameters and buffers that are floats become floats of this type, of this module and all below it; integers stay.
+  /// They are other parameters then, as after an assignment: members, ties, names, modes and what resetParameters()
+  /// draws stay, compiled functions are recorded anew, gradients are gone. An optimizer or average that has the old
+  /// ones says so at its next update; make it of what is there. An error (usage) where a parameter is shared with a
+  /// module that is not below this one and made it.
+  void to(DType type, Source at = Source::here()) const;
   /// Training mode, of this module and all below it: dropout drops, batch norms take the batch's statistics. The mode
   /// that a module starts in.
   void train(bool on = true) const;

@@ -4,6 +4,7 @@
 #include "sprig/ops.h"
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace sprig::nn {
 
@@ -103,24 +104,114 @@ EmbeddingBag::EmbeddingBag(int64_t count, int64_t features, Bag mode, Source at)
       "weight", {count, features}, [](const TensorType &type) { return init::normal(type, 0, 1, Source()); }, at);
 }
 
-Tensor EmbeddingBag::operator()(const Operand &indices, const Operand &weights) const {
-  InLayer in(scope());
+/// The rows of all indices, each times its weight where there are weights.
+Tensor EmbeddingBag::rowsOf(const Operand &indices, const Operand &weights) const {
+  const TensorType bags = indices.tensor.type();
+  Tensor rows = embedding(indices, need(weight, *this, indices));
+  if (!weights.tensor.defined()) return rows;
+  const TensorType own = weights.tensor.type();
+  if (mode != Bag::sum) frontend::fail(indices.at, "EmbeddingBag", "takes weights with mode sum alone");
+  if (own != TensorType{rows.dtype(), bags.shape})
+    frontend::fail(indices.at, "EmbeddingBag",
+                   "has weights " + describe(own) + " for indices " + describe(bags) + " into " +
+                       describe(weight.type()));
+  return mul(with(rows, indices), with(unsqueeze(with(weights.tensor, indices), -1), indices));
+}
+
+/// The indices' type, which must have this many dimensions and not be empty.
+static TensorType bagsOf(const Operand &indices, int rank) {
   frontend::requireDefined(indices.tensor, "EmbeddingBag", "the indices", indices.at);
   const TensorType bags = indices.tensor.type();
-  if (bags.shape.rank() != 2 || bags.shape[1] < 1)
-    frontend::fail(indices.at, "EmbeddingBag", "takes bags of indices [batch, n], got " + describe(bags));
-  Tensor rows = embedding(indices, need(weight, *this, indices));
-  if (weights.tensor.defined()) {
-    const TensorType own = weights.tensor.type();
-    if (mode != Bag::sum) frontend::fail(indices.at, "EmbeddingBag", "takes weights with mode sum alone");
-    if (own != TensorType{weight.dtype(), bags.shape})
-      frontend::fail(indices.at, "EmbeddingBag",
-                     "has weights " + describe(own) + " for indices " + describe(bags) + " into " +
-                         describe(weight.type()));
-    rows = mul(with(rows, indices), with(unsqueeze(with(weights.tensor, indices), -1), indices));
-  }
-  Operand all = with(rows, indices);
+  if (bags.shape.rank() != rank || bags.shape.back() < 1)
+    frontend::fail(indices.at, "EmbeddingBag",
+                   std::string("takes bags of indices ") + (rank == 2 ? "[batch, n]" : "[n]") + ", got " +
+                       describe(bags));
+  return bags;
+}
+
+/// Offsets or lengths [batch] as i64; `batch` below 0 is any.
+static Tensor placesOf(const Operand &given, const char *what, int64_t batch, const Operand &indices) {
+  frontend::requireDefined(given.tensor, "EmbeddingBag", what, indices.at);
+  const TensorType type = given.tensor.type();
+  bool isIndex = type.dtype == DType::i64 || type.dtype == DType::i32;
+  if (!isIndex || type.shape.rank() != 1 || (batch >= 0 ? type.shape[0] != batch : type.shape[0] < 1))
+    frontend::fail(indices.at, "EmbeddingBag",
+                   "takes " + std::string(what) + " [" + (batch < 0 ? "batch" : std::to_string(batch)) +
+                       "] of i64 or i32, got " + describe(type));
+  return cast(with(given.tensor, indices), DType::i64);
+}
+
+Tensor EmbeddingBag::operator()(const Operand &indices, const Operand &weights) const {
+  InLayer in(scope());
+  bagsOf(indices, 2);
+  Operand all = with(rowsOf(indices, weights), indices);
   return mode == Bag::mean ? mean(all, 1) : mode == Bag::sum ? sum(all, 1) : max(all, 1);
+}
+
+// What no bag has: below every row.
+static Tensor nothing(const Shape &shape, DType dtype, Source at) {
+  return full(shape, -std::numeric_limits<double>::infinity(), dtype, at);
+}
+
+Tensor EmbeddingBag::byOffsets(const Operand &indices, const Operand &offsets, const Operand &weights) const {
+  InLayer in(scope());
+  const TensorType bags = bagsOf(indices, 1);
+  auto as = [&](const Tensor &tensor) { return with(tensor, indices); };
+  Tensor begins = placesOf(offsets, "offsets", -1, indices);
+  const int64_t n = bags.shape[0], batch = begins.shape()[0];
+  DeviceScope there(frontend::deviceFor(indices.tensor), indices.at);
+  Tensor rows = rowsOf(indices, weights);
+  const DType type = rows.dtype();
+  const int64_t features = rows.shape()[1];
+  // The bag of each index: how many begin up to it, less one.
+  Tensor begun =
+      indexAdd(as(zeros({n + 1}, DType::i64, indices.at)), 0, as(begins), as(ones({batch}, DType::i64, indices.at)));
+  Tensor last = sub(as(slice(as(cumsum(as(begun), 0)), 0, 0, n)), 1);
+  // Before the first bag there is none: an index that is refused, which -1 is not.
+  Tensor bag = where(as(lt(as(last), 0)), as(full({n}, double(batch), DType::i64, indices.at)), as(last));
+  Tensor count = indexAdd(as(zeros({batch}, type, indices.at)), 0, as(bag), as(ones({n}, type, indices.at)));
+  Tensor counts = unsqueeze(as(count), -1);
+  if (mode == Bag::max) {
+    // The first index of a bag that has the most, for each feature: it alone gets the gradient.
+    Tensor to = expand(as(unsqueeze(as(bag), -1)), {n, features}), fixed = stopGradient(as(rows));
+    Tensor most = scatter(as(nothing({batch, features}, type, indices.at)), 0, as(to), as(fixed), Scatter::max);
+    Tensor isMost = logicalOr(as(eq(as(fixed), as(gather(as(most), 0, as(to))))), as(isNan(as(fixed))));
+    Tensor none = full({batch, features}, double(n), DType::i64, indices.at);
+    Tensor places = where(as(isMost), as(unsqueeze(as(arange(n, DType::i64, indices.at)), -1)),
+                          as(full({n, features}, double(n), DType::i64, indices.at)));
+    Tensor first = clampMax(as(scatter(as(none), 0, as(to), as(places), Scatter::min)), n - 1);
+    return where(as(eq(as(counts), 0)), as(zeros({batch, features}, type, indices.at)),
+                 as(gather(as(rows), 0, as(first))));
+  }
+  Tensor all = indexAdd(as(zeros({batch, features}, type, indices.at)), 0, as(bag), as(rows));
+  return mode == Bag::sum ? all : div(as(all), as(clampMin(as(counts), 1)));
+}
+
+Tensor EmbeddingBag::byLengths(const Operand &indices, const Operand &lengths, const Operand &weights) const {
+  InLayer in(scope());
+  const TensorType bags = bagsOf(indices, 2);
+  auto as = [&](const Tensor &tensor) { return with(tensor, indices); };
+  const int64_t batch = bags.shape[0], n = bags.shape[1];
+  Tensor count = unsqueeze(as(placesOf(lengths, "lengths", batch, indices)), -1);
+  DeviceScope there(frontend::deviceFor(indices.tensor), indices.at);
+  Tensor counts = lt(as(arange(n, DType::i64, indices.at)), as(count)); // [batch, n]
+  // What does not count is no index, and its weight may be anything.
+  Tensor chosen = where(as(counts), indices, as(zeros({batch, n}, bags.dtype, indices.at)));
+  Operand counted = weights;
+  if (weights.tensor.defined() && weights.tensor.shape() == bags.shape)
+    counted = as(where(as(counts), weights, as(zeros(bags.shape, weights.tensor.dtype(), indices.at))));
+  Tensor rows = rowsOf(as(chosen), counted);
+  const Shape shape = rows.shape();
+  const DType type = rows.dtype();
+  Tensor mask = unsqueeze(as(counts), -1);
+  Tensor rest = mode == Bag::max ? nothing(shape, type, indices.at) : zeros(shape, type, indices.at);
+  Tensor kept = where(as(mask), as(rows), as(rest));
+  if (mode == Bag::sum) return sum(as(kept), 1);
+  if (mode == Bag::mean) {
+    Tensor number = cast(as(clamp(as(count), 1, n)), type);
+    return div(as(sum(as(kept), 1)), as(number));
+  }
+  return where(as(lt(as(count), 1)), as(zeros({batch, shape[2]}, type, indices.at)), as(max(as(kept), 1)));
 }
 
 std::string EmbeddingBag::extra() const {

@@ -1,6 +1,7 @@
 // Walks over a module and what is below it: parameters, buffers, modules, mode.
 #include "lib/Frontend/Layers/ModuleState.h"
 #include "lib/Frontend/Record.h"
+#include <map>
 #include <set>
 
 namespace sprig::nn {
@@ -137,26 +138,64 @@ void Module::zeroGrad(Source at) const {
   for (auto &[name, parameter] : namedParameters()) parameter.zeroGrad(at);
 }
 
-void Module::resetParameters(Source at) const {
-  std::set<State *> seen;
+/// Throws for `what` where a parameter below is shared with a module that is not, and made it.
+static void requireWhole(const Module &module, const char *what, const std::string &why, Source at) {
+  std::set<Module::State *> seen;
   std::set<Parameter::Cell *> known;
-  walk(*this, seen, [&](State &each) {
+  walk(module, seen, [&](Module::State &each) {
     for (auto *entries : {&each.parameters, &each.buffers})
-      for (State::Entry &entry : *entries)
+      for (Module::State::Entry &entry : *entries)
         if (entry.initializer) known.insert(entry.parameter.rawCell());
   });
   for (bool buffers : {false, true})
-    for (auto &[name, parameter] : parametersOf(*state, buffers))
+    for (auto &[name, parameter] : parametersOf(module.rawState(), buffers))
       if (!known.count(parameter.rawCell()))
-        frontend::fail(at, "Module::resetParameters",
-                       "'" + name + "' is shared with a module that is not below this " + typeName() +
-                           ", which alone knows its initial values; reset a module that has both");
-  seen.clear();
+        frontend::fail(at, what,
+                       "'" + name + "' is shared with a module that is not below this " + module.typeName() + ", " +
+                           why);
+}
+
+void Module::resetParameters(Source at) const {
+  requireWhole(*this, "Module::resetParameters", "which alone knows its initial values; reset a module that has both",
+               at);
+  std::set<State *> seen;
   walk(*this, seen, [at](State &each) {
     for (auto *entries : {&each.parameters, &each.buffers})
       for (State::Entry &entry : *entries)
         if (entry.initializer && entry.parameter.defined())
           entry.parameter.set(entry.initializer(entry.parameter.type()), at);
+  });
+}
+
+void Module::to(DType type, Source at) const {
+  StructureLock lock;
+  frontend::requireNotRecording("Module::to", at);
+  if (!isFloat(type))
+    frontend::fail(at, "Module::to", std::string("parameters are floats, asked for is ") + name(type));
+  requireWhole(*this, "Module::to", "which would keep it as it is; convert a module that has both", at);
+  std::map<Parameter::Cell *, Parameter> converted; // of tied ones one
+  std::vector<Parameter> kept;                      // the old ones, while their addresses are keys
+  std::set<State *> seen;
+  walk(*this, seen, [&](State &each) {
+    for (auto *entries : {&each.parameters, &each.buffers})
+      for (State::Entry &entry : *entries) {
+        if (!entry.parameter.defined() || !isFloat(entry.parameter.dtype()) || entry.parameter.dtype() == type)
+          continue;
+        Parameter old = entry.parameter;
+        auto [row, isNew] = converted.try_emplace(old.rawCell());
+        if (isNew) {
+          row->second = Parameter(old.value().detach(at).to(type, at), old.trainable(), at);
+          row->second.setName(old.name());
+          kept.push_back(old);
+        }
+        Initializer start = entry.initializer;
+        replaceParameter(*entry.slot, row->second, at);
+        if (start)
+          entry.initializer = [start](const TensorType &wanted) {
+            Tensor value = start(wanted);
+            return value.dtype() == wanted.dtype ? value : value.to(wanted.dtype, Source());
+          };
+      }
   });
 }
 

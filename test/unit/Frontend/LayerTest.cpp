@@ -190,6 +190,74 @@ TEST(Layer, embeddingBag) {
   }
 }
 
+// Bags of 3, 0, 2 and 1 indices, by offsets and padded; values and gradients by hand.
+TEST(Layer, embeddingBagOfRaggedBags) {
+  const std::vector<std::vector<int>> bags = {{4, 1, 4}, {}, {0, 2}, {3}};
+  Tensor flat({int64_t(4), int64_t(1), int64_t(4), int64_t(0), int64_t(2), int64_t(3)}),
+      offsets({int64_t(0), int64_t(3), int64_t(3), int64_t(5)});
+  Tensor padded({{4, 1, 4}, {-7, 99, 5}, {0, 2, -1}, {3, 6, 6}}), lengths({3, 0, 2, 1});
+  Tensor flatWeights({2.f, -1.f, 0.5f, 3.f, 1.f, -2.f});
+  const float nan = std::nanf("");
+  Tensor paddedWeights({{2.f, -1.f, 0.5f}, {nan, nan, nan}, {3.f, 1.f, nan}, {-2.f, nan, nan}});
+  Tensor factors = someTensor({4, 3}, 71);
+  Numbers by = numbersOf(factors);
+  for (nn::Bag mode : {nn::Bag::mean, nn::Bag::sum, nn::Bag::max})
+    for (bool isWeighed : {false, true}) {
+      if (isWeighed && mode != nn::Bag::sum) continue;
+      nn::EmbeddingBag layer(5, 3, mode);
+      Numbers table = numbersOf(layer.weight), expected(12, 0), gradient(15, 0), each = numbersOf(flatWeights);
+      size_t at = 0;
+      for (size_t b = 0; b < 4; at += bags[b].size(), ++b)
+        for (size_t f = 0; f < 3; ++f) {
+          size_t n = bags[b].size();
+          double &y = expected[b * 3 + f];
+          auto element = [&](size_t i) { return size_t(bags[b][i]) * 3 + f; };
+          if (mode == nn::Bag::max) {
+            size_t most = 0;
+            for (size_t i = 1; i < n; ++i)
+              if (table[element(i)] > table[element(most)]) most = i;
+            if (n) y = table[element(most)];
+            // Of equal ones each has its part of the gradient; together they are one row's.
+            if (n) gradient[element(most)] += by[b * 3 + f];
+            continue;
+          }
+          for (size_t i = 0; i < n; ++i) {
+            double share = isWeighed ? each[at + i] : mode == nn::Bag::mean ? 1 / double(n) : 1;
+            y += share * table[element(i)];
+            gradient[element(i)] += share * by[b * 3 + f];
+          }
+        }
+      auto ragged = [&](const Tensor &indices, const Tensor &begins) {
+        return layer.byOffsets(indices, begins, isWeighed ? flatWeights : Tensor());
+      };
+      auto masked = [&](const Tensor &indices, const Tensor &counts) {
+        return layer.byLengths(indices, counts, isWeighed ? paddedWeights : Tensor());
+      };
+      expectNear(ragged(flat, offsets), expected, 1e-6);
+      expectNear(masked(padded, lengths), expected, 1e-6);
+      expectSameBits(compile(ragged)(flat, offsets), ragged(flat, offsets));
+      expectSameBits(compile(masked)(padded, lengths), masked(padded, lengths));
+      expectNear(grad(sum(ragged(flat, offsets) * factors), layer.weight), gradient, 1e-6);
+      expectNear(grad(sum(masked(padded, lengths) * factors), layer.weight), gradient, 1e-6);
+    }
+  nn::EmbeddingBag layer(5, 3);
+  expectNear(layer.byOffsets(Tensor({1, 2}), Tensor({0, 2})),
+             numbersOf(cat({layer(Tensor({{1, 2}})), zeros({1, 3})}, 0)), 1e-6);
+  EXPECT_THAT(errorOf([&] { layer.byOffsets(flat, Tensor({1, 3})).wait(); }),
+              HasSubstr("expected an index below 2, found 2"));
+  EXPECT_THAT(errorOf([&] { layer.byOffsets(flat, Tensor({0, 7})).wait(); }),
+              HasSubstr("expected an index below 7, found 7"));
+  EXPECT_THAT(errorOf([&] { layer.byOffsets(padded, offsets); }), HasSubstr("takes bags of indices [n], got 4x3xi32"));
+  EXPECT_THAT(errorOf([&] { layer.byLengths(padded, offsets.slice(0, 0, 3)); }),
+              HasSubstr("takes lengths [4] of i64 or i32, got 3xi64"));
+}
+
+TEST(Layer, ctcLossIsItsFunction) {
+  Tensor x = logSoftmax(someTensor({6, 2, 4}, 72), 2), targets({{1, 2, 2}, {3, 0, 0}}), steps({6, 5}), labels({3, 1});
+  CtcOptions options{.blank = 0, .reduction = Reduction::sum};
+  expectSameBits(nn::CTCLoss(options)(x, targets, steps, labels), ctcLoss(x, targets, steps, labels, options));
+}
+
 TEST(Layer, dropout) {
   nn::Dropout layer(0.25);
   Tensor x = ones({100, 100}), y = layer(x);

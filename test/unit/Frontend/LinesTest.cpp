@@ -343,6 +343,7 @@ TEST(Lines, Modules) {
   Parameter counts = net.addParameter("counts", zeros({2}, DType::i64));
   AT(net.requiresGrad());
   AT(nn::setDefaultDType(DType::i32));
+  AT(net.to(DType::i32));
 }
 
 TEST(Lines, MakingLayers) {
@@ -381,6 +382,9 @@ TEST(Lines, CallingLayers) {
   AT(nn::EmbeddingBag(4, 2)(bad));
   AT(nn::EmbeddingBag(4, 2)(ints, bad));
   AT(nn::EmbeddingBag(4, 2, nn::Bag::sum)(ints, f({2})));
+  AT(nn::EmbeddingBag(4, 2).byOffsets(ints, zeros({2}, DType::i64)));
+  AT(nn::EmbeddingBag(4, 2).byOffsets(zeros({2}, DType::i64), bad));
+  AT(nn::EmbeddingBag(4, 2).byLengths(ints, bad));
   AT(nn::Flatten(7)(bad));
   AT(nn::Unflatten(1, {2, 2})(bad));
   AT(nn::Identity()(none).shape());
@@ -426,6 +430,7 @@ TEST(Lines, CallingLayers) {
   AT(nn::NLLLoss()(bad, f({2})));
   AT(nn::MSELoss()(bad, f({2})));
   AT(nn::KLDivLoss()(bad, f({2})));
+  AT(nn::CTCLoss()(bad, ints, ints, ints));
 }
 
 TEST(Lines, OptimizersAndMetrics) {
@@ -597,6 +602,13 @@ TEST(Lines, RecordedLayers) {
     return std::vector<Tensor>{result.output, result.weights};
   });
   nn::Embedding embedding(4, 2, {.paddingIndex = 0});
+  for (nn::Bag mode : {nn::Bag::mean, nn::Bag::sum, nn::Bag::max}) {
+    nn::EmbeddingBag bags(4, 2, mode);
+    expectOwnLines("EmbeddingBag by offsets", {{DType::i64, {5}}, {DType::i64, {2}}},
+                   [&](In in) { return std::vector<Tensor>{bags.byOffsets(in[0], in[1])}; });
+    expectOwnLines("EmbeddingBag by lengths", {{DType::i64, {2, 3}}, {DType::i64, {2}}},
+                   [&](In in) { return std::vector<Tensor>{bags.byLengths(in[0], in[1])}; });
+  }
   expectOwnLines("Embedding", {{DType::i64, {5}}}, [&](In in) { return std::vector<Tensor>{embedding(in[0])}; });
 }
 
