@@ -154,6 +154,12 @@ int checkCases(const std::vector<std::string> &folders, const std::map<std::stri
         ++passed;
         if (verbose) llvm::outs() << "PASS " << name << "\n";
       } catch (const Failure &failure) {
+        if (inspectONNX((path / "model.onnx").string()).drawsRandomNumbers) {
+          ++unsupported;
+          llvm::outs() << "UNSUPPORTED " << name
+                       << ": draws random numbers, and what is stored is of another generator\n";
+          continue;
+        }
         ++failures;
         llvm::outs() << "FAIL " << name << ": " << failure.text << "\n";
       } catch (const Error &error) {

@@ -1,4 +1,5 @@
 #include "tools/sprig/Model.h"
+#include "lib/Import/ONNX/SeedName.h"
 #include "lib/Data/File.h"
 #include <filesystem>
 #include <fstream>
@@ -31,7 +32,7 @@ std::string entryName(const std::vector<EntryRequest> &entries, size_t index) {
 std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings) {
   std::vector<InputSpec> specs = inputsOf(model);
   for (auto &[name, values] : settings.inputValues())
-    if (std::erase_if(specs, [&](const InputSpec &spec) { return spec.name == name; }) == 0)
+    if (name != kRandomSeed && std::erase_if(specs, [&](const InputSpec &spec) { return spec.name == name; }) == 0)
       throw Error(ErrorKind::usage, "--value " + name + "=...: the model has no input '" + name + "'");
   std::map<std::string, std::vector<int64_t>> shapes = settings.inputShapes();
   for (InputSpec &spec : specs) {

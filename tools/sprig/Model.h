@@ -35,6 +35,8 @@ std::vector<InputSpec> inputsOf(const Model &model);
 /// Inputs that calls give: those that are left with --value; what says no shape has the one that --shape gives it.
 std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings);
 std::vector<InputSpec> outputsOf(const Model &model);
+/// Whether an ONNX model draws random numbers; of no package.
+bool drawsRandomNumbers(const Model &model);
 
 /// One entry to compile.
 struct EntryRequest {

@@ -5,6 +5,7 @@
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/NNYield.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -141,6 +142,7 @@ std::optional<Values> importWhile(Node &n, const onnx::GraphProto &body, Value t
   auto arguments = step->getArguments();
   Values next;
   try {
+    llvm::SaveAndRestore inLoop(n.state.rolledLoops, n.state.rolledLoops + 1);
     Items given = step.run([&] {
       Items inputs(arguments.begin(), arguments.end());
       return n.importer.runBody(body, inputs, n);

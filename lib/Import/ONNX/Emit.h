@@ -29,6 +29,9 @@ struct EmitState {
   std::string diagnostic; ///< text of the last error that an operation's verifier or inference reported
   bool training = false;  ///< see ImportOptions
   int64_t dropouts = 0;   ///< nn.dropout operations of the entry so far: each has a stream of its own
+  std::optional<double> seed = std::nullopt; ///< of nodes that draw random numbers and have none of their own
+  int64_t draws = 0;                         ///< nodes of the entry that have drawn so far
+  int64_t rolledLoops = 0;                   ///< loops around the node whose step is imported once for all
 };
 
 class Emit {

@@ -1,6 +1,7 @@
 // The inputs of an entry as arguments of its function: sizes of their dimensions, which are declared, named or given.
 #include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/Narrow.h"
+#include "lib/Import/ONNX/SeedName.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
@@ -126,6 +127,13 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
   }
   for (auto &[name, values] : given.fixed) {
     auto found = llvm::find_if(inputs, [&](const auto *input) { return input->name() == name; });
+    if (found == inputs.end() && name == kRandomSeed) {
+      if (values.size() != 1)
+        throw Error(ErrorKind::usage, model.file + ": '" + name + "' is given " + std::to_string(values.size()) +
+                                          " values; expected one");
+      state.seed = values[0];
+      continue;
+    }
     if (found == inputs.end())
       throw Error(ErrorKind::usage, model.file + ": has no input '" + name + "' to give a value");
     bindFixed(**found, values.size(), dims);

@@ -35,8 +35,21 @@ static InterfaceValue describeValue(const onnx::ValueInfoProto &info, bool isInp
   return value;
 }
 
+template <typename Nodes> static bool draws(const Nodes &nodes) {
+  static const std::set<std::string> kDrawing = {"Bernoulli",        "Multinomial",   "RandomNormal",
+                                                 "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
+  return llvm::any_of(nodes, [](const onnx::NodeProto &node) {
+    bool trains = node.op_type() == "Dropout" && node.input_size() > 2;
+    return trains || kDrawing.count(node.op_type()) ||
+           llvm::any_of(node.attribute(), [](const auto &attribute) { return draws(attribute.g().node()); });
+  });
+}
+
 ModelInterface inspectONNX(const Model &model) {
   ModelInterface interface;
+  interface.drawsRandomNumbers =
+      draws(model.proto.graph().node()) ||
+      llvm::any_of(model.proto.functions(), [](const auto &function) { return draws(function.node()); });
   const onnx::GraphProto &graph = model.proto.graph();
   std::set<std::string> initializers;
   for (const auto &tensor : graph.initializer()) initializers.insert(tensor.name());

@@ -69,6 +69,7 @@ struct InterfaceValue {
 };
 struct ModelInterface {
   std::vector<InterfaceValue> inputs, outputs; ///< inputs without those that have an initializer
+  bool drawsRandomNumbers = false;             ///< so that results are those of a generator
 };
 
 /// A model that was parsed and checked, for whoever asks more than one thing of it. What is imported of it keeps it.

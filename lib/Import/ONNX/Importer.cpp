@@ -38,7 +38,8 @@ bool Importer::tryImportEntry(const ImportEntry &given) {
   argumentNames.clear();
   isOpen = false;
   current = nullptr; // a try that ended in the middle has left one
-  state.dropouts = 0;
+  state.dropouts = state.draws = state.rolledLoops = 0;
+  state.seed.reset();
   nodeCount = 0;
   const onnx::GraphProto &graph = model.proto.graph();
   Location loc = FileLineColLoc::get(builder.getContext(), model.file, 0, 0); // a name would be that of a layer

@@ -4,8 +4,6 @@
 namespace sprig::onnximport {
 
 void addRefusals(Table &t) {
-  t.refuse({"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"},
-           "draws random numbers, which Sprig does not do yet");
   t.refuse({"StringConcat", "StringNormalizer", "StringSplit", "RegexFullMatch", "TfIdfVectorizer"},
            "works on strings or n-grams of text, which Sprig does not have");
   t.refuse({"ImageDecoder"}, "decodes image files, which belongs in front of a compiled network");

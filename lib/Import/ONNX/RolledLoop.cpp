@@ -5,6 +5,7 @@
 #include "dialects/NN/ScanStages.h"
 #include "lib/Import/ONNX/Importer.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -58,6 +59,7 @@ public:
     b.setInsertionPointToStart(block);
     auto arguments = block->getArguments();
     Values slices(arguments.take_front(sequences.size())), carried(arguments.drop_front(sequences.size()));
+    llvm::SaveAndRestore inLoop(n.state.rolledLoops, n.state.rolledLoops + 1);
     auto yielded = step(slices, carried);
     if (!yielded) return false;
     for (auto [value, carried] : llvm::zip(*yielded, initial))

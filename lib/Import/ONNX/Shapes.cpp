@@ -1,6 +1,7 @@
 // Operators that change the shape and keep or repeat the elements.
 #include "lib/Import/ONNX/Importer.h"
 #include "dialects/NN/NNRandom.h"
+#include "lib/Import/ONNX/Random.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 
@@ -216,12 +217,15 @@ void dropout(Node &n) {
   double ratio = n.opset < 12 ? n.realAttr("ratio", 0.5) : n.has(1) ? n.knownReal(1) : 0.5;
   bool training = n.opset >= 12 && n.has(2) && n.knownInt(2) != 0; // before, the attribute is left out of such graphs
   EmitState &state = n.importer.emitState();
-  if (state.training && ratio != 0) {
-    Value placeholder = n.scalar(0, n.i64());
-    NamedAttribute stream(state.builder.getStringAttr("stream"), state.builder.getI64IntegerAttr(state.dropouts++));
-    auto dropped = [&](Value v) {
-      return n.op<ir::DropoutOp>({v, placeholder, placeholder}, {n.real("ratio", ratio), stream});
-    };
+  if (ratio != 0 && (state.training || training)) {
+    // A step of training gives key and counter itself, and tells dropouts apart by their streams.
+    Value key = n.scalar(0, n.i64()), counter = key;
+    if (!state.training) {
+      RandomWords words(n);
+      key = words.key, counter = words.counter;
+    }
+    NamedAttribute stream = n.attr("stream", state.training ? state.dropouts++ : 0);
+    auto dropped = [&](Value v) { return n.op<ir::DropoutOp>({v, key, counter}, {n.real("ratio", ratio), stream}); };
     n.out(dropped(x));
     // The same stream drops the same elements of ones, which no folding may know.
     if (n.wants(1)) {
@@ -231,8 +235,6 @@ void dropout(Node &n) {
     }
     return;
   }
-  if (training && ratio != 0)
-    n.unsupported("drops elements at random (training_mode is true, ratio " + std::to_string(ratio) + ")");
   n.out(x);
   if (!n.wants(1)) return;
   // Before opset 10 the mask has the type of the data.

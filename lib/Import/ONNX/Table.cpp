@@ -47,6 +47,7 @@ const Table &table() {
     addConvolutions(table);
     addPooling(table);
     addNormalization(table);
+    addRandom(table);
     addReductions(table);
     addShapes(table);
     addSlicing(table);

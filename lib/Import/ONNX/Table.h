@@ -37,6 +37,7 @@ void addContractions(Table &);
 void addConvolutions(Table &);
 void addPooling(Table &);
 void addNormalization(Table &);
+void addRandom(Table &);
 void addReductions(Table &);
 void addShapes(Table &);
 void addSlicing(Table &);

@@ -11,6 +11,7 @@ extern "C" __attribute__((visibility("default"))) const CompilerTable *sprig_cli
   llvm::install_bad_alloc_error_handler(host.outOfMemory);
   static const CompilerTable table = {inputsOf,
                                       outputsOf,
+                                      drawsRandomNumbers,
                                       compile,
                                       compileToText,
                                       summarizeModel,

@@ -26,6 +26,7 @@ const CompilerTable &compiler() {
 
 std::vector<InputSpec> inputsOf(const Model &model) { return compiler().inputsOf(model); }
 std::vector<InputSpec> outputsOf(const Model &model) { return compiler().outputsOf(model); }
+bool drawsRandomNumbers(const Model &model) { return compiler().drawsRandomNumbers(model); }
 
 Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                  const std::vector<std::string> &cpus, const ShardRequest *split) {

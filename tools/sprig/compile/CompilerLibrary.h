@@ -18,6 +18,7 @@ namespace sprig::cli {
 struct CompilerTable {
   decltype(&sprig::cli::inputsOf) inputsOf;
   decltype(&sprig::cli::outputsOf) outputsOf;
+  decltype(&sprig::cli::drawsRandomNumbers) drawsRandomNumbers;
   decltype(&sprig::cli::compile) compile;
   decltype(&sprig::cli::compileToText) compileToText;
   decltype(&sprig::cli::summarizeModel) summarizeModel;

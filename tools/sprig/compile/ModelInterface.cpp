@@ -56,4 +56,8 @@ std::vector<InputSpec> outputsOf(const Model &model) {
   return toSpecs(inspectONNX(parsedONNX(model)).outputs);
 }
 
+bool drawsRandomNumbers(const Model &model) {
+  return model.kind == ModelKind::onnx && inspectONNX(parsedONNX(model)).drawsRandomNumbers;
+}
+
 } // namespace sprig::cli

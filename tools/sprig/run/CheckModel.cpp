@@ -80,6 +80,8 @@ std::vector<OutputResult> CheckedModel::check(const DataSet &set, Tolerance tole
   return results;
 }
 
+bool CheckedModel::drawsRandomNumbers() const { return cli::drawsRandomNumbers(model); }
+
 std::string CheckedModel::bisect(const DataSet &set, Tolerance tolerance) {
   if (model.kind == ModelKind::package)
     throw Error(ErrorKind::usage, model.path + ": is a package; --bisect needs the model that it was made of");

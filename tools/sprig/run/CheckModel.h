@@ -25,6 +25,8 @@ public:
   void explainPlacement(Json *document) const {
     if (runner) cli::explainPlacement(settings, *runner, document);
   }
+  /// So that stored results are those of another generator.
+  bool drawsRandomNumbers() const;
   std::string describeLastRun() const { return runner ? runner->describeLastRun() : "ran the reference interpreter"; }
 
 private:
