@@ -10,5 +10,6 @@
 #include "sprig/nn/module.h"
 #include "sprig/nn/normalization.h"
 #include "sprig/nn/padding.h"
+#include "sprig/nn/parametrize.h"
 #include "sprig/nn/pooling.h"
 #include "sprig/nn/recurrent.h"

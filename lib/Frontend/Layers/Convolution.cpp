@@ -82,7 +82,7 @@ Tensor Conv::operator()(const Operand &x) const {
   std::vector<int64_t> amounts;
   bool apart = options.paddingMode != Padding::constant;
   for (int i = axes - 1; i >= 0; --i) {
-    int64_t total = options.samePadding ? options.dilation[i] * (weight.shape()[i + 2] - 1) : 2 * options.padding[i];
+    int64_t total = options.samePadding ? options.dilation[i] * (w.tensor.shape()[i + 2] - 1) : 2 * options.padding[i];
     amounts.push_back(total / 2);
     amounts.push_back(total - total / 2);
     form.padding[i] = total / 2;
@@ -97,8 +97,8 @@ Tensor Conv::operator()(const Operand &x) const {
 }
 
 std::string Conv::extra() const {
-  if (!weight.defined()) return "";
-  const Shape &shape = weight.shape();
+  const Shape shape = weightShape(weight, *this);
+  if (shape.empty()) return "";
   std::string text = std::to_string(shape[1] * options.groups) + ", " + std::to_string(shape[0]) + ", " +
                      windowText(shape, options.stride, options.padding);
   if (options.samePadding) text += ", padding=same";
@@ -139,8 +139,8 @@ Tensor ConvTranspose::operator()(const Operand &x) const {
 }
 
 std::string ConvTranspose::extra() const {
-  if (!weight.defined()) return "";
-  const Shape &shape = weight.shape();
+  const Shape shape = weightShape(weight, *this);
+  if (shape.empty()) return "";
   std::string text = std::to_string(shape[0]) + ", " + std::to_string(shape[1] * options.groups) + ", " +
                      windowText(shape, options.stride, options.padding);
   if (!allAre(options.outputPadding, 0)) text += ", output_padding=" + tupleText(options.outputPadding);

@@ -26,10 +26,16 @@ inline Operand with(const Tensor &tensor, const Operand &caller) { return Operan
 inline Operand with(const Parameter &parameter, const Operand &caller) {
   return parameter.defined() ? Operand(parameter.value(), caller.at) : Operand();
 }
-/// A parameter that the layer must have: a layer that was made without sizes has not.
+/// The weight of a layer that has a norm in its place; and the weight's shape, of none where there is no weight.
+std::optional<Tensor> computedWeight(const Module &layer, Source at);
+Shape weightShape(const Parameter &weight, const Module &layer);
+/// A parameter that the layer must have, or its weight as its norm makes it: a layer that was made without sizes has
+/// neither.
 inline Operand need(const Parameter &parameter, const Module &layer, const Operand &caller) {
-  if (!parameter.defined()) frontend::fail(caller.at, layer.typeName(), "the layer was made without sizes");
-  return with(parameter, caller);
+  if (parameter.defined()) return with(parameter, caller);
+  std::optional<Tensor> weight = computedWeight(layer, caller.at);
+  if (!weight) frontend::fail(caller.at, layer.typeName(), "the layer was made without sizes");
+  return with(*weight, caller);
 }
 
 /// A parameter that the layer has, or may get later.

@@ -32,8 +32,9 @@ Tensor Linear::operator()(const Operand &x) const {
 }
 
 std::string Linear::extra() const {
-  if (!weight.defined()) return "";
-  return "in_features=" + std::to_string(weight.shape()[1]) + ", out_features=" + std::to_string(weight.shape()[0]) +
+  const Shape shape = weightShape(weight, *this);
+  if (shape.empty()) return "";
+  return "in_features=" + std::to_string(shape[1]) + ", out_features=" + std::to_string(shape[0]) +
          ", bias=" + boolText(bias.defined());
 }
 
@@ -52,8 +53,8 @@ Tensor Bilinear::operator()(const Operand &x1, const Operand &x2) const {
 }
 
 std::string Bilinear::extra() const {
-  if (!weight.defined()) return "";
-  const Shape &shape = weight.shape();
+  const Shape shape = weightShape(weight, *this);
+  if (shape.empty()) return "";
   return "in1_features=" + std::to_string(shape[1]) + ", in2_features=" + std::to_string(shape[2]) +
          ", out_features=" + std::to_string(shape[0]) + ", bias=" + boolText(bias.defined());
 }
@@ -92,8 +93,9 @@ Tensor Embedding::operator()(const Operand &indices) const {
 }
 
 std::string Embedding::extra() const {
-  if (!weight.defined()) return "";
-  return std::to_string(weight.shape()[0]) + ", " + std::to_string(weight.shape()[1]) +
+  const Shape shape = weightShape(weight, *this);
+  if (shape.empty()) return "";
+  return std::to_string(shape[0]) + ", " + std::to_string(shape[1]) +
          (options.paddingIndex ? ", padding_idx=" + std::to_string(*options.paddingIndex) : "");
 }
 
@@ -114,7 +116,7 @@ Tensor EmbeddingBag::rowsOf(const Operand &indices, const Operand &weights) cons
   if (own != TensorType{rows.dtype(), bags.shape})
     frontend::fail(indices.at, "EmbeddingBag",
                    "has weights " + describe(own) + " for indices " + describe(bags) + " into " +
-                       describe(weight.type()));
+                       describe(TensorType{rows.dtype(), weightShape(weight, *this)}));
   return mul(with(rows, indices), with(unsqueeze(with(weights.tensor, indices), -1), indices));
 }
 
@@ -215,10 +217,10 @@ Tensor EmbeddingBag::byLengths(const Operand &indices, const Operand &lengths, c
 }
 
 std::string EmbeddingBag::extra() const {
-  if (!weight.defined()) return "";
+  const Shape shape = weightShape(weight, *this);
+  if (shape.empty()) return "";
   static constexpr const char *kModes[] = {"mean", "sum", "max"};
-  return std::to_string(weight.shape()[0]) + ", " + std::to_string(weight.shape()[1]) + ", mode='" + kModes[int(mode)] +
-         "'";
+  return std::to_string(shape[0]) + ", " + std::to_string(shape[1]) + ", mode='" + kModes[int(mode)] + "'";
 }
 
 Tensor Flatten::operator()(const Operand &x) const {

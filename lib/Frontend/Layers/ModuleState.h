@@ -3,6 +3,7 @@
 #pragma once
 #include "lib/Frontend/Layers/Members.h"
 #include "sprig/nn/module.h"
+#include <optional>
 
 namespace sprig::nn {
 
@@ -21,6 +22,14 @@ struct Module::State {
     std::shared_ptr<Slot> slot;
   };
 
+  /// Of a layer whose weight is computed (Parametrize.cpp): what it is computed of are children of the layer.
+  struct Norm {
+    Shape shape; ///< the weight's
+    int axis;
+    int iterations; ///< of power iterations in training; 0: a weight norm
+    double eps;
+  };
+
   State() = default;
   /// For nn::clone: with slots of its own; the children are still the other's.
   State(const State &other);
@@ -31,6 +40,7 @@ struct Module::State {
   std::vector<State *> parents;      ///< whose children it is one of
   const std::string *path = nullptr; ///< interned; null for a root
   std::shared_ptr<bool> training = std::make_shared<bool>(true);
+  std::optional<Norm> norm;
   const ModuleClass *element = nullptr; ///< of lists: the class that children must have
 
   /// "a.b" of "a" and "b".

@@ -123,6 +123,8 @@ void replaceParameter(Slot &slot, const Parameter &next, Source at) {
     fail(at, kWhat,
          "'" + path + "' is a buffer, it cannot be " +
              (next.defined() ? "a trainable parameter; Parameter(value, false) is none" : "left out"));
+  if (parent.norm && next.defined() && slot.name == "weight")
+    fail(at, kWhat, "'" + path + "' is computed by a norm, which has parameters of its own");
   Parameter old = entry.parameter;
   dropHeirs(slot);
   auto cell = frontend::PlaceAccess::cell(const_cast<Parameter &>(next));

@@ -370,6 +370,9 @@ TEST(Lines, MakingLayers) {
   AT(nn::TransformerEncoderLayer(5, 2));
   AT(nn::TransformerDecoderLayer(5, 2));
   AT(nn::PReLU(0));
+  AT(nn::weightNorm(nn::ReLU()));
+  AT(nn::spectralNorm(nn::Linear(2, 3), {.eps = 0}));
+  AT(nn::weightOf(nn::ReLU()));
 }
 
 TEST(Lines, CallingLayers) {
@@ -593,6 +596,12 @@ TEST(Lines, RecordedLayers) {
   layer("Dropout2d", {2, 3, 5, 5}, nn::Dropout2d());
   layer("PReLU", {2, 3}, nn::PReLU(3));
   layer("TransformerEncoder", {5, 2, 4}, nn::TransformerEncoder(nn::TransformerEncoderLayer(4, 2), 2));
+  nn::Linear normed(3, 2);
+  nn::weightNorm(normed);
+  layer("Linear with a weight norm", {2, 3}, normed);
+  nn::ConvTranspose2d spectral(3, 2, 3);
+  nn::spectralNorm(spectral);
+  layer("ConvTranspose2d with a spectral norm", {2, 3, 5, 5}, spectral);
   nn::LSTM lstm(3, 2, {.layers = 2, .dropout = 0.5, .bidirectional = true});
   expectOwnLines("LSTM", {{DType::f32, {5, 2, 3}}}, [&](In in) { return std::vector<Tensor>{lstm(in[0]).output}; });
   nn::MultiheadAttention attention(4, 2);
