@@ -1,6 +1,7 @@
 // The pass fold-constants: one walk in program order, so that a chain of constants folds in one run.
 #include "lib/Interpreter/Fold.h"
 #include "dialects/NN/NNControl.h"
+#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Transforms/Passes.h"
 
@@ -39,8 +40,15 @@ private:
     return iota && isa<IntegerType>(type.getElementType()) && type.getNumElements() > kSmallTable;
   }
 
+  // Numbers of a few bits that are taken out of bytes, each byte for several: weights stay as small as they are.
+  static bool isUnpacking(Operation &op) {
+    auto shift = dyn_cast<ir::ShrOp>(op);
+    return shift &&
+           shift.getType().getNumElements() > cast<RankedTensorType>(shift.getOperand(0).getType()).getNumElements();
+  }
+
   static void fold(Operation &op, const interp::FoldLimits &limits) {
-    if (isCheaperComputed(op)) return;
+    if (isCheaperComputed(op) || isUnpacking(op)) return;
     auto values = interp::foldOperation(&op, limits);
     if (!values) return;
     OpBuilder builder(&op);

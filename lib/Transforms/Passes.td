@@ -138,7 +138,8 @@ def FoldConstants : Pass<"sprig-fold-constants", "::mlir::func::FuncOp"> {
     to the element type. Parameters are no constants (`freeze` makes them so). Operations on splats give splats without
     expanding them; a result that would make the program larger than `max-bytes` stays an operation, as does one that
     fails (an index out of range), so that run time reports it. With `exact` only what a kernel computes with the same
-    bits is folded: functions that kernels approximate, and sums, whose order matters, stay operations.
+    bits is folded: functions that kernels approximate, and sums, whose order matters, stay operations. So do shifts that
+    take several numbers out of each byte: they are there to keep weights small.
   }];
   let options = [
     Option<"exact", "exact", "bool", "false", "fold only what never changes a bit">,

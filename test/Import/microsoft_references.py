@@ -125,6 +125,36 @@ case("embed_layer_norm", "y, m, sum = com.microsoft.EmbedLayerNormalization <eps
       f("t", shift), ("mask", "int32", mask)],
      [f("y", rows(total, scale, shift, 0.25)), ("m", "int32", [2, 1]), f("sum", total)])
 
+at = [[4, 0, 2], [1, 1, 3]]
+total = [[[u + v + w for u, v, w in zip(words[ids[b][i]], places[at[b][i]], kinds[segments[b][i]])] for i in range(3)]
+         for b in range(2)]
+case("embed_layer_norm_positions", "y = com.microsoft.EmbedLayerNormalization <epsilon = 0.25> (i, g, w, p, k, s, t, , at)",
+     [("i", "int32", ids), ("g", "int32", segments), f("w", words), f("p", places), f("k", kinds), f("s", scale),
+      f("t", shift), ("at", "int32", at)], [f("y", rows(total, scale, shift, 0.25))])
+x, skip, bias = rand(2, 3, 8), rand(2, 3, 8), rand(8)
+case("bias_add", "y = com.microsoft.BiasAdd (x, b, k)", [f("x", x), f("b", bias), f("k", skip)],
+     [f("y", [[[v + c + s for v, c, s in zip(*row, bias)] for row in zip(*batch)] for batch in zip(x, skip)])])
+# Channels last: two groups of four channels.
+x = rand(2, 3, 2, 8)
+normal = [[[[0] * 8 for _ in range(2)] for _ in range(3)] for _ in range(2)]
+for b in range(2):
+    for g in range(2):
+        places = [(i, j, c) for i in range(3) for j in range(2) for c in range(4 * g, 4 * g + 4)]
+        part = [x[b][i][j][c] for i, j, c in places]
+        for (i, j, c), v in zip(places, norm(part, [1] * 24, [0] * 24, 0.5)):
+            normal[b][i][j][c] = v * scale[c] + shift[c]
+case("group_norm", "y = com.microsoft.GroupNorm <groups = 2, activation = 0, epsilon = 0.5> (x, s, t)",
+     [f("x", x), f("s", scale), f("t", shift)], [f("y", normal)])
+first = lambda image: [[[image[i][j][c] for j in range(2)] for i in range(3)] for c in range(8)]
+case("group_norm_silu", "y = com.microsoft.GroupNorm <groups = 2, activation = 1, channels_last = 0, epsilon = 0.5> (x, s, t)",
+     [f("x", [first(image) for image in x]), f("s", scale), f("t", shift)],
+     [f("y", deep(lambda v: v / (1 + math.exp(-v)), [first(image) for image in normal]))])
+x = rand(3, 4)
+case("trilu", "k = Constant <value_int = 1> () y = com.microsoft.Trilu <upper = 0> (x, k)", [f("x", x)],
+     [f("y", [[v if j <= i + 1 else 0.0 for j, v in enumerate(row)] for i, row in enumerate(x)])])
+case("pad", "p = Constant <value_ints = [0, 1, 1, 0]> () v = Constant <value_float = 0.5> () y = com.microsoft.Pad (x, p, v)",
+     [f("x", x)], [f("y", [[0.5] + row for row in x] + [[0.5] * 5])])
+
 
 # Attention.
 def attend(q, k, v, heads, add, scale=None):
@@ -176,6 +206,11 @@ packed = rand(2, 4, 2, 3, 4)
 part = lambda b, i: [[e for h in range(2) for e in row[h][i]] for row in packed[b]]
 case("multi_head_attention_packed", "y = com.microsoft.MultiHeadAttention <num_heads = 2> (q)", [f("q", packed)],
      [f("y", [attend(part(b, 0), part(b, 1), part(b, 2), 2, lambda h, i, j: 0) for b in range(2)])])
+query, packed = rand(2, 3, 8), rand(2, 5, 2, 2, 4)
+part = lambda b, i: [[e for h in range(2) for e in row[h][i]] for row in packed[b]]
+case("multi_head_attention_packed_keys", "y = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k)",
+     [f("q", query), f("k", packed)],
+     [f("y", [attend(query[b], part(b, 0), part(b, 1), 2, lambda h, i, j: 0) for b in range(2)])])
 
 x, cosines, sines, at = rand(2, 3, 12), rand(9, 2), rand(9, 2), [[0, 1, 2], [5, 6, 7]]
 for interleaved in 0, 1:

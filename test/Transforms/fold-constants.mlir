@@ -101,3 +101,15 @@ func.func @composite() -> tensor<2xf32> {
   %leaky = nn.leaky_relu %x : tensor<2xf32>
   return %leaky : tensor<2xf32>
 }
+
+// -----
+
+// Two numbers in each byte stay there.
+// CHECK-LABEL: @packed
+// CHECK: nn.shr
+func.func @packed() -> tensor<2x2xui8> {
+  %bytes = nn.constant dense<[[33], [67]]> : tensor<2x1xui8>
+  %places = nn.constant dense<[0, 4]> : tensor<2xui8>
+  %numbers = nn.shr %bytes, %places : tensor<2x1xui8>, tensor<2xui8>
+  return %numbers : tensor<2x2xui8>
+}

@@ -9,6 +9,8 @@ Value importAs(Node &n, const char *op, int64_t opset, Items inputs);
 /// Fails where the node has an input or a flag that Sprig does not have.
 void refuseInput(const Node &n, unsigned input, const char *name);
 void refuseFlag(const Node &n, const char *attribute);
+/// Rotates [batch, positions, heads, size] by angles of [batch or 1, positions, rotated / 2].
+Value rotate(Node &n, Value x, Value cosines, Value sines, int64_t rotated, bool interleaved);
 /// Channels last as channels second, and back.
 Value channelsSecond(Node &n, Value x);
 Value channelsLast(Node &n, Value x);

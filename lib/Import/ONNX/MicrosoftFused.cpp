@@ -45,6 +45,23 @@ Value channelsSecond(Node &n, Value x) {
 }
 Value channelsLast(Node &n, Value x) { return n.transpose(x, moved(Emit::rank(x), 1, Emit::rank(x) - 1)); }
 
+Value rotate(Node &n, Value x, Value cosines, Value sines, int64_t rotated, bool interleaved) {
+  int64_t half = rotated / 2, size = Emit::shape(x)[3];
+  cosines = n.unsqueeze(cosines, 2), sines = n.unsqueeze(sines, 2);
+  int64_t step = interleaved ? 2 : 1;
+  Value a = n.sliceAxis(x, 3, 0, half, step), b = n.sliceAxis(x, 3, interleaved ? 1 : half, half, step);
+  Value first = n.sub(n.mul(a, cosines), n.mul(b, sines)), second = n.add(n.mul(b, cosines), n.mul(a, sines));
+  Value turned;
+  if (interleaved) {
+    Ints shape(Emit::shape(x));
+    shape[3] = rotated;
+    turned = n.reshape(n.concat({n.unsqueeze(first, 4), n.unsqueeze(second, 4)}, 4), shape);
+  } else {
+    turned = n.concat({first, second}, 3);
+  }
+  return rotated == size ? turned : n.concat({turned, n.sliceAxis(x, 3, rotated, size - rotated)}, 3);
+}
+
 namespace {
 
 /// transBatch brings the first axis in front of the last one; trans swaps the last two. Vectors stay.
@@ -186,23 +203,34 @@ void embedLayerNormalization(Node &n) {
   n.out(n.reduce(ir::ReduceKind::sum, n.cast(ones, i32), {1}, false), 1);
 }
 
-/// Rotates [batch, positions, heads, size] by angles of [batch or 1, positions, rotated / 2].
-Value rotate(Node &n, Value x, Value cosines, Value sines, int64_t rotated, bool interleaved) {
-  int64_t half = rotated / 2, size = Emit::shape(x)[3];
-  cosines = n.unsqueeze(cosines, 2), sines = n.unsqueeze(sines, 2);
-  int64_t step = interleaved ? 2 : 1;
-  Value a = n.sliceAxis(x, 3, 0, half, step), b = n.sliceAxis(x, 3, interleaved ? 1 : half, half, step);
-  Value first = n.sub(n.mul(a, cosines), n.mul(b, sines)), second = n.add(n.mul(b, cosines), n.mul(a, sines));
-  Value turned;
-  if (interleaved) {
-    Ints shape(Emit::shape(x));
-    shape[3] = rotated;
-    turned = n.reshape(n.concat({n.unsqueeze(first, 4), n.unsqueeze(second, 4)}, 4), shape);
-  } else {
-    turned = n.concat({first, second}, 3);
-  }
-  return rotated == size ? turned : n.concat({turned, n.sliceAxis(x, 3, rotated, size - rotated)}, 3);
+/// With an activation of its own, 0 or 1.
+Value siluWhereAsked(Node &n, Value v) {
+  int64_t activation = n.intAttr("activation");
+  n.require(activation == 0 || activation == 1,
+            "has activation " + std::to_string(activation) + "; known are 0 (none) and 1 (SiLU)");
+  return activation ? n.op<ir::SiluOp>({v}) : v;
 }
+
+/// Channels are the last dimension where the node does not say otherwise.
+void groupNormOf(Node &n, Value x) {
+  bool last = n.intAttr("channels_last", 1) != 0;
+  if (last) x = channelsSecond(n, x);
+  n.require(Emit::rank(x) >= 3, "has an input " + typeText(x) + "; expected batch, channels and spatial dimensions");
+  int64_t channels = Emit::shape(x)[1], groups = n.intAttr("groups");
+  n.require(groups >= 1 && channels % groups == 0,
+            "has " + std::to_string(groups) + " groups of " + std::to_string(channels) + " channels");
+  expectVector(n, 1, channels, "gamma");
+  expectVector(n, 2, channels, "beta");
+  Type element = Emit::elem(x);
+  Value y = n.op<ir::GroupNormOp>({x, n.cast(n.in(1), element), n.cast(n.in(2), element)},
+                                  {n.attr("groups", groups), n.real("epsilon", n.realAttr("epsilon", 1e-5f))});
+  y = siluWhereAsked(n, y);
+  n.out(last ? channelsLast(n, y) : y);
+}
+void groupNorm(Node &n) { groupNormOf(n, n.in(0)); }
+
+void trilu(Node &n) { importAs(n, "Trilu", 14, n.items); }
+void pad(Node &n) { importAs(n, "Pad", 13, n.items); }
 
 void rotaryEmbedding(Node &n) {
   refuseFlag(n, "is_packed_batching");
@@ -255,6 +283,9 @@ void addMicrosoftFused(Table &t) {
   add("SkipSimplifiedLayerNormalization", skipSimplifiedLayerNormalization);
   add("EmbedLayerNormalization", embedLayerNormalization);
   add("RotaryEmbedding", rotaryEmbedding);
+  add("GroupNorm", groupNorm);
+  add("Trilu", trilu);
+  add("Pad", pad);
 }
 
 } // namespace sprig::onnximport

@@ -61,6 +61,21 @@ constexpr Row kRows[] = {
      "past_sequence_length?:M cache_indirection?:M",
      "output:T present_key?:T present_value?:T qk?:T", "num_heads!:i unidirectional:i scale:f mask_filter_value:f",
      "T=float,float16,bfloat16 M=int32"},
+    {"GroupQueryAttention",
+     "query:T key?:T value?:T past_key?:T past_value?:T seqlens_k:M total_sequence_length:M cos_cache?:T sin_cache?:T "
+     "position_ids?:int64 attention_bias?:T head_sink?:T",
+     "output:T present_key?:T present_value?:T output_qk?:T",
+     "num_heads!:i kv_num_heads!:i scale:f softcap:f local_window_size:i do_rotary:i rotary_interleaved:i "
+     "smooth_softmax:i qk_output:i causal:i k_quant_type:s v_quant_type:s kv_cache_bit_width:i",
+     "T=float,float16,bfloat16 M=int32"},
+    {"MatMulNBits", "A:T1 B:uint8 scales:T1 zero_points?:T3 g_idx?:int32 bias?:T1", "Y:T1",
+     "K!:i N!:i bits:i block_size!:i accuracy_level:i weight_prepacked:i",
+     "T1=float,float16,bfloat16 T3=uint8,float,float16,bfloat16"},
+    {"GroupNorm", "X:T gamma:M beta:M", "Y:T", "groups!:i activation!:i channels_last:i epsilon:f",
+     "T=float,float16 M=float,float16"},
+    {"Trilu", "X:T k?:int64", "Y:T", "upper:i",
+     "T=float,float16,double,bfloat16,uint8,uint16,uint32,uint64,int8,int16,int32,int64,bool"},
+    {"Pad", "data:T pads:int64 value?:T", "output:T", "mode:s", "T=float,float16,double"},
     {"QAttention",
      "input:T1 weight:T2 bias:T3 input_scale:T3 weight_scale:T3 mask_index?:T4 input_zero_point?:T1 "
      "weight_zero_point?:T2 past?:T3",

@@ -68,6 +68,7 @@ const Table &table() {
     addMachineLearning(table);
     addMicrosoftFused(table);
     addMicrosoftAttention(table);
+    addMicrosoftLanguage(table);
     addMicrosoftQuantized(table);
     addRefusals(table);
     return table;

@@ -58,6 +58,7 @@ void addSuppression(Table &);
 void addMachineLearning(Table &);
 void addMicrosoftFused(Table &);
 void addMicrosoftAttention(Table &);
+void addMicrosoftLanguage(Table &);
 void addMicrosoftQuantized(Table &);
 void addRefusals(Table &);
 

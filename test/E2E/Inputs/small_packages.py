@@ -2,7 +2,7 @@
 
 Writes a model of eight bits (weights as bytes, with a scale and a zero point for each column), runs it from its file and
 as a package, and compares both with the same sums here; the package's constants are at most 1.3 times the file. The same
-of a convolution whose filters are transformed with --math fast.
+of weights of four bits, and of a convolution whose filters are transformed with --math fast.
 """
 import json
 import pathlib
@@ -96,6 +96,23 @@ for column in range(N):
     wanted = sum(x[k] * f32((weights[k * N + column] - zeros[column]) * scales[column]) for k in range(K))
     if abs(got[column] - wanted) > 1e-4:
         sys.exit(f'eight-bits: column {column} is {got[column]}, expected {wanted}')
+
+# Four bits, two weights in a byte, with a scale for each block of 32.
+K, N, BLOCK = 128, 160, 32
+weights = [random.randrange(16) for _ in range(N * K)]
+scales = [f32(random.uniform(0.01, 0.1)) for _ in range(N * K // BLOCK)]
+x = [f32(random.uniform(-1, 1)) for _ in range(K)]
+numbers = b''.join(field(5, field(1, name) + field(20, 2) + field(3, value))
+                   for name, value in (('K', K), ('N', N), ('bits', 4), ('block_size', BLOCK)))
+packed = bytes(low + 16 * high for low, high in zip(weights[::2], weights[1::2]))
+file = model([node('MatMulNBits', ['x', 'q', 's'], 'y', numbers + field(7, 'com.microsoft'))],
+             [tensor('q', 2, [N, K // BLOCK, BLOCK // 2], packed), tensor('s', 1, [N * K // BLOCK], floats(scales))],
+             [1, K], [1, N]) + field(8, field(1, 'com.microsoft') + field(2, 1))
+got = check('four-bits', file, x, [1, K], 1.3)
+for column in range(N):
+    wanted = sum(x[k] * (weights[column * K + k] - 8) * scales[(column * K + k) // BLOCK] for k in range(K))
+    if abs(got[column] - wanted) > 1e-4:
+        sys.exit(f'four-bits: column {column} is {got[column]}, expected {wanted}')
 
 C, S = 32, 14
 taps = [random.gauss(0, 1) for _ in range(C * C * 9)]
