@@ -11,6 +11,7 @@
 // parameters are frozen, schedules and bounds on gradients are the program's, as the network itself is.
 #pragma once
 #include "sprig/data/loader.h"
+#include "sprig/lbfgs.h"
 #include "sprig/nn/module.h"
 #include "sprig/optim.h"
 #include <concepts>
@@ -35,6 +36,9 @@ public:
   /// Step counter, learning rates, moments.
   CheckpointPart(const optim::Optimizer &optimizer) : CheckpointPart("", optimizer) {}
   CheckpointPart(std::string name, const optim::Optimizer &optimizer);
+  /// Counts, direction, history.
+  CheckpointPart(const optim::Lbfgs &optimizer) : CheckpointPart("", optimizer) {}
+  CheckpointPart(std::string name, const optim::Lbfgs &optimizer);
   CheckpointPart(const optim::Average &average) : CheckpointPart("", average) {}
   CheckpointPart(std::string name, const optim::Average &average);
   /// Best metric, epochs since it, cooldown.

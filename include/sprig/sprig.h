@@ -10,6 +10,7 @@
 #include "sprig/function.h"
 #include "sprig/grad.h"
 #include "sprig/init.h"
+#include "sprig/lbfgs.h"
 #include "sprig/losses.h"
 #include "sprig/metrics.h"
 #include "sprig/nn.h"

@@ -64,6 +64,10 @@ void readLosses(const Json &json, const Place &place, TrainConfig &config) {
 }
 
 void readOptimizer(const Json &json, const Place &place, OptimizerConfig &optimizer) {
+  if (json == "lbfgs" || (json.is_object() && json.contains("name") && json["name"] == "lbfgs"))
+    place.refuse("optimizer.name", "lbfgs",
+                 "an optimizer whose step evaluates the loss once; optim::Lbfgs of sprig/lbfgs.h is for loops of "
+                 "programs");
   readKind(json, "optimizer", place, optimizerKinds(), optimizer);
   if (optimizer.nesterov && (optimizer.momentum <= 0 || optimizer.dampening != 0))
     place.refuse("optimizer.nesterov", json["nesterov"], "a momentum above 0 and no dampening beside it");

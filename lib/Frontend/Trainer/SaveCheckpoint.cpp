@@ -73,6 +73,11 @@ CheckpointPart::CheckpointPart(std::string name, const optim::Optimizer &optimiz
         addAll(slots, name, optimizer.namedState());
       }) {}
 
+CheckpointPart::CheckpointPart(std::string name, const optim::Lbfgs &optimizer)
+    : add([name = std::move(name), &optimizer](CheckpointSlots &slots) {
+        addAll(slots, name, optimizer.namedState());
+      }) {}
+
 CheckpointPart::CheckpointPart(std::string name, const optim::Average &average)
     : add([name = std::move(name), &average](CheckpointSlots &slots) { addAll(slots, name, average.namedState()); }) {}
 

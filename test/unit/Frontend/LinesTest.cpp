@@ -457,6 +457,10 @@ TEST(Lines, OptimizersAndMetrics) {
   AT(sgd.setClipValue(-1));
   AT(optim::schedule::step(0));
   AT(optim::schedule::cosine(10).perEpoch(0));
+  AT(optim::Lbfgs(net, {.lr = 0}));
+  optim::Lbfgs lbfgs(net);
+  AT(lbfgs.step([] { return Tensor(); }));
+  AT(lbfgs.loadStateDict({}));
   AT(optim::schedule::warmRestarts(0));
   AT(optim::ReduceOnPlateau(sgd, {.factor = 1}));
   optim::ReduceOnPlateau plateau(sgd);

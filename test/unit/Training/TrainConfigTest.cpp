@@ -161,6 +161,9 @@ TEST(TrainConfig, ErrorsNameFileFieldAndBothFacts) {
             "c.json: optimizer.betas: found [0.9,1], expected a list of two numbers, each of at least 0 and below 1");
   EXPECT_EQ(refusedWith("/optimizer", R"({"name": "adam"})"),
             "c.json: optimizer.lr: is missing, expected a number of at least 0");
+  EXPECT_EQ(refusedWith("/optimizer", R"({"name": "lbfgs", "lr": 1})"),
+            "c.json: optimizer.name: found \"lbfgs\", expected an optimizer whose step evaluates the loss once; "
+            "optim::Lbfgs of sprig/lbfgs.h is for loops of programs");
   EXPECT_EQ(refusedWith("/optimizer", "[]"), "c.json: optimizer: found [], expected a name, or an object with `name`");
   EXPECT_EQ(refusedWith("/loss", "[]"), "c.json: loss: found [], expected a loss for each output");
   EXPECT_EQ(refusedWith("/loss", R"(["mse", {"name": "mse", "reduction": "none"}])"),
