@@ -81,6 +81,11 @@ for name, (code, exponents, mantissa, bias, special, nan, overflow) in FLOATS.it
     for saturate in 1, 0:
         case("narrow_%s_%d" % (name, saturate), "y = Cast <to = %d, saturate = %d> (x)" % (code, saturate),
              [("x", "float", inputs)], [("y", name, [encode(v, saturate) for v in inputs])], 25)
+    # Numbers that f32 would round to a tie, or to one of these.
+    slight = [v * (1 + way * 2.0**-40) for v in finite[1:] + ties + [last] for way in (-1, 1)] + ties + [1e300, INFINITE, 1e-300]
+    slight += [-v for v in slight]
+    case("narrow_double_" + name, "y = Cast <to = %d> (x)" % code, [("x", "double", slight)],
+         [("y", name, [encode(v, 1) for v in slight])], 25)
     # Quantised by the scale 2: what is stored, and what comes back.
     even = [v for v in finite if v < finite[-1] / 2]
     case("quantize_" + name, "q = QuantizeLinear <output_dtype = %d> (x, s) y = DequantizeLinear (q, s)" % code,

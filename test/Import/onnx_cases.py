@@ -18,7 +18,7 @@ def flat(v):
 
 
 KINDS = {"float": ("<f4", "f"), "uint8": ("|u1", "B"), "int8": ("|i1", "b"), "int32": ("<i4", "i"), "int64": ("<i8", "q"),
-         "uint16": ("<u2", "H")}
+         "uint16": ("<u2", "H"), "double": ("<f8", "d"), "bool": ("|b1", "B")}
 # Kept as bytes: the value of signed integers, else the code.
 KINDS.update({name: KINDS["int8" if name.startswith("int") else "uint8"]
               for name in ("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "float8e8m0", "float4e2m1",

@@ -24,10 +24,16 @@ void castTo(Node &n) {
 void castLike(Node &n) { cast(n, n.item(1).narrow, Emit::elem(n.in(1))); }
 void bitCast(Node &n) {
   Type to = n.typeAttr("to", {});
-  Type from = Emit::elem(n.in(0));
-  n.require(to && to.getIntOrFloatBitWidth() == from.getIntOrFloatBitWidth(),
+  Value x = n.in(0);
+  // A boolean is a byte of 0 or 1.
+  bool toBoolean = to && to.isInteger(1);
+  if (toBoolean && Emit::elem(x).isInteger(1)) return n.out(x);
+  if (toBoolean) to = n.ui8();
+  if (Emit::elem(x).isInteger(1)) x = n.cast(x, n.ui8());
+  n.require(to && to.getIntOrFloatBitWidth() == Emit::elem(x).getIntOrFloatBitWidth(),
             "reads the bits of " + typeText(n.in(0)) + " as a type of another width");
-  n.out(n.bitcast(n.in(0), to));
+  x = n.bitcast(x, to);
+  n.out(toBoolean ? n.compare(ir::ComparePredicate::ne, x, n.scalar(0, to)) : x);
 }
 
 } // namespace

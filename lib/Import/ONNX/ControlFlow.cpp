@@ -240,11 +240,9 @@ bool importRolledScan(Node &n, const onnx::GraphProto &body, int64_t length, con
   return true;
 }
 
-/// Scan since opset 9. In opset 8 every input has a batch dimension and the sequence lengths come first.
-void importScan(Node &n) {
+/// Scan since opset 9.
+void scanOver(Node &n) {
   const onnx::GraphProto &body = n.graphAttr("body");
-  if (n.opset < 9)
-    n.unsupported("is the Scan of opset 8, with a batch dimension of its own; export with opset 9 or newer");
   int64_t scanInputs = n.intAttr("num_scan_inputs");
   n.require(scanInputs >= 1 && scanInputs <= int64_t(n.inputs()),
             "has num_scan_inputs " + std::to_string(scanInputs) + ", but " + std::to_string(n.inputs()) + " inputs");
@@ -260,7 +258,8 @@ void importScan(Node &n) {
                                           "'; expected " + std::to_string(count));
     return values;
   };
-  Ints inAxes = list("scan_input_axes", size_t(scanInputs)), inBack = list("scan_input_directions", size_t(scanInputs));
+  Ints inAxes = list("scan_input_axes", size_t(scanInputs));
+  Ints inBack = list(n.opset < 9 ? "directions" : "scan_input_directions", size_t(scanInputs));
   Ints outAxes = list("scan_output_axes", scanOutputs), outBack = list("scan_output_directions", scanOutputs);
   Items state(n.items.begin(), n.items.begin() + carried);
   std::optional<int64_t> length;
@@ -298,6 +297,41 @@ void importScan(Node &n) {
     int64_t axis = scans[k].empty() ? 0 : n.axis(outAxes[k], Emit::rank(scans[k][0]) + 1);
     n.out(stacked(n, scans[k], axis, "output " + std::to_string(carried + k)), unsigned(carried + k));
   }
+}
+
+/// Scan of opset 8: the lengths of sequences come first, and all else has a batch dimension: a scan for each element.
+void importScan(Node &n) {
+  if (n.opset >= 9) return scanOver(n);
+  Items given(n.items.begin() + std::min<size_t>(1, n.items.size()), n.items.end());
+  std::optional<int64_t> batch;
+  for (unsigned i = 1; i < n.inputs(); ++i) {
+    Value v = n.in(i);
+    n.require(Emit::rank(v) >= 1 && (!batch || *batch == Emit::shape(v)[0]),
+              "has input " + std::to_string(i) + " " + typeText(v) + "; expected " +
+                  (batch ? std::to_string(*batch) + " elements" : "a dimension") + " of the batch first");
+    batch = Emit::shape(v)[0];
+  }
+  n.require(batch.value_or(0) > 0, "runs over a batch of no elements");
+  if (n.has(0)) {
+    Value last = given.back().value;
+    int64_t length = Emit::rank(last) > 1 ? Emit::shape(last)[1] : 0;
+    for (int64_t each : n.knownInts(0))
+      if (each != length)
+        n.unsupported("has a sequence of " + std::to_string(each) + " elements among " + std::to_string(length) +
+                      "; Sprig has those of one length here");
+  }
+  std::vector<Values> results(n.outputs.size());
+  Items all = std::exchange(n.items, {});
+  for (int64_t b = 0; b < *batch; ++b) {
+    n.items.clear();
+    for (const Item &item : given) n.items.push_back(Item(n.squeeze(n.sliceAxis(item.value, 0, b, 1), 0)));
+    scanOver(n);
+    for (size_t i = 0; i < results.size(); ++i)
+      if (n.outputs[i].value) results[i].push_back(n.outputs[i].value);
+  }
+  n.items = std::move(all);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (n.wants(unsigned(i))) n.out(stacked(n, results[i], 0, "output " + std::to_string(i)), unsigned(i));
 }
 
 } // namespace

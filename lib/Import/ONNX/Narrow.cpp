@@ -120,6 +120,22 @@ Value magnitudeCode(Bits &b, Value magnitude, const NarrowType &type, bool satur
   return n.select(tooLarge, b.number(saturate ? type.largest : type.overflow), code);
 }
 
+/// Rounded to f32 where that is not the last rounding: of f64 a number between two of f32 becomes the one that is odd,
+/// which no rounding to fewer bits takes for a tie.
+Value toFloat(Emit &n, Value numbers) {
+  Value rounded = n.cast(numbers, n.f32());
+  if (!Emit::elem(numbers).isF64()) return rounded;
+  Bits b(n);
+  Value bits = n.bitcast(rounded, b.i32), back = n.cast(rounded, n.state.builder.getF64Type());
+  Value isAway = n.compare(ir::ComparePredicate::gt, n.op<ir::AbsOp>({back}), n.op<ir::AbsOp>({numbers}));
+  Value towardsZero = n.select(isAway, n.sub(bits, b.number(1)), bits);
+  Value isBetween = n.compare(ir::ComparePredicate::ne, back, numbers);
+  Value isNaN = n.op<ir::IsNanOp>({numbers});
+  Value odd = n.op<ir::OrOp>({towardsZero, b.number(1)});
+  isBetween = n.op<ir::AndOp>({isBetween, n.logicalNot(isNaN)});
+  return n.bitcast(n.select(isBetween, odd, bits), n.f32());
+}
+
 } // namespace
 
 Value narrow(Node &n, Value numbers, const NarrowType &type, bool saturate, const std::string &roundMode) {
@@ -130,11 +146,9 @@ Value narrow(Node &n, Value numbers, const NarrowType &type, bool saturate, cons
     Value wrapped = b.masked(n.add(n.cast(numbers, b.i32), b.number(low)), span - 1);
     return n.cast(n.sub(wrapped, b.number(low)), storage);
   }
-  if (Emit::elem(numbers).isF64())
-    n.unsupported("converts f64 to " + dataTypeName(type.dataType) + ", which Sprig does by way of f32 only");
   n.require(roundMode == "up" || roundMode == "down" || roundMode == "nearest",
             "has round_mode '" + roundMode + "'; known are up, down and nearest");
-  Value bits = n.bitcast(n.cast(numbers, n.f32()), b.i32);
+  Value bits = n.bitcast(toFloat(n, numbers), b.i32);
   Value magnitude = b.masked(bits, 0x7fffffff);
   if (type.mantissa == 0) return n.cast(powerCode(b, magnitude, type, saturate, roundMode), storage);
   Value code = magnitudeCode(b, magnitude, type, saturate);

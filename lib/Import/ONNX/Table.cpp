@@ -45,6 +45,7 @@ const Table &table() {
     addCasts(table);
     addContractions(table);
     addConvolutions(table);
+    addDeformedConvolution(table);
     addPooling(table);
     addNormalization(table);
     addRandom(table);

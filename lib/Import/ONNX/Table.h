@@ -35,6 +35,7 @@ void addLogic(Table &);
 void addCasts(Table &);
 void addContractions(Table &);
 void addConvolutions(Table &);
+void addDeformedConvolution(Table &);
 void addPooling(Table &);
 void addNormalization(Table &);
 void addRandom(Table &);
