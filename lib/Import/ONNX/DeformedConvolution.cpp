@@ -24,8 +24,8 @@ public:
                   "; expected four dimensions of each");
     batch = Emit::shape(x)[0], channels = Emit::shape(x)[1], outputs = Emit::shape(filter)[0];
     groups = n.intAttr("group", 1), fields = n.intAttr("offset_group", 1);
-    n.require(groups >= 1 && fields >= 1 && channels % groups == 0 && outputs % groups == 0 && channels % fields == 0 &&
-                  channels / groups == Emit::shape(filter)[1],
+    n.require(channels >= 1 && outputs >= 1 && groups >= 1 && fields >= 1 && channels % groups == 0 &&
+                  outputs % groups == 0 && channels % fields == 0 && channels / groups == Emit::shape(filter)[1],
               "has an input " + typeText(x) + " and a kernel " + typeText(filter) + " in " + std::to_string(groups) +
                   " groups, with offsets in " + std::to_string(fields));
     window = readWindow(n, spatialOf(x), Ints(spatialOf(filter)));
@@ -71,14 +71,14 @@ private:
 
   /// Where taps would read along a dimension without offsets: [taps, places].
   Value grid(int64_t d) {
-    std::vector<double> numbers;
-    for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t place = 0; place < places; ++place) {
-        int64_t t = d == 0 ? tap / window.size[1] : tap % window.size[1],
-                p = d == 0 ? place / size[1] : place % size[1];
-        numbers.push_back(double(p * window.strides[d] - window.low[d] + t * window.dilations[d]));
-      }
-    return n.constant({taps, places}, type, numbers);
+    auto along = [&](IntsRef sizes, int64_t step) {
+      Ints shape(2, 1);
+      shape[d] = sizes[d];
+      return n.broadcast(n.mul(n.iota(shape, n.i64(), d), n.ints({step}, {})), sizes);
+    };
+    Value place = n.reshape(along({size[0], size[1]}, window.strides[d]), {1, places});
+    Value tap = n.reshape(along(window.size, window.dilations[d]), {taps, 1});
+    return n.cast(n.add(n.add(place, tap), n.ints({-window.low[d]}, {})), type);
   }
 
   /// What one of the four pixels around gives: [batch, fields, taps, places, channels of a field].

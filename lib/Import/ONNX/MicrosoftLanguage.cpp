@@ -75,7 +75,8 @@ void matMulNBits(Node &n) {
 class GroupAttention {
 public:
   explicit GroupAttention(Node &n) : n(n), heads(n.intAttr("num_heads")), groups(n.intAttr("kv_num_heads")) {
-    n.require(heads >= 1 && groups >= 1 && heads % groups == 0,
+    constexpr int64_t kMost = int64_t(1) << 20;
+    n.require(heads >= 1 && heads <= kMost && groups >= 1 && heads % groups == 0,
               "has " + std::to_string(heads) + " heads for " + std::to_string(groups) + " of keys");
     readParts();
     readLengths();

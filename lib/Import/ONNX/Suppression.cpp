@@ -150,10 +150,10 @@ void nonMaxSuppression(Node &n) {
   int64_t form = n.intAttr("center_point_box", 0);
   n.require(form == 0 || form == 1, "has center_point_box " + std::to_string(form) + "; known are 0 and 1");
   int64_t most = n.has(2) ? std::clamp<int64_t>(n.knownInt(2), 0, b[1]) : 0;
+  if (most == 0 || s[0] == 0 || s[1] == 0) return n.out(n.ints({}, {0, 3}));
   int64_t rows = 0;
   if (__builtin_mul_overflow(s[0] * s[1], most, &rows)) n.tensor({s[0], s[1], most}, n.i64());
   n.tensor({rows, 3}, n.i64());
-  if (rows == 0) return n.out(n.ints({}, {0, 3}));
   // A score that is not a number is above nothing.
   Value lowest = n.scalar(kNone, n.f32()), threshold = scalarOf(n, 4, kNone);
   scores = n.select(n.compare(ir::ComparePredicate::gt, scores, threshold), scores, lowest);
