@@ -9,6 +9,7 @@ namespace sprig::nn {
 #define SPRIG_ACTIVATION(name)                                                                                         \
   struct SPRIG_API name : Module {                                                                                     \
     Tensor operator()(const Operand &x) const;                                                                         \
+    bool runsHooks() const override { return true; }                                                                   \
   };
 SPRIG_ACTIVATION(ReLU)
 SPRIG_ACTIVATION(ReLU6)
@@ -31,6 +32,7 @@ SPRIG_ACTIVATION(Softmax2d)
   struct SPRIG_API name : Module {                                                                                     \
     explicit name(double setting = fallback) : setting(setting) {}                                                     \
     Tensor operator()(const Operand &x) const;                                                                         \
+    bool runsHooks() const override { return true; }                                                                   \
     std::string extra() const override;                                                                                \
     double setting;                                                                                                    \
   };
@@ -44,6 +46,7 @@ SPRIG_ACTIVATION(Softshrink, lambda, 0.5)
 struct SPRIG_API GELU : Module {
   explicit GELU(Gelu form = Gelu::erf) : form(form) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
   Gelu form;
 };
@@ -51,6 +54,7 @@ struct SPRIG_API GELU : Module {
 struct SPRIG_API Softplus : Module {
   explicit Softplus(double beta = 1, double threshold = 20) : beta(beta), threshold(threshold) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
   double beta, threshold;
 };
@@ -58,6 +62,7 @@ struct SPRIG_API Softplus : Module {
 struct SPRIG_API Hardtanh : Module {
   explicit Hardtanh(double low = -1, double high = 1) : low(low), high(high) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
   double low, high;
 };
@@ -65,6 +70,7 @@ struct SPRIG_API Hardtanh : Module {
 struct SPRIG_API Threshold : Module {
   Threshold(double threshold, double value) : threshold(threshold), value(value) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
   double threshold, value;
 };
@@ -74,6 +80,7 @@ class SPRIG_API PReLU : public Module {
 public:
   explicit PReLU(int64_t count = 1, double initial = 0.25, Source at = Source::here());
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight; ///< [count]
@@ -84,6 +91,7 @@ public:
   struct SPRIG_API name : Module {                                                                                     \
     explicit name(int axis = -1) : axis(axis) {}                                                                       \
     Tensor operator()(const Operand &x) const;                                                                         \
+    bool runsHooks() const override { return true; }                                                                   \
     std::string extra() const override;                                                                                \
     int axis;                                                                                                          \
   };

@@ -69,6 +69,7 @@ public:
                           Source at = Source::here());
   Tensor operator()(const Operand &x) const { return (*this)(x, AttentionMask{}); }
   Tensor operator()(const Operand &x, const AttentionMask &mask) const;
+  bool runsHooks() const override { return true; }
 
   MultiheadAttention selfAttention; ///< self_attn
   Linear linear1;
@@ -89,6 +90,7 @@ public:
                           Source at = Source::here());
   Tensor operator()(const Operand &x, const Operand &memory, const AttentionMask &mask = {},
                     const AttentionMask &memoryMask = {}) const;
+  bool runsHooks() const override { return true; }
 
   MultiheadAttention selfAttention;  ///< self_attn
   MultiheadAttention crossAttention; ///< multihead_attn
@@ -112,6 +114,7 @@ public:
                      Source at = Source::here());
   Tensor operator()(const Operand &x) const { return (*this)(x, AttentionMask{}); }
   Tensor operator()(const Operand &x, const AttentionMask &mask) const;
+  bool runsHooks() const override { return true; }
 
 private:
   ModuleList<TransformerEncoderLayer> layers;
@@ -125,6 +128,7 @@ public:
                      Source at = Source::here());
   Tensor operator()(const Operand &x, const Operand &memory, const AttentionMask &mask = {},
                     const AttentionMask &memoryMask = {}) const;
+  bool runsHooks() const override { return true; }
 
 private:
   ModuleList<TransformerDecoderLayer> layers;

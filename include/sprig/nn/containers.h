@@ -70,6 +70,7 @@ public:
   }
 
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   size_t size() const { return childCount(); }
   Module &operator[](const ChildNumber &child) const { return childAt(child.number, child.at); }
 };

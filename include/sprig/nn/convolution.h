@@ -21,6 +21,7 @@ struct ConvOptions {
 class SPRIG_API Conv : public Module {
 public:
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight; ///< [out, in / groups, window...]
@@ -67,6 +68,7 @@ struct ConvTransposeOptions {
 class SPRIG_API ConvTranspose : public Module {
 public:
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight; ///< [in, out / groups, window...]

@@ -9,6 +9,7 @@ class SPRIG_API Dropout : public Module {
 public:
   explicit Dropout(double p = 0.5, Source at = Source::here());
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 protected:
@@ -20,6 +21,7 @@ class SPRIG_API DropoutChannels : public Dropout {
 public:
   using Dropout::Dropout;
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
 };
 struct SPRIG_API Dropout1d : DropoutChannels {
   using DropoutChannels::DropoutChannels;

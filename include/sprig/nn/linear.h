@@ -14,6 +14,7 @@ public:
   Linear() = default;
   Linear(int64_t in, int64_t out, const LinearOptions &options = {}, Source at = Source::here());
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight; ///< [out, in]
@@ -26,6 +27,7 @@ public:
   Bilinear() = default;
   Bilinear(int64_t in1, int64_t in2, int64_t out, const LinearOptions &options = {}, Source at = Source::here());
   Tensor operator()(const Operand &x1, const Operand &x2) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight; ///< [out, in1, in2]
@@ -35,7 +37,8 @@ public:
 /// Gives back what it gets.
 class SPRIG_API Identity : public Module {
 public:
-  Tensor operator()(const Operand &x) const { return x.tensor; }
+  Tensor operator()(const Operand &x) const { return hooked(x, x.tensor); }
+  bool runsHooks() const override { return true; }
 };
 
 struct EmbeddingOptions {
@@ -48,6 +51,7 @@ public:
   Embedding() = default;
   Embedding(int64_t count, int64_t features, const EmbeddingOptions &options = {}, Source at = Source::here());
   Tensor operator()(const Operand &indices) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight; ///< [count, features]
@@ -65,6 +69,7 @@ public:
   EmbeddingBag() = default;
   EmbeddingBag(int64_t count, int64_t features, Bag mode = Bag::mean, Source at = Source::here());
   Tensor operator()(const Operand &indices, const Operand &weights = {}) const;
+  bool runsHooks() const override { return true; }
   /// Bags of their own lengths, one behind the other: indices [n], and where each bag begins, [batch], from 0 and
   /// ascending (PyTorch's offsets). A bag without indices gives zeros. Weights [n] as above. Offsets that do not begin
   /// at 0, or lie beyond n, are an error when it runs.
@@ -85,6 +90,7 @@ class SPRIG_API Flatten : public Module {
 public:
   explicit Flatten(int first = 1, int last = -1) : first(first), last(last) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 private:
@@ -96,6 +102,7 @@ class SPRIG_API Unflatten : public Module {
 public:
   Unflatten(int axis, const Shape &sizes) : axis(axis), sizes(sizes) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 private:

@@ -24,6 +24,22 @@ using Initializer = std::function<Tensor(const TensorType &)>;
 
 class Module;
 
+/// What a layer calls behind itself, with its first input and its output: a tensor that it gives takes the output's
+/// place, none leaves it.
+using ForwardHook = std::function<Tensor(const Module &, const Tensor &input, const Tensor &output)>;
+/// Of one hook, also when the module is gone. A handle: copies are of the same hook.
+class SPRIG_API HookHandle {
+public:
+  HookHandle() = default;
+  /// It is called no more. Without effect the second time.
+  void remove() const;
+
+private:
+  friend class Module;
+  std::weak_ptr<void> state;
+  uint64_t id = 0;
+};
+
 /// Something that takes one tensor and gives one; with `Operand` it learns the caller's line.
 template <typename F>
 concept TakesOperand = requires(const F &f, const Operand &x) {
@@ -171,6 +187,28 @@ public:
   void save(const std::filesystem::path &path, Source at = Source::here()) const;
   LoadReport load(const std::filesystem::path &path, bool strict = true, Source at = Source::here()) const;
 
+  // Hooks.
+
+  /// Calls f behind each call of this layer, in the order of registration (PyTorch's register_forward_hook). Operations
+  /// that f records belong to the layer. In a compiled function hooks run while it is recorded: what they compute is
+  /// part of the program, what they do otherwise happens then. A hook that comes or goes has functions recorded once
+  /// more. Copies by nn::clone have the hooks. An error (usage) where the layer runs none: runsHooks().
+  HookHandle registerForwardHook(ForwardHook f, Source at = Source::here()) const;
+  /// The same of a function that gives nothing.
+  template <typename F>
+    requires std::is_void_v<std::invoke_result_t<F &, const Module &, const Tensor &, const Tensor &>>
+  HookHandle registerForwardHook(F f, Source at = Source::here()) const {
+    return registerForwardHook(
+        ForwardHook([f = std::move(f)](const Module &module, const Tensor &input, const Tensor &output) mutable {
+          f(module, input, output);
+          return Tensor();
+        }),
+        at);
+  }
+  /// Whether operator() runs hooks: layers of the library that give one tensor do, but attention and recurrent ones. A
+  /// class of yours says so, and gives what it has computed by `return hooked(x, y);`.
+  virtual bool runsHooks() const { return false; }
+
   // Text and names.
 
   /// The tree, as PyTorch prints it.
@@ -210,6 +248,8 @@ protected:
   Module &childAt(size_t index, Source at) const;
   Module &childNamed(const std::string &name, Source at) const;
   const std::string &childName(size_t index) const;
+  /// The output, as the hooks make it.
+  Tensor hooked(const Operand &input, const Tensor &output) const;
   /// A child's operator(), in its scope; an error where it takes other arguments.
   Tensor callChild(size_t index, const Operand &x) const;
   /// The interned path for frontend::LayerScope; null for a root.

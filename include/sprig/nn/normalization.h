@@ -17,6 +17,7 @@ struct BatchNormOptions {
 class SPRIG_API BatchNorm : public Module {
 public:
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight, bias;                                    ///< [C], ones and zeros; not defined without affine
@@ -60,6 +61,7 @@ struct InstanceNormOptions {
 class SPRIG_API InstanceNorm : public Module {
 public:
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight, bias;
@@ -104,6 +106,7 @@ public:
   LayerNorm() = default;
   explicit LayerNorm(const Ints &shape, const LayerNormOptions &options = {}, Source at = Source::here());
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight, bias; ///< of `shape`, ones and zeros
@@ -123,6 +126,7 @@ public:
   GroupNorm() = default;
   GroupNorm(int64_t groups, int64_t channels, const GroupNormOptions &options = {}, Source at = Source::here());
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight, bias; ///< [channels]
@@ -142,6 +146,7 @@ public:
   RMSNorm() = default;
   explicit RMSNorm(const Ints &shape, const RMSNormOptions &options = {}, Source at = Source::here());
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
   Parameter weight; ///< of `shape`
@@ -157,6 +162,7 @@ public:
   explicit LocalResponseNorm(int64_t size, double alpha = 1e-4, double beta = 0.75, double k = 1)
       : size(size), alpha(alpha), beta(beta), k(k) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 private:

@@ -10,6 +10,7 @@ namespace sprig::nn {
 class SPRIG_API Pad : public Module {
 public:
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 protected:
@@ -53,6 +54,7 @@ class SPRIG_API Upsample : public Module {
 public:
   explicit Upsample(const InterpolateOptions &options) : options(options) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 private:
@@ -64,6 +66,7 @@ class SPRIG_API PixelShuffle : public Module {
 public:
   explicit PixelShuffle(int64_t factor) : factor(factor) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 private:
@@ -73,6 +76,7 @@ class SPRIG_API PixelUnshuffle : public Module {
 public:
   explicit PixelUnshuffle(int64_t factor) : factor(factor) {}
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 private:

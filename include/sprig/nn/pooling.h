@@ -9,6 +9,7 @@ namespace sprig::nn {
 class SPRIG_API MaxPool : public Module {
 public:
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 protected:
@@ -23,6 +24,7 @@ private:
 class SPRIG_API AvgPool : public Module {
 public:
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 protected:
@@ -37,6 +39,7 @@ private:
 class SPRIG_API AdaptivePool : public Module {
 public:
   Tensor operator()(const Operand &x) const;
+  bool runsHooks() const override { return true; }
   std::string extra() const override;
 
 protected:

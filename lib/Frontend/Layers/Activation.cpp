@@ -6,7 +6,7 @@ namespace sprig::nn {
 #define SPRIG_ACTIVATION(name, call)                                                                                   \
   Tensor name::operator()(const Operand &x) const {                                                                    \
     InLayer in(scope());                                                                                               \
-    return sprig::call;                                                                                                \
+    return hooked(x, sprig::call);                                                                                     \
   }
 SPRIG_ACTIVATION(ReLU, relu(x))
 SPRIG_ACTIVATION(ReLU6, relu6(x))

@@ -93,7 +93,7 @@ Tensor Conv::operator()(const Operand &x) const {
     form.padding = 0;
   }
   auto conv = axes == 1 ? conv1d : axes == 2 ? conv2d : conv3d;
-  return conv(input, w, with(bias, x), form);
+  return hooked(x, conv(input, w, with(bias, x), form));
 }
 
 std::string Conv::extra() const {
@@ -135,7 +135,7 @@ Tensor ConvTranspose::operator()(const Operand &x) const {
   sprig::ConvTransposeOptions form{options.stride, options.padding, options.outputPadding, options.groups,
                                    options.dilation};
   auto conv = axes == 1 ? convTranspose1d : axes == 2 ? convTranspose2d : convTranspose3d;
-  return conv(x, w, with(bias, x), form);
+  return hooked(x, conv(x, w, with(bias, x), form));
 }
 
 std::string ConvTranspose::extra() const {

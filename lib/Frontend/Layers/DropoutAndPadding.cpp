@@ -11,13 +11,13 @@ Dropout::Dropout(double p, Source at) : p(p) {
 
 Tensor Dropout::operator()(const Operand &x) const {
   InLayer in(scope());
-  return dropout(x, p, isTraining());
+  return hooked(x, dropout(x, p, isTraining()));
 }
 std::string Dropout::extra() const { return "p=" + realText(p); }
 
 Tensor DropoutChannels::operator()(const Operand &x) const {
   InLayer in(scope());
-  return dropoutChannels(x, p, isTraining());
+  return hooked(x, dropoutChannels(x, p, isTraining()));
 }
 
 Pad::Pad(int axes, Padding mode, const Ints &given, double value, Source at) : mode(mode), value(value) {
@@ -33,7 +33,7 @@ Pad::Pad(int axes, Padding mode, const Ints &given, double value, Source at) : m
 
 Tensor Pad::operator()(const Operand &x) const {
   InLayer in(scope());
-  return pad(x, amounts, mode, value);
+  return hooked(x, pad(x, amounts, mode, value));
 }
 
 std::string Pad::extra() const {
@@ -43,7 +43,7 @@ std::string Pad::extra() const {
 
 Tensor Upsample::operator()(const Operand &x) const {
   InLayer in(scope());
-  return interpolate(x, options);
+  return hooked(x, interpolate(x, options));
 }
 
 std::string Upsample::extra() const {
@@ -62,13 +62,13 @@ std::string Upsample::extra() const {
 
 Tensor PixelShuffle::operator()(const Operand &x) const {
   InLayer in(scope());
-  return pixelShuffle(x, factor);
+  return hooked(x, pixelShuffle(x, factor));
 }
 std::string PixelShuffle::extra() const { return "upscale_factor=" + std::to_string(factor); }
 
 Tensor PixelUnshuffle::operator()(const Operand &x) const {
   InLayer in(scope());
-  return pixelUnshuffle(x, factor);
+  return hooked(x, pixelUnshuffle(x, factor));
 }
 std::string PixelUnshuffle::extra() const { return "downscale_factor=" + std::to_string(factor); }
 

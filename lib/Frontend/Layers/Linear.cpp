@@ -28,7 +28,7 @@ Linear::Linear(int64_t in, int64_t out, const LinearOptions &options, Source at)
 
 Tensor Linear::operator()(const Operand &x) const {
   InLayer in(scope());
-  return linear(x, need(weight, *this, x), with(bias, x));
+  return hooked(x, linear(x, need(weight, *this, x), with(bias, x)));
 }
 
 std::string Linear::extra() const {
@@ -49,7 +49,7 @@ Bilinear::Bilinear(int64_t in1, int64_t in2, int64_t out, const LinearOptions &o
 
 Tensor Bilinear::operator()(const Operand &x1, const Operand &x2) const {
   InLayer in(scope());
-  return bilinear(x1, x2, need(weight, *this, x1), with(bias, x1));
+  return hooked(x1, bilinear(x1, x2, need(weight, *this, x1), with(bias, x1)));
 }
 
 std::string Bilinear::extra() const {
@@ -85,11 +85,11 @@ Embedding::Embedding(int64_t count, int64_t features, const EmbeddingOptions &op
 Tensor Embedding::operator()(const Operand &indices) const {
   InLayer in(scope());
   Tensor rows = embedding(indices, need(weight, *this, indices));
-  if (!options.paddingIndex) return rows;
+  if (!options.paddingIndex) return hooked(indices, rows);
   // The padding's row is constant to gradients.
   Tensor isPadding = eq(indices, *options.paddingIndex);
-  return where(with(unsqueeze(with(isPadding, indices), -1), indices), with(stopGradient(with(rows, indices)), indices),
-               with(rows, indices));
+  return hooked(indices, where(with(unsqueeze(with(isPadding, indices), -1), indices),
+                               with(stopGradient(with(rows, indices)), indices), with(rows, indices)));
 }
 
 std::string Embedding::extra() const {
@@ -147,7 +147,7 @@ Tensor EmbeddingBag::operator()(const Operand &indices, const Operand &weights) 
   InLayer in(scope());
   bagsOf(indices, 2);
   Operand all = with(rowsOf(indices, weights), indices);
-  return mode == Bag::mean ? mean(all, 1) : mode == Bag::sum ? sum(all, 1) : max(all, 1);
+  return hooked(indices, mode == Bag::mean ? mean(all, 1) : mode == Bag::sum ? sum(all, 1) : max(all, 1));
 }
 
 // What no bag has: below every row.
@@ -182,11 +182,11 @@ Tensor EmbeddingBag::byOffsets(const Operand &indices, const Operand &offsets, c
     Tensor places = where(as(isMost), as(unsqueeze(as(arange(n, DType::i64, indices.at)), -1)),
                           as(full({n, features}, double(n), DType::i64, indices.at)));
     Tensor first = clampMax(as(scatter(as(none), 0, as(to), as(places), Scatter::min)), n - 1);
-    return where(as(eq(as(counts), 0)), as(zeros({batch, features}, type, indices.at)),
-                 as(gather(as(rows), 0, as(first))));
+    return hooked(indices, where(as(eq(as(counts), 0)), as(zeros({batch, features}, type, indices.at)),
+                                 as(gather(as(rows), 0, as(first)))));
   }
   Tensor all = indexAdd(as(zeros({batch, features}, type, indices.at)), 0, as(bag), as(rows));
-  return mode == Bag::sum ? all : div(as(all), as(clampMin(as(counts), 1)));
+  return hooked(indices, mode == Bag::sum ? all : div(as(all), as(clampMin(as(counts), 1))));
 }
 
 Tensor EmbeddingBag::byLengths(const Operand &indices, const Operand &lengths, const Operand &weights) const {
@@ -208,12 +208,13 @@ Tensor EmbeddingBag::byLengths(const Operand &indices, const Operand &lengths, c
   Tensor mask = unsqueeze(as(counts), -1);
   Tensor rest = mode == Bag::max ? nothing(shape, type, indices.at) : zeros(shape, type, indices.at);
   Tensor kept = where(as(mask), as(rows), as(rest));
-  if (mode == Bag::sum) return sum(as(kept), 1);
+  if (mode == Bag::sum) return hooked(indices, sum(as(kept), 1));
   if (mode == Bag::mean) {
     Tensor number = cast(as(clamp(as(count), 1, n)), type);
-    return div(as(sum(as(kept), 1)), as(number));
+    return hooked(indices, div(as(sum(as(kept), 1)), as(number)));
   }
-  return where(as(lt(as(count), 1)), as(zeros({batch, shape[2]}, type, indices.at)), as(max(as(kept), 1)));
+  return hooked(indices,
+                where(as(lt(as(count), 1)), as(zeros({batch, shape[2]}, type, indices.at)), as(max(as(kept), 1))));
 }
 
 std::string EmbeddingBag::extra() const {
@@ -225,7 +226,7 @@ std::string EmbeddingBag::extra() const {
 
 Tensor Flatten::operator()(const Operand &x) const {
   InLayer in(scope());
-  return flatten(x, first, last);
+  return hooked(x, flatten(x, first, last));
 }
 std::string Flatten::extra() const {
   return "start_dim=" + std::to_string(first) + ", end_dim=" + std::to_string(last);
@@ -233,7 +234,7 @@ std::string Flatten::extra() const {
 
 Tensor Unflatten::operator()(const Operand &x) const {
   InLayer in(scope());
-  return unflatten(x, axis, sizes);
+  return hooked(x, unflatten(x, axis, sizes));
 }
 std::string Unflatten::extra() const {
   return "dim=" + std::to_string(axis) + ", unflattened_size=" + tupleText(sizes);

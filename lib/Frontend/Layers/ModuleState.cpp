@@ -9,7 +9,7 @@ using frontend::fail;
 
 Module::State::State(const State &other)
     : parameters(other.parameters), buffers(other.buffers), children(other.children), path(other.path),
-      training(other.training), norm(other.norm), element(other.element) {
+      training(other.training), norm(other.norm), hooks(other.hooks), element(other.element) {
   for (Entry &entry : parameters) entry.slot = makeSlot(Slot::Kind::parameter, entry.name);
   for (Entry &entry : buffers) entry.slot = makeSlot(Slot::Kind::buffer, entry.name);
   for (Child &child : children) child.slot = makeSlot(Slot::Kind::child, child.name);

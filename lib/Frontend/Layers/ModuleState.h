@@ -41,7 +41,8 @@ struct Module::State {
   const std::string *path = nullptr; ///< interned; null for a root
   std::shared_ptr<bool> training = std::make_shared<bool>(true);
   std::optional<Norm> norm;
-  const ModuleClass *element = nullptr; ///< of lists: the class that children must have
+  std::vector<std::pair<uint64_t, ForwardHook>> hooks; ///< by number
+  const ModuleClass *element = nullptr;                ///< of lists: the class that children must have
 
   /// "a.b" of "a" and "b".
   static std::string join(const std::string &path, const std::string &name) {

@@ -58,28 +58,30 @@ Tensor BatchNorm::operator()(const Operand &x) const {
   if (axes == 0) frontend::fail(x.at, typeName(), "the layer was made without sizes");
   checkInput(*this, x, axes == 1 ? 2 : axes + 2, axes + 2, 1, channels);
   if (!isTraining() && options.trackRunningStats)
-    return batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
-                     options.epsilon);
+    return hooked(x, batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
+                               options.epsilon));
   BatchStatistics batch = batchNormTraining(x, with(weight, x), with(bias, x), options.epsilon);
-  if (!isTraining() || !options.trackRunningStats) return batch.output;
-  NoGrad statistics;
-  int64_t count = x.tensor.numel() / channels;
-  if (const frontend::SampleShare *share = frontend::SampleShare::current())
-    count = count / share->rows * share->samples;
-  numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
-  if (options.momentum) {
-    moveMean(runningMean, batch.mean, 1 - *options.momentum, x);
-    moveVariance(runningVariance, batch.variance, 1 - *options.momentum, count, x);
-  } else { // the mean over all batches: a share of 1 / batches
-    Tensor share = reciprocal(with(cast(with(numBatchesTracked, x), runningMean.dtype()), x));
-    double unbiased = count > 1 ? double(count) / double(count - 1) : 1;
-    auto move = [&](const Parameter &running, const Tensor &value) {
-      running.set(lerp(with(running, x), with(value, x), with(share, x)), x.at);
-    };
-    move(runningMean, batch.mean);
-    move(runningVariance, mul(with(batch.variance, x), unbiased));
+  if (!isTraining() || !options.trackRunningStats) return hooked(x, batch.output);
+  {
+    NoGrad statistics;
+    int64_t count = x.tensor.numel() / channels;
+    if (const frontend::SampleShare *share = frontend::SampleShare::current())
+      count = count / share->rows * share->samples;
+    numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
+    if (options.momentum) {
+      moveMean(runningMean, batch.mean, 1 - *options.momentum, x);
+      moveVariance(runningVariance, batch.variance, 1 - *options.momentum, count, x);
+    } else { // the mean over all batches: a share of 1 / batches
+      Tensor share = reciprocal(with(cast(with(numBatchesTracked, x), runningMean.dtype()), x));
+      double unbiased = count > 1 ? double(count) / double(count - 1) : 1;
+      auto move = [&](const Parameter &running, const Tensor &value) {
+        running.set(lerp(with(running, x), with(value, x), with(share, x)), x.at);
+      };
+      move(runningMean, batch.mean);
+      move(runningVariance, mul(with(batch.variance, x), unbiased));
+    }
   }
-  return batch.output;
+  return hooked(x, batch.output);
 }
 
 std::string BatchNorm::extra() const {
@@ -100,10 +102,10 @@ Tensor InstanceNorm::operator()(const Operand &x) const {
   InLayer in(scope());
   if (axes == 0) frontend::fail(x.at, typeName(), "the layer was made without sizes");
   checkInput(*this, x, axes + 2, axes + 2, 1, channels);
-  if (!options.trackRunningStats) return instanceNorm(x, with(weight, x), with(bias, x), options.epsilon);
+  if (!options.trackRunningStats) return hooked(x, instanceNorm(x, with(weight, x), with(bias, x), options.epsilon));
   if (!isTraining())
-    return batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
-                     options.epsilon);
+    return hooked(x, batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
+                               options.epsilon));
   {
     NoGrad statistics;
     Shape spatial;
@@ -118,7 +120,7 @@ Tensor InstanceNorm::operator()(const Operand &x) const {
     // var is unbiased already.
     moveVariance(runningVariance, overSamples(var(x, spatial)), 1 - options.momentum, 1, x);
   }
-  return instanceNorm(x, with(weight, x), with(bias, x), options.epsilon);
+  return hooked(x, instanceNorm(x, with(weight, x), with(bias, x), options.epsilon));
 }
 
 std::string InstanceNorm::extra() const {
@@ -135,7 +137,7 @@ LayerNorm::LayerNorm(const Ints &shape, const LayerNormOptions &options, Source 
 Tensor LayerNorm::operator()(const Operand &x) const {
   InLayer in(scope());
   if (shape.empty()) frontend::fail(x.at, typeName(), "the layer was made without sizes");
-  return layerNorm(x, shape, with(weight, x), with(bias, x), options.epsilon);
+  return hooked(x, layerNorm(x, shape, with(weight, x), with(bias, x), options.epsilon));
 }
 
 std::string LayerNorm::extra() const {
@@ -155,7 +157,7 @@ GroupNorm::GroupNorm(int64_t groups, int64_t channels, const GroupNormOptions &o
 
 Tensor GroupNorm::operator()(const Operand &x) const {
   InLayer in(scope());
-  return groupNorm(x, groups, with(weight, x), with(bias, x), options.epsilon);
+  return hooked(x, groupNorm(x, groups, with(weight, x), with(bias, x), options.epsilon));
 }
 
 std::string GroupNorm::extra() const {
@@ -171,7 +173,7 @@ RMSNorm::RMSNorm(const Ints &shape, const RMSNormOptions &options, Source at) : 
 Tensor RMSNorm::operator()(const Operand &x) const {
   InLayer in(scope());
   if (shape.empty()) frontend::fail(x.at, typeName(), "the layer was made without sizes");
-  return rmsNorm(x, shape, with(weight, x), options.epsilon);
+  return hooked(x, rmsNorm(x, shape, with(weight, x), options.epsilon));
 }
 
 std::string RMSNorm::extra() const {
@@ -181,7 +183,7 @@ std::string RMSNorm::extra() const {
 
 Tensor LocalResponseNorm::operator()(const Operand &x) const {
   InLayer in(scope());
-  return localResponseNorm(x, size, alpha, beta, k);
+  return hooked(x, localResponseNorm(x, size, alpha, beta, k));
 }
 
 std::string LocalResponseNorm::extra() const {

@@ -12,7 +12,7 @@ std::string windowText(const Ints &window, const Ints &stride, const Ints &paddi
 
 Tensor MaxPool::operator()(const Operand &x) const {
   InLayer in(scope());
-  return (axes == 1 ? maxPool1d : axes == 2 ? maxPool2d : maxPool3d)(x, window, options);
+  return hooked(x, (axes == 1 ? maxPool1d : axes == 2 ? maxPool2d : maxPool3d)(x, window, options));
 }
 std::string MaxPool::extra() const {
   return windowText(window, options.stride, options.padding) + ", dilation=" + intsText(options.dilation) +
@@ -21,14 +21,15 @@ std::string MaxPool::extra() const {
 
 Tensor AvgPool::operator()(const Operand &x) const {
   InLayer in(scope());
-  return (axes == 1 ? avgPool1d : axes == 2 ? avgPool2d : avgPool3d)(x, window, options);
+  return hooked(x, (axes == 1 ? avgPool1d : axes == 2 ? avgPool2d : avgPool3d)(x, window, options));
 }
 std::string AvgPool::extra() const { return windowText(window, options.stride, options.padding); }
 
 Tensor AdaptivePool::operator()(const Operand &x) const {
   InLayer in(scope());
-  if (isMax) return (axes == 1 ? adaptiveMaxPool1d : axes == 2 ? adaptiveMaxPool2d : adaptiveMaxPool3d)(x, size);
-  return (axes == 1 ? adaptiveAvgPool1d : axes == 2 ? adaptiveAvgPool2d : adaptiveAvgPool3d)(x, size);
+  if (isMax)
+    return hooked(x, (axes == 1 ? adaptiveMaxPool1d : axes == 2 ? adaptiveMaxPool2d : adaptiveMaxPool3d)(x, size));
+  return hooked(x, (axes == 1 ? adaptiveAvgPool1d : axes == 2 ? adaptiveAvgPool2d : adaptiveAvgPool3d)(x, size));
 }
 std::string AdaptivePool::extra() const { return "output_size=" + intsText(size); }
 

@@ -50,8 +50,9 @@ Tensor TransformerEncoderLayer::operator()(const Operand &x, const AttentionMask
   InLayer in(scope());
   Tensor y = residual(x.tensor, norm1, dropout1, options.normFirst, x,
                       [&](const Operand &z) { return selfAttention(z, z, z, mask); });
-  return residual(y, norm2, dropout2, options.normFirst, x,
-                  [&](const Operand &z) { return feedForward(z, linear1, dropout, linear2, options.activation); });
+  return hooked(x, residual(y, norm2, dropout2, options.normFirst, x, [&](const Operand &z) {
+                  return feedForward(z, linear1, dropout, linear2, options.activation);
+                }));
 }
 
 TransformerDecoderLayer::TransformerDecoderLayer(int64_t features, int64_t heads, const TransformerOptions &options,
@@ -77,8 +78,9 @@ Tensor TransformerDecoderLayer::operator()(const Operand &x, const Operand &memo
                       [&](const Operand &z) { return selfAttention(z, z, z, mask); });
   y = residual(y, norm2, dropout2, options.normFirst, x,
                [&](const Operand &z) { return crossAttention(z, memory, memory, memoryMask); });
-  return residual(y, norm3, dropout3, options.normFirst, x,
-                  [&](const Operand &z) { return feedForward(z, linear1, dropout, linear2, options.activation); });
+  return hooked(x, residual(y, norm3, dropout3, options.normFirst, x, [&](const Operand &z) {
+                  return feedForward(z, linear1, dropout, linear2, options.activation);
+                }));
 }
 
 namespace {
@@ -105,7 +107,7 @@ Tensor TransformerEncoder::operator()(const Operand &x, const AttentionMask &mas
   InLayer in(scope());
   Tensor y = x.tensor;
   for (const TransformerEncoderLayer &layer : layers) y = layer(with(y, x), mask);
-  return norm ? (*norm)(with(y, x)) : y;
+  return hooked(x, norm ? (*norm)(with(y, x)) : y);
 }
 
 TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer &layer, int64_t count, Source at)
@@ -121,7 +123,7 @@ Tensor TransformerDecoder::operator()(const Operand &x, const Operand &memory, c
   InLayer in(scope());
   Tensor y = x.tensor;
   for (const TransformerDecoderLayer &layer : layers) y = layer(with(y, x), memory, mask, memoryMask);
-  return norm ? (*norm)(with(y, x)) : y;
+  return hooked(x, norm ? (*norm)(with(y, x)) : y);
 }
 
 } // namespace sprig::nn

@@ -344,6 +344,7 @@ TEST(Lines, Modules) {
   AT(net.requiresGrad());
   AT(nn::setDefaultDType(DType::i32));
   AT(net.to(DType::i32));
+  AT(nn::LSTM(2, 2).registerForwardHook(nn::ForwardHook()));
 }
 
 TEST(Lines, MakingLayers) {

@@ -68,7 +68,7 @@ Tensor lossOf(const Tensor &y) { return sum(y * someTensor(y.shape(), 91)); }
 /// Layers of every class that takes norms, with an input of each, and the axis of a spectral norm.
 template <typename F> void eachLayer(F f) {
   f(nn::Linear(5, 4), someTensor({3, 5}, 81), 0);
-  f(nn::Conv1d(2, 4, 3, {.padding = 1, .samePadding = false, .groups = 2}), someTensor({2, 2, 6}, 82), 0);
+  f(nn::Conv1d(2, 4, 3, {.padding = 1, .groups = 2}), someTensor({2, 2, 6}, 82), 0);
   f(nn::Conv2d(2, 3, 3, {.samePadding = true}), someTensor({2, 2, 5, 5}, 83), 0);
   f(nn::ConvTranspose2d(3, 2, 2, {.stride = 2}), someTensor({1, 3, 3, 3}, 84), 1);
   f(nn::Embedding(6, 3), Tensor({1, 5, 1}), 0);
