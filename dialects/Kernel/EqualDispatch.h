@@ -1,5 +1,5 @@
-// Whether two dispatches may share a kernel: types, attributes and bodies are equal; labels and locations are for people.
-// For maps whose keys are dispatches (kernel.dispatch), which must not change while they are keys.
+// Whether two dispatches may share a kernel: types, attributes and bodies are equal; labels and locations are for
+// people. For maps whose keys are dispatches (kernel.dispatch), which must not change while they are keys.
 #pragma once
 #include "dialects/Kernel/KernelDispatch.h"
 #include "llvm/ADT/DenseMapInfo.h"
