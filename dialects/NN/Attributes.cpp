@@ -51,6 +51,7 @@ static ArrayRef<Row> rows() {
   static const Row table[] = {
       {kEntryAttr, "a function", isOn<FunctionOpInterface>, "a string", is<StringAttr>},
       {kNameAttr, kPorts, nullptr, "a string", is<StringAttr>},
+      {kStateAttr, kPorts, nullptr, "a symbol", is<FlatSymbolRefAttr>},
       {kIndependentSamplesAttr, "a function", isOn<FunctionOpInterface>, "no value", is<UnitAttr>},
       {kLengthsAttr, "a function or a program", isOn<SymbolOpInterface>, "an axis, and how dimensions follow it",
        isLengths},

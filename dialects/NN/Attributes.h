@@ -10,6 +10,9 @@ namespace sprig::ir {
 inline constexpr llvm::StringLiteral kEntryAttr = "nn.entry";
 /// On an argument or a result of a function: a StringAttr, what the model calls it.
 inline constexpr llvm::StringLiteral kNameAttr = "nn.name";
+/// On an argument of a function, and on the result that it is in the next call: a FlatSymbolRefAttr, the parameter that
+/// keeps it between (lib/Lengths/KeepStates.cpp).
+inline constexpr llvm::StringLiteral kStateAttr = "nn.state";
 /// On a function: a UnitAttr, samples along the first axis do not depend on each other.
 inline constexpr llvm::StringLiteral kIndependentSamplesAttr = "nn.independent_samples";
 /// On a function, and the program that becomes of it: a DictionaryAttr, which of its dimensions grow with an axis

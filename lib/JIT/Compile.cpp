@@ -3,6 +3,7 @@
 #include "lib/JIT/ContextPool.h"
 #include "lib/JIT/ReadModel.h"
 #include "lib/JIT/TimePackage.h"
+#include "lib/Model/StatePorts.h"
 #include "lib/Pipeline/Pipeline.h"
 
 using namespace sprig;
@@ -19,6 +20,7 @@ std::vector<uint8_t> sprig::compileToPackage(const Model &model, const CompileOp
   auto module = source.kind == ModelKind::mlir ? readText(*lease.context, source, options)
                                                : importEntries(*lease.context, *parseONNX(source),
                                                                importOptions(entrySizes(options), options, false));
+  markStates(*module, options.states, !options.ranges.empty());
   return compileModule(*module, options, nullptr, packageTimer(options.threads)).package;
 }
 

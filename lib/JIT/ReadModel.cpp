@@ -34,6 +34,9 @@ ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64
   if (training && !options.ranges.empty())
     throw Error(ErrorKind::unsupported,
                 "ranges['" + options.ranges.begin()->first + "']: a training step has fixed sizes");
+  if (training && !options.states.empty())
+    throw Error(ErrorKind::unsupported,
+                "states '" + options.states.front().first + "': a training step takes sequences from their beginning");
   ImportOptions import;
   import.training = training;
   import.warn = options.report;
@@ -44,6 +47,7 @@ ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64
       if (sizes.size() > 1) entry.name += "_" + dim + std::to_string(size);
     entry.dims = dims;
     entry.ranges = options.ranges;
+    entry.sums = options.sums;
     entry.shapes = options.shapes;
     entry.fixed = options.values;
     import.entries.push_back(std::move(entry));
@@ -53,7 +57,8 @@ ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64
 
 mlir::OwningOpRef<mlir::ModuleOp> sprig::readText(mlir::MLIRContext &context, const ModelSource &model,
                                                   const CompileOptions &options) {
-  if (!options.dims.empty() || !options.ranges.empty() || !options.shapes.empty() || !options.values.empty())
-    refuseOfText(model.name, "dims, ranges, shapes and values are");
+  if (!options.dims.empty() || !options.ranges.empty() || !options.sums.empty() || !options.shapes.empty() ||
+      !options.values.empty())
+    refuseOfText(model.name, "dims, ranges, sums, shapes and values are");
   return readProgram(context, model, options.compileFrom);
 }

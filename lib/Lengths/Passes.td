@@ -32,4 +32,16 @@ def MaskLengths : Pass<"sprig-mask-lengths", "::mlir::ModuleOp"> {
   ];
 }
 
+def KeepStates : Pass<"sprig-keep-states", "::mlir::ModuleOp"> {
+  let summary = "Makes state of arguments that results of the call before are";
+  let description = [{
+    An argument and a result with one `nn.state = @parameter` leave the function's signature: the argument is read from
+    the parameter, the result sets it. A parameter that is longer along one dimension holds what grows from call to call
+    (keys and values of a decoder): the argument is its beginning, the result replaces its beginning, and what lies
+    behind stays. Behind `sprig-mask-lengths`, whose programs do not read what is behind a length; at least one argument
+    that is left must tell the length.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
 #endif // SPRIG_LENGTHS_PASSES_TD

@@ -34,6 +34,7 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
   MaskLengthsOptions lengths;
   lengths.target = options.target;
   passes.addPass(createMaskLengths(lengths));
+  passes.addPass(createKeepStates());
   // Before anything folds: what freeze makes constant decides what folds.
   if (options.freeze) {
     FreezeOptions freeze;

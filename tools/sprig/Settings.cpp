@@ -1,4 +1,5 @@
 #include "tools/sprig/Settings.h"
+#include "lib/Lengths/Sums.h"
 #include "lib/Cache/FileCache.h"
 #include "lib/Import/ONNX/ExportFindings.h"
 #include "runtime/device/null/NullOptions.h"
@@ -21,7 +22,11 @@ constexpr int kMostLanes = 64;
 std::pair<std::string, std::string> splitAssignment(const std::string &flag, const std::string &text) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    badUse(flag + " " + text + ": expected NAME=" + (flag == "--dim" ? "SIZE" : flag == "--value" ? "16000" : "8x784"));
+    badUse(flag + " " + text + ": expected NAME=" +
+           (flag == "--dim"     ? "SIZE"
+            : flag == "--value" ? "16000"
+            : flag == "--state" ? "OUTPUT"
+                                : "8x784"));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -58,6 +63,7 @@ std::vector<std::map<std::string, int64_t>> Settings::entryDims(bool besideRange
              ": a range is for packages that 'sprig compile' makes for inference; expected one size, or several as " +
              name + "=1,8");
     }
+    if (list.find('+') != std::string::npos) continue;
     std::vector<int64_t> sizes = parseSizes("--dim", argument, list, ',');
     std::vector<std::map<std::string, int64_t>> extended;
     for (auto &entry : entries) {
@@ -71,7 +77,25 @@ std::vector<std::map<std::string, int64_t>> Settings::entryDims(bool besideRange
     entries = extended;
     if (entries.size() > 64) badUse("--dim asks for more than 64 entries");
   }
+  for (const auto &[name, sum] : dimSums())
+    for (auto &entry : entries) {
+      std::optional<int64_t> size = sizeOfSum(sum, entry);
+      if (!size && besideRanges) continue;
+      if (!size) badUse("--dim " + name + "=" + sum + ": expected a sum of numbers and of dimensions that have a size");
+      if (!entry.emplace(name, *size).second)
+        badUse("--dim " + name + "=" + sum + ": dimension '" + name + "' is given twice");
+    }
   return entries;
+}
+
+std::map<std::string, std::string> Settings::dimSums() const {
+  std::map<std::string, std::string> sums;
+  for (const std::string &argument : dims) {
+    auto [name, text] = splitAssignment("--dim", argument);
+    if (text.find('+') == std::string::npos) continue;
+    if (!sums.emplace(name, text).second) badUse("--dim " + argument + ": dimension '" + name + "' is given twice");
+  }
+  return sums;
 }
 
 std::map<std::string, LengthRange> Settings::dimRanges() const {
@@ -82,8 +106,7 @@ std::map<std::string, LengthRange> Settings::dimRanges() const {
     if (dots == std::string::npos) continue;
     LengthRange range{parseSize("--dim", argument, std::string_view(text).substr(0, dots)),
                       parseSize("--dim", argument, std::string_view(text).substr(dots + 2))};
-    if (range.first < 1 || range.last < range.first)
-      badUse("--dim " + argument + ": expected a range of sizes from 1 on, as 1..128");
+    if (range.last < range.first) badUse("--dim " + argument + ": expected a range of sizes, as 1..128");
     if (!ranges.emplace(name, range).second) badUse("--dim " + argument + ": dimension '" + name + "' is given twice");
   }
   return ranges;
@@ -116,6 +139,12 @@ std::map<std::string, std::vector<double>> Settings::inputValues() const {
       badUse("--value " + argument + ": input '" + name + "' is given twice");
   }
   return result;
+}
+
+std::vector<std::pair<std::string, std::string>> Settings::statePorts() const {
+  std::vector<std::pair<std::string, std::string>> ports;
+  for (const std::string &argument : states) ports.push_back(splitAssignment("--state", argument));
+  return ports;
 }
 
 std::string Settings::givenDevices() const {

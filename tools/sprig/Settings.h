@@ -14,6 +14,7 @@ namespace sprig::cli {
 struct Settings {
   std::vector<std::string> dims, shapes; ///< as given: NAME=8 or NAME=1,8; NAME=8x784
   std::vector<std::string> values;       ///< as given: NAME=16000 or NAME=0.5,0.5
+  std::vector<std::string> states;       ///< as given: INPUT=OUTPUT; of compile
   std::vector<std::string> targets, cpus, devices, links, places, remarks;
   std::string topology;               ///< of commands that compile or run here; takeTopology makes links of it
   std::vector<std::string> ownMemory; ///< devices that the caller's arrays would be copied to on that topology
@@ -29,12 +30,16 @@ struct Settings {
   bool devicesAreNames = false;       ///< "--devices cpu:2" is that device, not 2 threads
 
   /// One map of symbol to size per entry: the cross product of the lists given by --dim, one empty map without.
-  /// `besideRanges`: leaves out the dimensions that are given a range, which else are refused.
+  /// `besideRanges`: leaves out the dimensions that are given a range, and sums of them, which else are refused.
   std::vector<std::map<std::string, int64_t>> entryDims(bool besideRanges = false) const;
   /// The dimensions that --dim gives a range, as time=1..128.
   std::map<std::string, LengthRange> dimRanges() const;
+  /// The dimensions that --dim gives as sums of others, as all=past+1.
+  std::map<std::string, std::string> dimSums() const;
   std::map<std::string, std::vector<int64_t>> inputShapes() const;
   std::map<std::string, std::vector<double>> inputValues() const;
+  /// Inputs that are outputs of the call before (CompileOptions::states).
+  std::vector<std::pair<std::string, std::string>> statePorts() const;
   /// Lanes to schedule for: --threads, --devices cpu:N (which is told of), or 0 for the machine's default.
   int laneCount() const;
   /// What --devices names, for the runtime; "" for what the program names.

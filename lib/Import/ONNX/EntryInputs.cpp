@@ -3,6 +3,7 @@
 #include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/SeedName.h"
 #include "lib/Import/ONNX/Tensor.h"
+#include "lib/Lengths/Sums.h"
 #include "llvm/Support/Format.h"
 #include <cmath>
 #include <set>
@@ -80,6 +81,25 @@ Ints Importer::declaredShape(const onnx::ValueInfoProto &input, const std::map<s
   return shape;
 }
 
+// Those that are sums of what is bound: as the entry says, or by their own name (`past_sequence_length + 1`).
+void Importer::bindSums(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
+                        std::map<std::string, int64_t> &dims) {
+  for (const auto &[symbol, sum] : given.sums) {
+    std::optional<int64_t> size = sizeOfSum(sum, dims);
+    if (!size)
+      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is given as " + sum +
+                                        ", expected a sum of numbers and of dimensions that have a size");
+    if (auto [at, isNew] = dims.emplace(symbol, *size); !isNew && at->second != *size)
+      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is given as " + sum + ", which is " +
+                                        std::to_string(*size) + ", and is " + std::to_string(at->second));
+  }
+  for (const auto *input : inputs)
+    for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i) {
+      std::string symbol = dimensionName(*input, i);
+      if (std::optional<int64_t> size = sizeOfSum(symbol, dims)) dims.emplace(symbol, *size);
+    }
+}
+
 // All that are missing at once, with the flags that give them.
 void Importer::requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
                             const std::map<std::string, int64_t> &dims) {
@@ -138,6 +158,7 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
       throw Error(ErrorKind::usage, model.file + ": has no input '" + name + "' to give a value");
     bindFixed(**found, values.size(), dims);
   }
+  bindSums(given, inputs, dims);
   requireSizes(given, inputs, dims);
   for (const auto *input : inputs) {
     int dataType = input->type().tensor_type().elem_type();

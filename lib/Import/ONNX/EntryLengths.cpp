@@ -15,10 +15,12 @@ std::vector<EntryAtLength> entriesAtLengths(const ImportEntry &entry, int64_t &g
     throw Error(ErrorKind::unsupported,
                 text(axis, range) + " and " + text(other, otherRange) + ": one dimension of an entry can be a range");
   }
-  if (range.first < 1 || range.last < range.first)
-    throw Error(ErrorKind::usage, text(axis, range) + ": expected 1 or more, and no less after it");
+  if (range.first < 0 || range.last < range.first)
+    throw Error(ErrorKind::usage, text(axis, range) + ": expected 0 or more, and no less after it");
   std::vector<EntryAtLength> entries;
-  for (LengthRange program = programOf(range.first, range);; program = programOf(program.last + 1, range)) {
+  // Of nothing an entry of its own: many operations are others then, or none.
+  auto begin = range.first ? programOf(range.first, range) : LengthRange{0, 0};
+  for (LengthRange program = begin;; program = programOf(program.last + 1, range)) {
     for (int64_t length : tellingLengths(program)) {
       EntryAtLength each{entry};
       if (program.first != program.last) each.sample = {axis, program.first, program.last, length, group};

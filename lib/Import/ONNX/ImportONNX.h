@@ -36,6 +36,8 @@ struct ImportEntry {
   std::string name = "main";                          ///< symbol of the function
   std::map<std::string, int64_t> dims;                ///< symbolic dimension -> size
   std::map<std::string, LengthRange> ranges;          ///< symbolic dimension -> sizes that calls choose from
+  /// Symbolic dimension -> a sum of others and numbers, `past + 1`. One that is called so by the model needs none.
+  std::map<std::string, std::string> sums;
   std::map<std::string, std::vector<int64_t>> shapes; ///< input -> whole shape
   /// Values of inputs. Where one decides a shape (the target of a Reshape, the axes of a reduction) it is taken as a
   /// constant, and the input leaves the entry's signature; the others are not looked at.

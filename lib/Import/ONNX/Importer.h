@@ -88,6 +88,8 @@ private:
   void bindGiven(IntsRef shape, const onnx::ValueInfoProto &input, std::map<std::string, int64_t> &dims);
   void bindFixed(const onnx::ValueInfoProto &input, size_t count, std::map<std::string, int64_t> &dims);
   Value fixedInput(Emit &emit, const std::string &name, RankedTensorType type, const std::vector<double> &values);
+  void bindSums(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
+                std::map<std::string, int64_t> &dims);
   void requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
                     const std::map<std::string, int64_t> &dims);
   Ints declaredShape(const onnx::ValueInfoProto &input, const std::map<std::string, int64_t> &dims);

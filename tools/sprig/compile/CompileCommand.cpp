@@ -1,4 +1,5 @@
 // sprig compile: a model to a package, or to one of the forms in between.
+#include "lib/Lengths/Sums.h"
 #include "lib/Data/File.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "tools/sprig/Command.h"
@@ -56,6 +57,10 @@ std::vector<EntryRequest> requestEntries(const Model &model, const Settings &set
     requireRanges(specs, entry);
     std::map<std::string, int64_t> known = entry.dims;
     for (const auto &[name, range] : entry.ranges) known.emplace(name, range.last);
+    for (const auto &[name, sum] : settings.dimSums())
+      if (std::optional<int64_t> size = sizeOfSum(sum, known)) known.emplace(name, *size);
+    for (const std::string &symbol : unboundSymbols(specs, known))
+      if (std::optional<int64_t> size = sizeOfSum(symbol, known)) known.emplace(symbol, *size);
     requireSizes(model.path, specs, known);
     entries.push_back(entry);
   }
@@ -174,6 +179,10 @@ int compileCommand(Options options) {
   if (options.mesh.isGiven() && options.train.empty() && !splits)
     throw Error(ErrorKind::usage, "--strategy and --mesh are for packages that train: --train CONFIG; a model that is "
                                   "called is split over a mesh by --shard NAME=AXIS,-,...");
+  if (!options.settings.states.empty() && (splits || !options.train.empty()))
+    throw Error(ErrorKind::unsupported, "--state " + options.settings.states.front() + ": of " +
+                                            (splits ? "a model that is split over ranks" : "a package that trains") +
+                                            " inputs are no state");
   RankLink link = usualLink();
   if (ranks > 1) link = givenOr(link, options.settings, ranks);
   options.settings = settingsOfRank(options.settings, {.ranks = ranks, .here = ranks});
@@ -260,6 +269,12 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   command->add_flag("--grad-norm", options->gradientNorm, "with --train: steps give the norm of the gradient, too");
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
+  command
+      ->add_option("--state", options->settings.states,
+                   "an input that an output of the call before is: INPUT=OUTPUT, or past_key_values.*=present.* for "
+                   "many; it becomes state of the package, zeros at first, and no argument")
+      ->take_all()
+      ->expected(1);
   addLinksToPlace(*command, options->settings);
   addMesh(*command, options->mesh);
   options->stepsPerCall.addTo(*command);

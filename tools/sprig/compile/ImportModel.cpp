@@ -3,6 +3,7 @@
 #include "dialects/NN/NNDialect.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Model/ReadModel.h"
+#include "lib/Model/StatePorts.h"
 #include "lib/Pipeline/Phases.h"
 #include "tools/sprig/Report.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,6 +64,7 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
       entry.name = entryName(entries, i);
       entry.dims = entries[i].dims;
       entry.ranges = entries[i].ranges;
+      entry.sums = settings.dimSums();
       entry.shapes = entries[i].shapes;
       entry.fixed = settings.inputValues();
       for (auto &[name, array] : entries[i].values) entry.values.emplace(name, toAttribute(*owner, array));
@@ -70,10 +72,11 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
     }
     moduleRef = importEntries(*owner, parsedONNX(model), options);
     model.parsed = nullptr; // constants keep what they lie in; a command may run on for long beside its model
-    return;
+  } else {
+    if (!settings.values.empty()) refuseOfText(model.path, "--value is");
+    moduleRef = readProgram(*owner, sourceOf(model), settings.compileFrom);
   }
-  if (!settings.values.empty()) refuseOfText(model.path, "--value is");
-  moduleRef = readProgram(*owner, sourceOf(model), settings.compileFrom);
+  markStates(*moduleRef, settings.statePorts(), !settings.dimRanges().empty());
 }
 
 std::vector<std::string> ImportedModel::entryNames() const {

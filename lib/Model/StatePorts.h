@@ -1,0 +1,17 @@
+// Inputs of a model that are its outputs of the call before: states of streaming networks, keys and values of decoders.
+// For the command line and the JIT; the pass sprig-keep-states makes state of what is marked here.
+#pragma once
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sprig {
+
+/// Marks ports of every function, and adds the parameters that keep them, of zeros and of the longest size that any of
+/// the functions takes or gives. Each pair is an input's and an output's name; one `*` in both stands for the same
+/// text. `grows`: the module's functions are a model at several lengths, so that sizes may differ along one dimension.
+/// Throws usage, which `text` of the pair begins, for names that are not there and types that do not fit.
+void markStates(mlir::ModuleOp module, const std::vector<std::pair<std::string, std::string>> &states, bool grows);
+
+} // namespace sprig
