@@ -1,7 +1,7 @@
 #include "tools/sprig/Settings.h"
-#include "lib/Lengths/Sums.h"
 #include "lib/Cache/FileCache.h"
 #include "lib/Import/ONNX/ExportFindings.h"
+#include "lib/Lengths/Sums.h"
 #include "runtime/device/null/NullOptions.h"
 #include "tools/sprig/Report.h"
 #include <CLI/CLI.hpp>

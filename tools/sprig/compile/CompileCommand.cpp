@@ -1,6 +1,6 @@
 // sprig compile: a model to a package, or to one of the forms in between.
-#include "lib/Lengths/Sums.h"
 #include "lib/Data/File.h"
+#include "lib/Lengths/Sums.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/MeshFlags.h"
