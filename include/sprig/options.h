@@ -71,18 +71,19 @@ struct CompileOptions {
   /// at most one. Programs for lengths up to powers of two serve all of them, each result with the bits of a program of
   /// that very length (docs/lengths.md). What cannot be so is refused by name.
   std::map<std::string, LengthRange> ranges;
-  /// Symbolic dimensions of an ONNX model that are sums of others and of numbers, as {"total", "past + 1"}: for one that
-  /// goes with a range. Of one whose name is such a sum, nothing need be said.
+  /// Symbolic dimensions of an ONNX model that are sums of others and of numbers, as {"total", "past + 1"}: for one
+  /// that goes with a range. Of one whose name is such a sum, nothing need be said.
   std::map<std::string, std::string> sums;
   /// Whole shapes of inputs.
   std::map<std::string, std::vector<int64_t>> shapes;
   /// Values that inputs of an ONNX model always have, as many as their shapes take: they become constants, the entries
   /// have no such inputs, and what only other values would lead to is not compiled ({"sr", {16000}}).
+  /// `random.seed` is that of random operators that have none of their own ({"random.seed", {7}}).
   std::map<std::string, std::vector<double>> values;
 
-  /// Inputs that the outputs of the call before are, as {"h", "h_next"} or, of many, {"past_key_values.*", "present.*"}:
-  /// they become state of the package, which begins with zeros, and are no arguments of calls. One that grows by each
-  /// call takes a range of lengths (`ranges`), and another input that tells the length.
+  /// Inputs that the outputs of the call before are, as {"h", "h_next"} or, of many, {"past_key_values.*",
+  /// "present.*"}: they become state of the package, which begins with zeros, and are no arguments of calls. One that
+  /// grows by each call takes a range of lengths (`ranges`), and another input that tells the length.
   std::vector<std::pair<std::string, std::string>> states;
 
   /// Devices to compile for, each as `kind:number`: cpu:0 and cpu:1 are shares of the cores, null:0 is for tests

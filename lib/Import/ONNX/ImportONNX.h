@@ -33,9 +33,9 @@ struct ImportLimits {
 
 /// One entry of the module: the sizes that its symbolic dimensions take.
 struct ImportEntry {
-  std::string name = "main";                          ///< symbol of the function
-  std::map<std::string, int64_t> dims;                ///< symbolic dimension -> size
-  std::map<std::string, LengthRange> ranges;          ///< symbolic dimension -> sizes that calls choose from
+  std::string name = "main";                 ///< symbol of the function
+  std::map<std::string, int64_t> dims;       ///< symbolic dimension -> size
+  std::map<std::string, LengthRange> ranges; ///< symbolic dimension -> sizes that calls choose from
   /// Symbolic dimension -> a sum of others and numbers, `past + 1`. One that is called so by the model needs none.
   std::map<std::string, std::string> sums;
   std::map<std::string, std::vector<int64_t>> shapes; ///< input -> whole shape

@@ -1,6 +1,6 @@
 // RUN: %sprig-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.independent_samples, nn.lengths, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.training, nn.momentum, nn.differentiated, nn.partials, nn.place}}
+// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.state, nn.independent_samples, nn.lengths, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.training, nn.momentum, nn.differentiated, nn.partials, nn.place}}
 func.func @misspelt(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entri = "main"} {
   return %x : tensor<4xf32>
 }
@@ -165,4 +165,18 @@ func.func @repeat_of_an_operation(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{'nn.relu' op has 'nn.repeat', which stands on a function or a program}}
   %0 = nn.relu %x {nn.repeat = 2} : tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.state' on argument 0 = "h", expected a symbol}}
+func.func @state_of_no_symbol(%h: tensor<2xf32> {nn.state = "h"}) {
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.state', which stands on an argument or a result of a function}}
+func.func @state_of_no_port() attributes {nn.state = @h} {
+  return
 }
