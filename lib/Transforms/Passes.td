@@ -44,8 +44,9 @@ def ShareKernels : Pass<"sprig-share-kernels", "::mlir::func::FuncOp"> {
   let description = [{
     Layers of one form become one kernel where nothing but numbers in elementwise operations tells them apart, as the
     scales and zero points of quantised models do: numbers that differ become operands of one element, read from a
-    constant; those that are the same everywhere stay in the kernel. Where the target would plan a kernel otherwise that
-    does not know its numbers, dispatches stay as they are. The same operations are done with the same values, so that no bit changes.
+    constant. Those that are the same everywhere stay in the kernel, and so do exponents and divisors that are cheaper
+    where they are known. Where the target would plan a kernel otherwise that does not know its numbers, dispatches stay
+    as they are. The same operations are done with the same values, so that no bit changes.
     Behind the phase `fuse`, for less to compile and smaller packages. Remarks of the category `fuse` say what shares.
   }];
   let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];

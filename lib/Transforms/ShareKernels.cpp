@@ -1,8 +1,8 @@
 // Layers of one form differ in the numbers of their elementwise operations: here these become operands, so that one
 // kernel serves all layers.
-#include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Kernel/EqualDispatch.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/Registry.h"
 #include "lib/Transforms/Passes.h"
@@ -17,11 +17,21 @@ namespace sprig {
 using namespace mlir;
 using namespace sprig;
 
+/// Whether it costs an operation nothing to read an operand. Where it is known, powers and divisions may be something
+/// cheaper (ScalarBody.cpp): of the same bits, but not of the same speed.
+static bool readsAsWell(OpOperand &use, DenseElementsAttr number) {
+  Operation *user = use.getOwner();
+  if (isa<ir::AddOp, ir::SubOp, ir::MulOp, ir::MaxOp, ir::MinOp, ir::CompareOp, ir::SelectOp>(user)) return true;
+  if (!isa<ir::DivOp>(user) || !isa<FloatType>(number.getElementType())) return false;
+  return use.getOperandNumber() == 0 || number.getSplatValue<APFloat>().getExactLog2Abs() == INT_MIN;
+}
+
 /// A number that a kernel could read as well: one element, for elementwise operations of the dispatch itself.
 static bool isNumber(ir::ConstantOp constant) {
-  return cast<RankedTensorType>(constant.getType()).getNumElements() == 1 && ir::splatOf(constant.getResult()) &&
-         llvm::all_of(constant->getUsers(), [&](Operation *user) {
-           return user->getBlock() == constant->getBlock() && isa<ElementwiseOpInterface>(user);
+  DenseElementsAttr number = ir::splatOf(constant.getResult());
+  return number && cast<RankedTensorType>(constant.getType()).getNumElements() == 1 &&
+         llvm::all_of(constant->getUses(), [&](OpOperand &use) {
+           return use.getOwner()->getBlock() == constant->getBlock() && readsAsWell(use, number);
          });
 }
 

@@ -6,13 +6,13 @@
 
 // The scales and the zero points differ: both are read. The 255 is the same in all, and stays.
 // CHECK-LABEL: @layers
-// CHECK-DAG: %[[C:.+]] = nn.constant dense<2.500000e-01> : tensor<f32>
+// CHECK-DAG: %[[C:.+]] = nn.constant dense<2.000000e-01> : tensor<f32>
 // CHECK-DAG: %[[Z:.+]] = nn.constant dense<3> : tensor<i32>
 // CHECK: kernel.dispatch "quantize" (%[[X:.+]] = %arg0 : tensor<8xf32>, %[[S:.+]] = %[[C]] : tensor<f32>, %[[P:.+]] = %[[Z]] : tensor<i32>)
 // CHECK-NEXT: nn.div %[[X]], %[[S]]
 // CHECK-NEXT: nn.constant dense<2.550000e+02>
 // CHECK: nn.add %{{.+}}, %[[P]]
-// CHECK: nn.constant dense<5.000000e-01>
+// CHECK: nn.constant dense<3.000000e-01>
 // CHECK: nn.constant dense<7>
 // CHECK: kernel.dispatch "again" (%{{.+}} = %{{.+}} : tensor<8xf32>, %{{.+}} = %{{.+}} : tensor<f32>, %{{.+}} = %{{.+}} : tensor<i32>)
 // KERNELS-LABEL: module
@@ -24,7 +24,7 @@
 // REMARKS: 2 dispatches share a kernel that reads 2 of its numbers
 func.func @layers(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xi32>, tensor<8xi32>) {
   %0 = kernel.dispatch "quantize" (%a = %x : tensor<8xf32>) -> tensor<8xi32> {
-    %scale = nn.constant dense<0.25> : tensor<f32>
+    %scale = nn.constant dense<0.2> : tensor<f32>
     %q = nn.div %a, %scale : tensor<8xf32>, tensor<f32>
     %top = nn.constant dense<255.0> : tensor<f32>
     %m = nn.min %q, %top : tensor<8xf32>, tensor<f32>
@@ -34,7 +34,7 @@ func.func @layers(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xi32>, tenso
     kernel.yield %r : tensor<8xi32>
   }
   %1 = kernel.dispatch "again" (%a = %y : tensor<8xf32>) -> tensor<8xi32> {
-    %scale = nn.constant dense<0.5> : tensor<f32>
+    %scale = nn.constant dense<0.3> : tensor<f32>
     %q = nn.div %a, %scale : tensor<8xf32>, tensor<f32>
     %top = nn.constant dense<255.0> : tensor<f32>
     %m = nn.min %q, %top : tensor<8xf32>, tensor<f32>
@@ -88,6 +88,51 @@ func.func @apart(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf
 
 // -----
 
+// What is cheaper where it is known stays known: squares, and divisions by powers of two.
+// CHECK-LABEL: @cheaper
+// CHECK-NOT: nn.constant
+// CHECK: kernel.dispatch "square" (%{{[^,]+}} : tensor<8xf32>) ->
+// CHECK: kernel.dispatch "cube" (%{{[^,]+}} : tensor<8xf32>) ->
+// CHECK: kernel.dispatch "half" (%{{[^,]+}} : tensor<8xf32>) ->
+// CHECK: kernel.dispatch "third" (%{{[^,]+}} : tensor<8xf32>) ->
+// CHECK: kernel.dispatch "integers" (%{{[^,]+}} : tensor<8xi32>) ->
+// CHECK: kernel.dispatch "integers" (%{{[^,]+}} : tensor<8xi32>) ->
+func.func @cheaper(%x: tensor<8xf32>, %i: tensor<8xi32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xi32>, tensor<8xi32>) {
+  %0 = kernel.dispatch "square" (%a = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %c = nn.constant dense<2.0> : tensor<f32>
+    %r = nn.pow %a, %c : tensor<8xf32>, tensor<f32>
+    kernel.yield %r : tensor<8xf32>
+  }
+  %1 = kernel.dispatch "cube" (%a = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %c = nn.constant dense<3.0> : tensor<f32>
+    %r = nn.pow %a, %c : tensor<8xf32>, tensor<f32>
+    kernel.yield %r : tensor<8xf32>
+  }
+  %2 = kernel.dispatch "half" (%a = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %c = nn.constant dense<2.0> : tensor<f32>
+    %r = nn.div %a, %c : tensor<8xf32>, tensor<f32>
+    kernel.yield %r : tensor<8xf32>
+  }
+  %3 = kernel.dispatch "third" (%a = %x : tensor<8xf32>) -> tensor<8xf32> {
+    %c = nn.constant dense<3.0> : tensor<f32>
+    %r = nn.div %a, %c : tensor<8xf32>, tensor<f32>
+    kernel.yield %r : tensor<8xf32>
+  }
+  %4 = kernel.dispatch "integers" (%a = %i : tensor<8xi32>) -> tensor<8xi32> {
+    %c = nn.constant dense<5> : tensor<i32>
+    %r = nn.div %a, %c : tensor<8xi32>, tensor<i32>
+    kernel.yield %r : tensor<8xi32>
+  }
+  %5 = kernel.dispatch "integers" (%a = %i : tensor<8xi32>) -> tensor<8xi32> {
+    %c = nn.constant dense<7> : tensor<i32>
+    %r = nn.div %a, %c : tensor<8xi32>, tensor<i32>
+    kernel.yield %r : tensor<8xi32>
+  }
+  return %0, %1, %2, %3, %4, %5 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xi32>, tensor<8xi32>
+}
+
+// -----
+
 // Behind a product: its epilogue reads the numbers.
 // REMARKS: 2 dispatches share a kernel that reads 1 of its numbers
 // CHECK-LABEL: @epilogues
@@ -120,7 +165,7 @@ func.func @epilogues(%x: tensor<8x4xf32>, %w: tensor<4x8xf32>) -> (tensor<8x8xf3
 // CHECK: nn.div %{{.+}}, %[[N]]
 func.func @scores(%q: tensor<2x8x8xf32>, %k: tensor<2x8x8xf32>) -> (tensor<2x8x8xf32>, tensor<2x8x8xf32>) {
   %0 = kernel.dispatch "attention" (%a = %q : tensor<2x8x8xf32>, %b = %k : tensor<2x8x8xf32>) -> tensor<2x8x8xf32> {
-    %n = nn.constant dense<2.5> : tensor<f32>
+    %n = nn.constant dense<2.6> : tensor<f32>
     %p = nn.matmul %a, %b {transpose_rhs} : tensor<2x8x8xf32>, tensor<2x8x8xf32>
     %d = nn.div %p, %n : tensor<2x8x8xf32>, tensor<f32>
     %m = nn.reduce max %d axes = [2] {keep_dims} : tensor<2x8x8xf32>
