@@ -20,7 +20,7 @@ std::vector<uint8_t> sprig::compileToPackage(const Model &model, const CompileOp
   auto module = source.kind == ModelKind::mlir ? readText(*lease.context, source, options)
                                                : importEntries(*lease.context, *parseONNX(source),
                                                                importOptions(entrySizes(options), options, false));
-  markStates(*module, options.states, !options.ranges.empty());
+  markStates(*module, options.states, options.compileFrom);
   return compileModule(*module, options, nullptr, packageTimer(options.threads)).package;
 }
 

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
 #include <optional>
+#include <set>
 
 using namespace mlir;
 using namespace sprig;
@@ -29,9 +30,22 @@ std::string filled(StringRef pattern, StringRef text) {
   return (pattern.take_front(star) + text + pattern.drop_front(star + 1)).str();
 }
 
+/// What one function reads and writes of a state.
+struct Turn {
+  func::FuncOp function;
+  RankedTensorType read, written;
+};
+
+/// An input and an output of all functions.
+struct State {
+  Pair pair; // as it was given
+  std::string input, output;
+  std::vector<Turn> turns;
+};
+
 class StateMarker {
 public:
-  StateMarker(ModuleOp module, bool grows) : module(module), grows(grows) {}
+  explicit StateMarker(ModuleOp module) : module(module) {}
 
   void mark(func::FuncOp function, const Pair &pair) {
     bool isThere = false;
@@ -48,9 +62,9 @@ public:
   void addParameters() {
     SymbolTable symbols(module);
     OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
-    for (auto &[name, type] : types) {
-      if (symbols.lookup(name))
-        throw Error(ErrorKind::usage, "state '" + name + "': the model has a parameter or an entry of that name");
+    for (auto &[name, state] : states) {
+      RankedTensorType type = typeOf(state);
+      if (symbols.lookup(name)) fail(state.pair, "the model has a parameter or an entry that is called '" + name + "'");
       ir::ParamOp::create(b, module.getLoc(), name, ir::makeSplat(type, 0), /*sym_visibility=*/StringAttr());
     }
   }
@@ -71,7 +85,9 @@ private:
     for (unsigned i = 0; i < function.getNumResults(); ++i) {
       if (nameOf(function.getResultAttrOfType<StringAttr>(i, ir::kNameAttr), "output", i) != output) continue;
       if (function.getResultAttr(i, ir::kStateAttr)) fail(pair, "output '" + output + "' is a state already");
-      join(pair, input, function.getArgumentTypes()[argument], output, function.getResultTypes()[i]);
+      states.try_emplace(input, State{pair, input, output, {}})
+          .first->second.turns.push_back({function, cast<RankedTensorType>(function.getArgumentTypes()[argument]),
+                                          cast<RankedTensorType>(function.getResultTypes()[i])});
       function.setArgAttr(argument, ir::kStateAttr, symbol);
       function.setResultAttr(i, ir::kStateAttr, symbol);
       return;
@@ -79,44 +95,82 @@ private:
     fail(pair, "the model has no output '" + output + "', which input '" + input + "' would be of the call before");
   }
 
-  /// The state's type takes both.
-  void join(const Pair &pair, const std::string &input, Type read, const std::string &output, Type written) {
-    auto from = cast<RankedTensorType>(read), to = cast<RankedTensorType>(written);
-    auto differ = [&](const std::string &what) {
-      fail(pair, "input '" + input + "' is " + ir::describe(read) + ", output '" + output + "' " +
-                     ir::describe(written) + what);
-    };
-    if (from.getElementType() != to.getElementType() || from.getRank() != to.getRank())
-      differ(": expected tensors of one type");
-    if (from != to && !grows)
-      differ("; what grows from call to call takes a range of lengths, as --dim past=0..127 (ranges)");
-    SmallVector<int64_t> sizes;
-    auto &all = types.try_emplace(input, to).first->second;
-    unsigned differing = 0;
-    for (auto [a, b, c] : llvm::zip_equal(from.getShape(), to.getShape(), all.getShape())) {
-      sizes.push_back(std::max({a, b, c}));
-      differing += a != b;
+  [[noreturn]] static void refuse(const State &state, const Turn &turn, const std::string &what) {
+    fail(state.pair, "input '" + state.input + "' is " + ir::describe(turn.read) + ", output '" + state.output + "' " +
+                         ir::describe(turn.written) + what);
+  }
+
+  /// The one dimension in which what is written is longer than what was read.
+  static std::optional<size_t> growingDim(const State &state) {
+    std::optional<size_t> growing;
+    for (const Turn &turn : state.turns) {
+      if (turn.read.getElementType() != turn.written.getElementType() || turn.read.getRank() != turn.written.getRank())
+        refuse(state, turn, ": expected tensors of one type");
+      for (auto [dim, sizes] : llvm::enumerate(llvm::zip_equal(turn.read.getShape(), turn.written.getShape()))) {
+        auto [before, after] = sizes;
+        if (before == after) continue;
+        if (after < before || growing.value_or(dim) != dim) refuse(state, turn, ": expected one dimension that grows");
+        growing = dim;
+      }
     }
-    if (differing > 1) differ(": expected one dimension that grows");
-    all = RankedTensorType::get(sizes, to.getElementType());
+    return growing;
+  }
+
+  /// Of the longest that is written; all functions have the same but for what grows.
+  RankedTensorType typeOf(const State &state) const {
+    std::optional<size_t> growing = growingDim(state);
+    RankedTensorType type = state.turns.front().written;
+    std::set<int64_t> before;
+    for (const Turn &turn : state.turns) {
+      bool isAlike = turn.written.getElementType() == type.getElementType() && turn.written.getRank() == type.getRank();
+      for (int64_t dim = 0; isAlike && dim < type.getRank(); ++dim)
+        isAlike = turn.written.getDimSize(dim) == type.getDimSize(dim) || (growing && size_t(dim) == *growing);
+      if (!isAlike)
+        refuse(state, turn, " in one entry, and " + ir::describe(type) + " in another, which have one state");
+      if (!growing) continue;
+      before.insert(turn.read.getDimSize(*growing));
+      if (turn.written.getDimSize(*growing) > type.getDimSize(*growing)) type = turn.written;
+    }
+    if (!growing) return type;
+    if (before.size() == 1)
+      refuse(state, state.turns.front(),
+             "; what grows from call to call takes a range of lengths, as --dim past=0..127 (ranges)");
+    requireTold(state, *growing);
+    return type;
+  }
+
+  /// Entries are chosen by what calls give: where that is the same, the states have to be.
+  static void requireTold(const State &state, size_t growing) {
+    std::map<std::vector<const void *>, int64_t> sizes;
+    for (const Turn &turn : state.turns) {
+      func::FuncOp function = turn.function;
+      std::vector<const void *> given;
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        if (!function.getArgAttr(i, ir::kStateAttr))
+          given.push_back(function.getArgumentTypes()[i].getAsOpaquePointer());
+      int64_t size = turn.read.getDimSize(growing);
+      if (sizes.try_emplace(std::move(given), size).first->second != size)
+        fail(state.pair, "no input but the states is of another size with '" + state.input +
+                             "', so that nothing tells how much of it is there");
+    }
   }
 
   ModuleOp module;
-  bool grows;
-  std::map<std::string, RankedTensorType> types; // by the input's name, which the parameter has too
+  std::map<std::string, State> states; // by the input's name, which the parameter has too
 };
 } // namespace
 
-void sprig::markStates(ModuleOp module, const std::vector<Pair> &states, bool grows) {
+void sprig::markStates(ModuleOp module, const std::vector<Pair> &states, const std::string &compileFrom) {
   if (states.empty()) return;
-  auto functions = module.getOps<func::FuncOp>();
-  grows |= llvm::any_of(functions, [](func::FuncOp function) { return function->hasAttr(ir::kLengthsAttr); });
-  StateMarker marker(module, grows);
+  if (!compileFrom.empty() && compileFrom != "import" && compileFrom != "canonicalize")
+    throw Error(ErrorKind::usage, "state " + states.front().first + "=" + states.front().second + ": what phase '" +
+                                      compileFrom + "' begins with has its states already");
   for (const Pair &pair : states)
     if (StringRef(pair.first).count('*') > 1 || StringRef(pair.first).count('*') != StringRef(pair.second).count('*'))
       throw Error(ErrorKind::usage,
                   "state " + pair.first + "=" + pair.second + ": expected one '*' in both names, or none");
-  for (func::FuncOp function : functions)
+  StateMarker marker(module);
+  for (auto function : module.getOps<func::FuncOp>())
     for (const Pair &pair : states) marker.mark(function, pair);
   marker.addParameters();
 }

@@ -112,3 +112,21 @@ case("mask", """zero = Constant <value_float = 1.0> () m = Greater (x, zero) z =
      [("y", "float", [2 * x[i][j] for i, j in places]), ("z", "int64", [[p[d] for p in places] for d in range(2)])])
 case("mask_none", "zero = Constant <value_float = 9.0> () m = Greater (x, zero) z = NonZero (m) t = Transpose (z) y = GatherND (x, t)",
      [("x", "float", x)], [("y", "float", [])])
+
+# What does not count is not zero of a mask, and no box: places of small ones among those that hold, the best of boxes that
+# a first score leaves.
+flat = [eighths(-4, 4) for _ in range(12)]
+held = [v for v in flat if v > -1]
+case("mask_of_mask", """low = Constant <value_float = -1.0> () high = Constant <value_float = 1.0> ()
+     m = Greater (x, low) z = NonZero (m) t = Transpose (z) v = GatherND (x, t) small = Less (v, high) y = NonZero (small)""",
+     [("x", "float", flat)], [("y", "int64", [[i for i, v in enumerate(held) if v < 1]])])
+boxes, scores = detections(1, 1, 12, False)
+left = [k for k in range(12) if scores[0][0][k] > 0.25]
+assert 0 < len(left) < 12
+case("filtered_boxes", CONSTANTS % (12, 0.25, -1.0) + """low = Constant <value_float = 0.25> () flat = Constant <value_ints = [-1]> ()
+     zero = Constant <value_ints = [0]> () two = Constant <value_ints = [0, 1]> ()
+     all = Reshape (score, flat) m = Greater (all, low) z = NonZero (m) t = Transpose (z) kept = GatherND (all, t)
+     rows = Squeeze (box, zero) some = GatherND (rows, t)
+     b = Unsqueeze (some, zero) c = Unsqueeze (kept, two) """ + NMS % "",
+     [("box", "float", boxes), ("score", "float", scores)],
+     [("s", "int64", suppress([[boxes[0][k] for k in left]], [[[scores[0][0][k] for k in left]]], 12, 0.25, -1.0))])

@@ -72,9 +72,10 @@ public:
   bool runsHooks() const override { return true; }
   /// Bags of their own lengths, one behind the other: indices [n], and where each bag begins, [batch], from 0 and
   /// ascending (PyTorch's offsets). A bag without indices gives zeros. Weights [n] as above. Offsets that do not begin
-  /// at 0, or lie beyond n, are an error when it runs.
+  /// at 0, do not ascend, or lie beyond n, are an error when it runs.
   Tensor byOffsets(const Operand &indices, const Operand &offsets, const Operand &weights = {}) const;
-  /// Bags [batch, n] of which the first lengths [batch] indices count, n at most; the others may be anything.
+  /// Bags [batch, n] of which the first lengths [batch] indices count, 0 to n, else it is an error when it runs; the
+  /// others may be anything.
   Tensor byLengths(const Operand &indices, const Operand &lengths, const Operand &weights = {}) const;
   std::string extra() const override;
 

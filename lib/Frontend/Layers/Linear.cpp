@@ -1,4 +1,5 @@
 #include "lib/Frontend/Layers/LayerText.h"
+#include "lib/Frontend/Ops/Emitter.h"
 #include "sprig/contract.h"
 #include "sprig/nn/linear.h"
 #include "sprig/ops.h"
@@ -143,6 +144,22 @@ static Tensor placesOf(const Operand &given, const char *what, int64_t batch, co
   return cast(with(given.tensor, indices), DType::i64);
 }
 
+/// Places from 0 to `most`, which others are no error of before it runs.
+static Tensor within(const Tensor &places, int64_t most, Source at) {
+  return frontend::Emitter("EmbeddingBag", at)
+      .unary(SPRIG_OP("class_index"), places, {frontend::Attr::of("classes", most + 1)});
+}
+
+/// Offsets that ascend: the first, and steps of 0 to n from there.
+static Tensor ascending(const Tensor &offsets, int64_t n, Source at) {
+  auto as = [&](const Tensor &tensor) { return Operand(tensor, at); };
+  const int64_t count = offsets.shape(at)[0];
+  Tensor first = within(slice(as(offsets), 0, 0, 1), n, at);
+  if (count == 1) return first;
+  Tensor steps = within(sub(as(slice(as(offsets), 0, 1, count)), as(slice(as(offsets), 0, 0, count - 1))), n, at);
+  return cat(Operands({as(first), as(add(as(first), as(cumsum(as(steps), 0))))}, at), 0);
+}
+
 Tensor EmbeddingBag::operator()(const Operand &indices, const Operand &weights) const {
   InLayer in(scope());
   bagsOf(indices, 2);
@@ -159,9 +176,10 @@ Tensor EmbeddingBag::byOffsets(const Operand &indices, const Operand &offsets, c
   InLayer in(scope());
   const TensorType bags = bagsOf(indices, 1);
   auto as = [&](const Tensor &tensor) { return with(tensor, indices); };
-  Tensor begins = placesOf(offsets, "offsets", -1, indices);
-  const int64_t n = bags.shape[0], batch = begins.shape()[0];
+  Tensor given = placesOf(offsets, "offsets", -1, indices);
+  const int64_t n = bags.shape[0], batch = given.shape()[0];
   DeviceScope there(frontend::deviceFor(indices.tensor), indices.at);
+  Tensor begins = ascending(given, n, indices.at);
   Tensor rows = rowsOf(indices, weights);
   const DType type = rows.dtype();
   const int64_t features = rows.shape()[1];
@@ -171,7 +189,8 @@ Tensor EmbeddingBag::byOffsets(const Operand &indices, const Operand &offsets, c
   Tensor last = sub(as(slice(as(cumsum(as(begun), 0)), 0, 0, n)), 1);
   // Before the first bag there is none: an index that is refused, which -1 is not.
   Tensor bag = where(as(lt(as(last), 0)), as(full({n}, double(batch), DType::i64, indices.at)), as(last));
-  Tensor count = indexAdd(as(zeros({batch}, type, indices.at)), 0, as(bag), as(ones({n}, type, indices.at)));
+  Tensor count =
+      indexAdd(as(zeros({batch}, DType::i64, indices.at)), 0, as(bag), as(ones({n}, DType::i64, indices.at)));
   Tensor counts = unsqueeze(as(count), -1);
   if (mode == Bag::max) {
     // The first index of a bag that has the most, for each feature: it alone gets the gradient.
@@ -185,8 +204,11 @@ Tensor EmbeddingBag::byOffsets(const Operand &indices, const Operand &offsets, c
     return hooked(indices, where(as(eq(as(counts), 0)), as(zeros({batch, features}, type, indices.at)),
                                  as(gather(as(rows), 0, as(first)))));
   }
-  Tensor all = indexAdd(as(zeros({batch, features}, type, indices.at)), 0, as(bag), as(rows));
-  return hooked(indices, mode == Bag::sum ? all : div(as(all), as(clampMin(as(counts), 1))));
+  // Sums of half types are of f32, as other sums, and rounded once.
+  const DType wide = type == DType::f16 || type == DType::bf16 ? DType::f32 : type;
+  Tensor all = indexAdd(as(zeros({batch, features}, wide, indices.at)), 0, as(bag), as(cast(as(rows), wide)));
+  if (mode == Bag::mean) all = div(as(all), as(cast(as(clampMin(as(counts), 1)), wide)));
+  return hooked(indices, cast(as(all), type));
 }
 
 Tensor EmbeddingBag::byLengths(const Operand &indices, const Operand &lengths, const Operand &weights) const {
@@ -194,8 +216,8 @@ Tensor EmbeddingBag::byLengths(const Operand &indices, const Operand &lengths, c
   const TensorType bags = bagsOf(indices, 2);
   auto as = [&](const Tensor &tensor) { return with(tensor, indices); };
   const int64_t batch = bags.shape[0], n = bags.shape[1];
-  Tensor count = unsqueeze(as(placesOf(lengths, "lengths", batch, indices)), -1);
   DeviceScope there(frontend::deviceFor(indices.tensor), indices.at);
+  Tensor count = unsqueeze(as(within(placesOf(lengths, "lengths", batch, indices), n, indices.at)), -1);
   Tensor counts = lt(as(arange(n, DType::i64, indices.at)), as(count)); // [batch, n]
   // What does not count is no index, and its weight may be anything.
   Tensor chosen = where(as(counts), indices, as(zeros({batch, n}, bags.dtype, indices.at)));

@@ -6,6 +6,7 @@
 #include "sprig/grad.h"
 #include "sprig/ops.h"
 #include <cmath>
+#include <set>
 
 namespace sprig::optim {
 
@@ -75,6 +76,9 @@ Tensor withRow(const Tensor &rows, int64_t pairs, const Tensor &row, Source at) 
 
 } // namespace
 
+/// A line search ends where its bracket moves parameters by less (PyTorch's, whatever the tolerance of steps).
+constexpr double kLeastBracket = 1e-9;
+
 Lbfgs::Lbfgs(const Parameters &given, const LbfgsOptions &options, Source at) : state(std::make_shared<State>()) {
   State &s = *state;
   auto refuse = [&](const char *what, double value, const char *expected) {
@@ -89,8 +93,11 @@ Lbfgs::Lbfgs(const Parameters &given, const LbfgsOptions &options, Source at) : 
   if (given.groups.size() != 1 || given.groups[0].lr || given.groups[0].weightDecay)
     fail(at, kWhat, "it has one rate and no decay for all parameters, so no groups");
   int64_t count = 0;
+  std::set<Parameter::Cell *> seen;
   for (const Parameter &parameter : given.groups[0].parameters) {
     if (!parameter.defined()) fail(at, kWhat, "a parameter is not defined");
+    if (!seen.insert(parameter.rawCell()).second)
+      fail(at, kWhat, "parameter '" + parameter.name() + "' is there twice");
     if (!isFloat(parameter.dtype()))
       fail(at, kWhat,
            "parameter '" + parameter.name() + "' is " + describe(parameter.type()) + "; only floats are trained");
@@ -210,12 +217,12 @@ double Lbfgs::step(const std::function<Tensor()> &loss, Source at) const {
     if (slope > -s.options.toleranceChange) break;
     const bool isLast = i == s.options.maxIterations;
     if (s.options.lineSearch == LineSearchRule::strongWolfe) {
-      LineSearch search = strongWolfe({0, now, slope, gradient}, t, largest(direction, at), s.options.toleranceChange,
-                                      [&](double length) {
-                                        s.setValues(plus(from, direction, length, at), at);
-                                        auto [value, there] = run.evaluate();
-                                        return LinePoint{length, value, dotOf(there, direction, at), there};
-                                      });
+      LineSearch search =
+          strongWolfe({0, now, slope, gradient}, t, largest(direction, at), kLeastBracket, [&](double length) {
+            s.setValues(plus(from, direction, length, at), at);
+            auto [value, there] = run.evaluate();
+            return LinePoint{length, value, dotOf(there, direction, at), there};
+          });
       t = search.found.t;
       now = search.found.loss;
       gradient = search.found.gradient;

@@ -4,17 +4,20 @@
 
 namespace sprig::frontend {
 
-static std::string describe(const optim::PlateauOptions &o) {
-  std::string text = ", plateau";
+static std::string describe(const optim::PlateauOptions &o, bool evaluates) {
+  std::string text = std::string(", plateau of ") + (evaluates ? "evaluations" : "epochs");
   for (double number : {o.factor, double(o.patience), o.threshold, double(o.absoluteThreshold), double(o.highest),
                         double(o.cooldown), o.minLr, o.eps})
     text += " " + realText(number);
   return text;
 }
 
-RatePlateau::RatePlateau(const optim::Optimizer &optimizer, const optim::PlateauOptions &options, Source at)
+RatePlateau::RatePlateau(const optim::Optimizer &optimizer, const optim::PlateauOptions &options, bool evaluates,
+                         Source at)
     : rule(optimizer, options, at), sums(Tensor(std::vector<double>{0, 0}), /*trainable=*/false, at),
-      byAccuracy(options.highest), text(describe(options)), at(at) {
+      byAccuracy(options.highest), text(describe(options, evaluates)), at(at) {
+  if (byAccuracy && !evaluates)
+    fail(at, "Trainer", "plateau.highest is of the accuracy of evaluations, and there are none");
   sums.setName(training::kPlateauLoss);
 }
 
@@ -23,7 +26,7 @@ bool RatePlateau::endEpoch(const EpochReport &report) const {
   if (!report.accuracy)
     fail(at, "Trainer",
          "plateau.highest is of the accuracy of evaluations, and epoch " + std::to_string(report.epoch) +
-             (report.evalLoss ? " was evaluated without counting hits" : " was not evaluated"));
+             " was evaluated without counting hits");
   return rule.step(*report.accuracy, at);
 }
 

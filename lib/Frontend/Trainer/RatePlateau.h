@@ -8,7 +8,9 @@ namespace sprig::frontend {
 
 class RatePlateau {
 public:
-  RatePlateau(const optim::Optimizer &optimizer, const optim::PlateauOptions &options, Source at);
+  /// `evaluates`: epochs end with an evaluation, which is what counts then. Throws Error (usage) where accuracy is what
+  /// counts and there is none.
+  RatePlateau(const optim::Optimizer &optimizer, const optim::PlateauOptions &options, bool evaluates, Source at);
 
   /// Takes the epoch's loss or accuracy, of the evaluation where there was one; whether a rate fell. Throws Error
   /// (usage) where accuracy is what counts and the report has none.

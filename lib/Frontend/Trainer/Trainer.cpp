@@ -68,7 +68,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   const Training &training = programs.of();
   if (options.seed) manualSeed(*options.seed);
   std::optional<RatePlateau> plateau;
-  if (options.plateau) plateau.emplace(training.optimizer, *options.plateau, at);
+  if (options.plateau) plateau.emplace(training.optimizer, *options.plateau, givenEvaluation != nullptr, at);
   Checkpoints checkpoints(options, training, plateau ? &*plateau : nullptr, train, at);
   const int64_t firstEpoch = train.epoch(), batches = train.size();
   std::optional<checkpoint::Manifest> from = checkpoints.resume();

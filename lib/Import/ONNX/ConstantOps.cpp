@@ -105,7 +105,8 @@ void nonZero(Node &n) {
   // What a parameter holds is known, and what initializers alone decide.
   if (!n.constantOf(x) && Emit::rank(x) > 0 && Emit::count(x) > 0) {
     n.importer.requestNumbers(x);
-    return nonZeroOfData(n, x);
+    // What does not count is zero.
+    return nonZeroOfData(n, n.items[0].counted ? zeroPadding(n, n.items[0]) : x);
   }
   std::vector<double> values = realsOf(
       n.known(x, "input 0 ('" + n.proto.input(0) + "'), whose non-zero elements decide the shape of the result,"));

@@ -312,6 +312,9 @@ void importScan(Node &n) {
     batch = Emit::shape(v)[0];
   }
   n.require(batch.value_or(0) > 0, "runs over a batch of no elements");
+  if (*batch > n.state.limits.loopIterations)
+    n.unsupported("runs over a batch of " + std::to_string(*batch) + " elements; the limit is " +
+                  std::to_string(n.state.limits.loopIterations));
   if (n.has(0)) {
     Value last = given.back().value;
     int64_t length = Emit::rank(last) > 1 ? Emit::shape(last)[1] : 0;

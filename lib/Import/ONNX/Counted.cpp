@@ -55,20 +55,34 @@ MaybeCounted gatherNd(Node &n, unsigned) {
 MaybeCounted transpose(Node &n, unsigned) {
   int64_t rank = outputRank(n), axis = at(n, 0)->axis;
   auto given = n.intsAttr("perm");
-  if (!given) return Counted{rank - 1 - axis, at(n, 0)->count};
+  if (!given || given->empty()) return Counted{rank - 1 - axis, at(n, 0)->count};
   for (int64_t i = 0; i < rank; ++i)
     if (n.axis((*given)[i], rank) == axis) return Counted{i, at(n, 0)->count};
   return {};
 }
 
+/// The type is that of the second, the shape that of the first.
+MaybeCounted castLike(Node &n, unsigned) { return at(n, 1) ? MaybeCounted() : at(n, 0); }
+
+/// Whether the dimension of a result has its size by what it is in the input, not by a number that only fits the most.
+bool isSizeGiven(Node &n, size_t dimension) {
+  std::optional<Ints> target = n.opset >= 5 ? n.tryInts(n.in(1)) : n.intsAttr("shape");
+  if (!target || dimension >= target->size()) return true;
+  return (*target)[dimension] > 0;
+}
+
 /// The dimension stays where as many elements lie in front of it.
 MaybeCounted reshape(Node &n, unsigned input) {
   if (input != 0) return {};
+  const std::string &op = n.proto.op_type();
+  // Which dimensions go is by their sizes, and this one may be 1.
+  if (op == "Squeeze" && !n.has(1) && !n.intsAttr("axes")) return {};
   IntsRef from = shapeOf(n, 0), to = Emit::shape(n.outputs[0].value);
   int64_t before = 1, passed = 1;
   for (int64_t size : from.take_front(size_t(at(n, 0)->axis))) before *= size;
   for (auto [i, size] : llvm::enumerate(to)) {
-    if (passed == before && size == from[at(n, 0)->axis]) return Counted{int64_t(i), at(n, 0)->count};
+    if (passed == before && size == from[at(n, 0)->axis])
+      return op == "Reshape" && isSizeGiven(n, i) ? MaybeCounted() : Counted{int64_t(i), at(n, 0)->count};
     passed *= size;
   }
   return {};
@@ -141,44 +155,14 @@ const llvm::StringMap<Rule> &rules() {
     auto add = [&](std::initializer_list<const char *> ops, Rule rule) {
       for (const char *op : ops) table[op] = rule;
     };
-    add({"Abs",
-         "Add",
-         "And",
-         "Cast",
-         "CastLike",
-         "Ceil",
-         "Clip",
-         "Div",
-         "Equal",
-         "Exp",
-         "Floor",
-         "Greater",
-         "GreaterOrEqual",
-         "Identity",
-         "Less",
-         "LessOrEqual",
-         "Log",
-         "Max",
-         "Mean",
-         "Min",
-         "Mod",
-         "Mul",
-         "Neg",
-         "Not",
-         "Or",
-         "Pow",
-         "Reciprocal",
-         "Relu",
-         "Round",
-         "Sigmoid",
-         "Sign",
-         "Sqrt",
-         "Sub",
-         "Sum",
-         "Tanh",
-         "Where",
-         "Xor"},
+    add({"Abs",      "Add",        "And",         "Cast",  "Ceil",    "Clip",
+         "Div",      "Equal",      "Exp",         "Floor", "Greater", "GreaterOrEqual",
+         "Identity", "Less",       "LessOrEqual", "Log",   "Max",     "Mean",
+         "Min",      "Mod",        "Mul",         "Neg",   "Not",     "Or",
+         "Pow",      "Reciprocal", "Relu",        "Round", "Sigmoid", "Sign",
+         "Sqrt",     "Sub",        "Sum",         "Tanh",  "Where",   "Xor"},
         elementwise);
+    add({"CastLike"}, castLike);
     add({"Gather"}, gather);
     add({"GatherElements"}, gatherElements);
     add({"GatherND"}, gatherNd);

@@ -113,9 +113,12 @@ void Importer::finishFunction(Scope &scope) {
     }
     values.push_back(item.value);
   }
+  // By its name a count is known: no other output may be taken for one.
+  for (auto [value, name] : llvm::zip(values, names))
+    for (int64_t d = 0; d < Emit::rank(value); ++d)
+      if (std::string count = data::countName(name, d); llvm::is_contained(names, count))
+        model.fail(ErrorKind::unsupported, "output '" + count + "' is called as the count of output '" + name + "'");
   for (auto [count, name] : llvm::zip(counts, countNames)) {
-    if (llvm::is_contained(names, name))
-      model.fail(ErrorKind::unsupported, "output '" + name + "' has the name of the count of another output");
     names.push_back(name);
     values.push_back(count);
   }

@@ -1,6 +1,7 @@
 // What exporters of language models write: products with weights of few bits (MatMulNBits), and attention whose heads
 // of keys serve several heads of queries and whose keys of earlier steps are inputs and outputs (GroupQueryAttention).
 #include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNLoss.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Microsoft.h"
 #include "lib/Import/ONNX/MicrosoftSchemas.h"
@@ -133,7 +134,7 @@ private:
     Value ends = n.in(5);
     n.require(Emit::count(ends) == batch, "has seqlens_k " + typeText(ends) + "; expected " + std::to_string(batch) +
                                               " numbers, one for each sequence");
-    int64_t all = n.knownInt(6);
+    all = n.knownInt(6);
     if (n.has(3)) {
       IntsRef shape = Emit::shape(n.in(3));
       n.require(shape.size() == 4, "has past_key " + typeText(n.in(3)) + "; expected batch, heads, positions and size");
@@ -146,7 +147,9 @@ private:
     total = std::max(all, past);
     // The last place of a sequence is given, so that new ones end there.
     Value last = n.reshape(n.cast(ends, n.i64()), {batch, 1});
-    begin = isFirst ? n.splat(0, {batch, 1}, n.i64()) : n.add(last, n.ints({1 - positions}, {}));
+    // Both ends are checked when it runs.
+    auto checked = [&](Value place) { return n.op<ir::ClassIndexOp>({place}, {n.attr("classes", total)}); };
+    begin = isFirst ? n.splat(0, {batch, 1}, n.i64()) : checked(n.add(checked(last), n.ints({1 - positions}, {})));
   }
 
   void turn() {
@@ -194,10 +197,12 @@ private:
     Value given = n.in(10);
     IntsRef shape = Emit::shape(given);
     bool fits = shape.size() == 4 && (shape[0] == 1 || shape[0] == batch) && (shape[1] == 1 || shape[1] == heads) &&
-                shape[2] == positions && shape[3] == total;
+                shape[2] == positions && shape[3] == all;
     n.require(fits, "has attention_bias " + typeText(given) + "; expected one that broadcasts to " +
-                        shapeText({batch, heads, positions, total}));
-    return given;
+                        shapeText({batch, heads, positions, all}));
+    // Behind those that there are, keys of the buffer are not seen.
+    if (total == all) return given;
+    return n.concat({given, n.splat(0, {shape[0], shape[1], positions, total - all}, Emit::elem(given))}, 3);
   }
 
   /// Which keys a query sees: those up to its own, no further back than the window.
@@ -207,13 +212,16 @@ private:
     Value places = n.iota({1, 1, 1, total}, n.i64(), 3);
     Value result = n.compare(ir::ComparePredicate::le, places, own);
     int64_t window = n.intAttr("local_window_size", -1);
-    if (window <= 0) return result;
+    n.require(window == -1 || window > 0,
+              "has local_window_size " + std::to_string(window) + "; expected -1, or 1 or more");
+    if (window == -1) return result;
     Value near = n.compare(ir::ComparePredicate::gt, places, n.add(own, n.ints({-window}, {})));
     return n.op<ir::AndOp>({result, near});
   }
 
   Node &n;
   int64_t heads, groups, batch = 0, positions = 0, size = 0, past = 0, total = 0;
+  int64_t all = 0; ///< positions that there are, at most `total`
   bool isFirst = false;
   Value query, key, value;
   Value begin; ///< [batch, 1], i64

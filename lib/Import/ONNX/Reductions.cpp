@@ -111,9 +111,12 @@ void topKOfCounted(Node &n, int64_t axis) {
   // NaN is larger than all numbers; of equal ones the first comes first.
   double last = n.intAttr("largest", 1) != 0 ? -std::numeric_limits<double>::infinity()
                                              : std::numeric_limits<double>::quiet_NaN();
-  if (auto known = n.tryInts(n.in(1))) size = std::clamp((*known)[0], kFewestRows, size);
+  auto known = n.tryInts(n.in(1));
+  n.require(!known || (*known)[0] >= 0, "has k " + (known ? std::to_string((*known)[0]) : "") + "; expected 0 or more");
+  if (known) size = std::clamp((*known)[0], kFewestRows, size);
   Values results = sortedFirst(n, n.select(counts, x.value, n.scalar(last, Emit::elem(x.value))), size, axis);
-  Counted taken{axis, n.min(x.counted->count, n.reshape(n.cast(n.in(1), n.i64()), {}))};
+  Value asked = n.max(n.reshape(n.cast(n.in(1), n.i64()), {}), n.ints({0}, {}));
+  Counted taken{axis, n.min(x.counted->count, asked)};
   outCounted(n, results[0], taken, 0);
   outCounted(n, results[1], taken, 1);
 }

@@ -141,6 +141,17 @@ Value scalarOf(Node &n, unsigned input, double otherwise) {
   return n.reshape(n.in(input), {});
 }
 
+/// Boxes behind those that count are none: their scores are above nothing.
+Value scoresThatCount(Node &n, Value scores, Value lowest) {
+  for (unsigned i = 0; i < n.inputs(); ++i) {
+    if (!n.items[i].counted) continue;
+    if (i > 1 || n.items[i].counted->axis != (i == 0 ? 1 : 2)) requireCount(n, i);
+    Value places = n.iota({1, 1, Emit::shape(scores)[2]}, n.i64(), 2);
+    scores = n.select(n.compare(ir::ComparePredicate::lt, places, n.items[i].counted->count), scores, lowest);
+  }
+  return scores;
+}
+
 void nonMaxSuppression(Node &n) {
   Value boxes = n.in(0), scores = n.in(1);
   IntsRef b = Emit::shape(boxes), s = Emit::shape(scores);
@@ -154,9 +165,11 @@ void nonMaxSuppression(Node &n) {
   int64_t rows = 0;
   if (__builtin_mul_overflow(s[0] * s[1], most, &rows)) n.tensor({s[0], s[1], most}, n.i64());
   n.tensor({rows, 3}, n.i64());
-  // A score that is not a number is above nothing.
+  // A score that is not a number is above no threshold; without one every box is in.
   Value lowest = n.scalar(kNone, n.f32()), threshold = scalarOf(n, 4, kNone);
-  scores = n.select(n.compare(ir::ComparePredicate::gt, scores, threshold), scores, lowest);
+  Value otherwise = n.has(4) ? lowest : n.scalar(-std::numeric_limits<float>::max(), n.f32());
+  scores = n.select(n.compare(ir::ComparePredicate::gt, scores, threshold), scores, otherwise);
+  scores = scoresThatCount(n, scores, lowest);
   Value kept = keptSteps(n, readBoxes(n, boxes, b[0], b[1]), scores, scalarOf(n, 3, 0), most);
   keptRows(n, kept, most);
 }

@@ -247,6 +247,15 @@ TEST(Layer, embeddingBagOfRaggedBags) {
               HasSubstr("expected an index below 2, found 2"));
   EXPECT_THAT(errorOf([&] { layer.byOffsets(flat, Tensor({0, 7})).wait(); }),
               HasSubstr("expected an index below 7, found 7"));
+  EXPECT_THAT(errorOf([&] { layer.byOffsets(flat, Tensor({0, 5, 3})).wait(); }), HasSubstr("found -2"));
+  EXPECT_THAT(errorOf([&] { layer.byOffsets(flat, Tensor({0, -1})).wait(); }), HasSubstr("found -1"));
+  EXPECT_THAT(errorOf([&] { layer.byLengths(padded, Tensor({1, 4, 0, 0})).wait(); }), HasSubstr("found 4"));
+  EXPECT_THAT(errorOf([&] { layer.byLengths(padded, Tensor({1, -1, 0, 0})).wait(); }), HasSubstr("found -1"));
+  // Of half types counts are whole and sums those of f32.
+  nn::EmbeddingBag narrow(2, 1);
+  narrow.weight.set(Tensor({{1.f}, {1.f}}));
+  narrow.to(DType::bf16);
+  EXPECT_EQ(narrow.byOffsets(zeros({1000}, DType::i64), Tensor({0})).to(DType::f32).item<float>(), 1.f);
   EXPECT_THAT(errorOf([&] { layer.byOffsets(padded, offsets); }), HasSubstr("takes bags of indices [n], got 4x3xi32"));
   EXPECT_THAT(errorOf([&] { layer.byLengths(padded, offsets.slice(0, 0, 3)); }),
               HasSubstr("takes lengths [4] of i64 or i32, got 3xi64"));

@@ -145,6 +145,7 @@ TEST(Lbfgs, refusesWhatIsWrong) {
               ::testing::AllOf(HasSubstr("LbfgsTest.cpp:"), HasSubstr("optim::Lbfgs: lr is 0.0, expected")));
   EXPECT_THAT(errorOf([&] { optim::Lbfgs({p}, {.history = 0}); }), HasSubstr("history is 0.0, expected at least 1"));
   EXPECT_THAT(errorOf([&] { optim::Lbfgs({p, narrow}); }), HasSubstr("all have one type"));
+  EXPECT_THAT(errorOf([&] { optim::Lbfgs({p, p}); }), HasSubstr("is there twice"));
   EXPECT_THAT(errorOf([&] { optim::Lbfgs({{.parameters = {p}, .lr = 1.0}}); }), HasSubstr("so no groups"));
   EXPECT_THAT(errorOf([&] { optim::Lbfgs(std::vector<Parameter>()); }), HasSubstr("there is no parameter"));
   optim::Lbfgs optimizer({p});

@@ -108,6 +108,28 @@ TEST(StateProgram, RefusesByName) {
   EXPECT_EQ(refusalOf(step, {{"x", "y"}, {"*", "*"}}), "state *=*: input 'x' is a state already");
   EXPECT_EQ(refusalOf(step, {{"x", "y"}, {"past.0", "y"}}), "state past.0=y: output 'y' is a state already");
   EXPECT_EQ(refusalOf("nn.param @x = dense<1.0> : tensor<1xf32>\n" + step, {{"x", "y"}}),
-            "state 'x': the model has a parameter or an entry of that name");
+            "state x=y: the model has a parameter or an entry that is called 'x'");
+  // Where nothing but the state tells the length.
+  std::string untold =
+      "func.func @a(%x: tensor<1xf32>, %h: tensor<1xf32>) -> tensor<2xf32> {\n"
+      "  %0 = nn.concat %h, %x axis = 0 : tensor<1xf32>, tensor<1xf32>\n  return %0 : tensor<2xf32>\n}\n"
+      "func.func @b(%x: tensor<1xf32>, %h: tensor<2xf32>) -> tensor<3xf32> {\n"
+      "  %0 = nn.concat %h, %x axis = 0 : tensor<2xf32>, tensor<1xf32>\n  return %0 : tensor<3xf32>\n}\n";
+  EXPECT_EQ(refusalOf(untold, {{"input1", "output0"}}),
+            "state input1=output0: no input but the states is of another size with 'input1', so that nothing tells how "
+            "much of it is there");
+  // Entries have one state.
+  std::string batches = "func.func @a(%h: tensor<1x3xf32>) -> tensor<1x3xf32> {\n  return %h : tensor<1x3xf32>\n}\n"
+                        "func.func @b(%h: tensor<2x3xf32>) -> tensor<2x3xf32> {\n  return %h : tensor<2x3xf32>\n}\n";
+  EXPECT_EQ(refusalOf(batches, {{"input0", "output0"}}),
+            "state input0=output0: input 'input0' is 2x3xf32, output 'output0' 2x3xf32 in one entry, and 1x3xf32 in "
+            "another, which have one state");
+  std::string ranks = "func.func @a(%h: tensor<3xf32>) -> tensor<3xf32> {\n  return %h : tensor<3xf32>\n}\n"
+                      "func.func @b(%h: tensor<2x3xf32>) -> tensor<2x3xf32> {\n  return %h : tensor<2x3xf32>\n}\n";
+  EXPECT_NE(refusalOf(ranks, {{"input0", "output0"}}).find("which have one state"), std::string::npos);
+  std::string shrinks =
+      "func.func @a(%h: tensor<3xf32>) -> tensor<2xf32> {\n"
+      "  %0 = nn.slice %h starts = [1] sizes = [2] steps = [1] : tensor<3xf32>\n  return %0 : tensor<2xf32>\n}\n";
+  EXPECT_NE(refusalOf(shrinks, {{"input0", "output0"}}).find(": expected one dimension that grows"), std::string::npos);
 }
 } // namespace

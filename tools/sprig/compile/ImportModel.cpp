@@ -76,7 +76,7 @@ ImportedModel::ImportedModel(const Model &model, const std::vector<EntryRequest>
     if (!settings.values.empty()) refuseOfText(model.path, "--value is");
     moduleRef = readProgram(*owner, sourceOf(model), settings.compileFrom);
   }
-  markStates(*moduleRef, settings.statePorts(), !settings.dimRanges().empty());
+  markStates(*moduleRef, settings.statePorts(), settings.compileFrom);
 }
 
 std::vector<std::string> ImportedModel::entryNames() const {

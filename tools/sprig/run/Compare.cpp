@@ -54,6 +54,7 @@ Comparison compare(const data::Array &got, const data::Array &want, Tolerance to
     if (!ok && wrong++ == 0) first = i;
   }
   result.passed = wrong == 0;
+  result.isOfValues = wrong != 0;
   if (wrong)
     result.reason = std::to_string(wrong) + " of " + std::to_string(count) + " values differ, the first" +
                     place(want, first) + ": got " + number(got, first) + ", expected " + number(want, first);

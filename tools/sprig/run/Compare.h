@@ -13,6 +13,7 @@ struct Tolerance {
 struct Comparison {
   bool passed = false;
   std::string reason;      ///< why not: both facts and the place; empty when passed
+  bool isOfValues = false; ///< type and shape are right, values are not
   double largestError = 0; ///< largest |got - want| over finite elements
 };
 
