@@ -84,19 +84,22 @@ Ints Importer::declaredShape(const onnx::ValueInfoProto &input, const std::map<s
 // Those that are sums of what is bound: as the entry says, or by their own name (`past_sequence_length + 1`).
 void Importer::bindSums(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
                         std::map<std::string, int64_t> &dims) {
+  auto bind = [&](const std::string &symbol, const std::string &sum, int64_t size) {
+    if (auto [at, isNew] = dims.emplace(symbol, size); !isNew && at->second != size)
+      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is " + sum + ", which makes " + std::to_string(size) +
+                                        ", and is given the size " + std::to_string(at->second));
+  };
   for (const auto &[symbol, sum] : given.sums) {
     std::optional<int64_t> size = sizeOfSum(sum, dims);
     if (!size)
       throw Error(ErrorKind::usage, "dimension '" + symbol + "' is given as " + sum +
                                         ", expected a sum of numbers and of dimensions that have a size");
-    if (auto [at, isNew] = dims.emplace(symbol, *size); !isNew && at->second != *size)
-      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is given as " + sum + ", which is " +
-                                        std::to_string(*size) + ", and is " + std::to_string(at->second));
+    bind(symbol, sum, *size);
   }
   for (const auto *input : inputs)
     for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i) {
       std::string symbol = dimensionName(*input, i);
-      if (std::optional<int64_t> size = sizeOfSum(symbol, dims)) dims.emplace(symbol, *size);
+      if (std::optional<int64_t> size = sizeOfSum(symbol, dims)) bind(symbol, "a sum by its name", *size);
     }
 }
 

@@ -15,6 +15,7 @@ namespace sprig::onnximport {
 RandomWords::RandomWords(Node &n) {
   EmitState &state = n.importer.emitState();
   if (state.rolledLoops > 0) throw NeedsNumber();
+  if (state.training) n.unsupported("draws random numbers, which would be the same in all steps of training");
   if (!n.attribute("seed") && !state.seed)
     n.unsupported("draws random numbers, but has no attribute 'seed'; give one to all such nodes with --value " +
                   std::string(kRandomSeed) + "=7 (CompileOptions::values)");
