@@ -40,6 +40,9 @@ static OwningOpRef<ModuleOp> importForwards(MLIRContext &context, const ModelSou
 
 std::vector<uint8_t> sprig::compileTraining(const Model &model, const std::string &config, const TrainingSizes &sizes,
                                             const CompileOptions &given) {
+  if (!given.states.empty())
+    throw Error(ErrorKind::unsupported,
+                "states '" + given.states.front().first + "': a training step takes sequences from their beginning");
   training::TrainConfig parsed = training::parseTrainConfig(config, "configuration");
   if (!parsed.steps) throw Error(ErrorKind::usage, "configuration: counts in epochs; give its length in steps");
   int64_t each = parsed.batch * parsed.accumulate;

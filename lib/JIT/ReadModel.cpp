@@ -34,9 +34,6 @@ ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64
   if (training && !options.ranges.empty())
     throw Error(ErrorKind::unsupported,
                 "ranges['" + options.ranges.begin()->first + "']: a training step has fixed sizes");
-  if (training && !options.states.empty())
-    throw Error(ErrorKind::unsupported,
-                "states '" + options.states.front().first + "': a training step takes sequences from their beginning");
   ImportOptions import;
   import.training = training;
   import.warn = options.report;

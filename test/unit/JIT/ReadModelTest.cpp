@@ -103,6 +103,10 @@ TEST(ReadModel, TrainingRefusesWhatTheCommandLineDoes) {
   EXPECT_EQ(errorOf([&] {
               compileTraining(Model::text(kLayer, "layer"), config(""), {.steps = {4}}, {.dims = {{"batch", {4}}}});
             }),
-            "layer: is MLIR text, whose inputs and their shapes are fixed; dims, ranges, shapes and values are for "
-            "ONNX models");
+            "layer: is MLIR text, whose inputs and their shapes are fixed; dims, ranges, sums, shapes and values are "
+            "for ONNX models");
+  EXPECT_EQ(errorOf([&] {
+              compileTraining(Model::text(kLayer, "layer"), config(""), {.steps = {4}}, {.states = {{"x", "y"}}});
+            }),
+            "states 'x': a training step takes sequences from their beginning");
 }
