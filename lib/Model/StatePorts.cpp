@@ -3,6 +3,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNDialect.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Model/PortNames.h"
 #include "sprig/error.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
@@ -49,12 +50,11 @@ public:
 
   void mark(func::FuncOp function, const Pair &pair) {
     bool isThere = false;
-    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-      std::string input = nameOf(function.getArgAttrOfType<StringAttr>(i, ir::kNameAttr), "input", i);
+    for (auto [i, input] : llvm::enumerate(argumentNames(function))) {
       std::optional<StringRef> text = matchOf(pair.first, input);
       if (!text) continue;
       isThere = true;
-      markPort(function, pair, input, i, filled(pair.second, *text));
+      markPort(function, pair, input, unsigned(i), filled(pair.second, *text));
     }
     if (!isThere) fail(pair, "the model has no input '" + pair.first + "'");
   }
@@ -74,25 +74,20 @@ private:
     throw Error(ErrorKind::usage, "state " + pair.first + "=" + pair.second + ": " + what);
   }
 
-  static std::string nameOf(StringAttr name, const char *what, unsigned index) {
-    return name ? name.str() : what + std::to_string(index);
-  }
-
   void markPort(func::FuncOp function, const Pair &pair, const std::string &input, unsigned argument,
                 const std::string &output) {
     auto symbol = FlatSymbolRefAttr::get(module.getContext(), input);
     if (function.getArgAttr(argument, ir::kStateAttr)) fail(pair, "input '" + input + "' is a state already");
-    for (unsigned i = 0; i < function.getNumResults(); ++i) {
-      if (nameOf(function.getResultAttrOfType<StringAttr>(i, ir::kNameAttr), "output", i) != output) continue;
-      if (function.getResultAttr(i, ir::kStateAttr)) fail(pair, "output '" + output + "' is a state already");
-      states.try_emplace(input, State{pair, input, output, {}})
-          .first->second.turns.push_back({function, cast<RankedTensorType>(function.getArgumentTypes()[argument]),
-                                          cast<RankedTensorType>(function.getResultTypes()[i])});
-      function.setArgAttr(argument, ir::kStateAttr, symbol);
-      function.setResultAttr(i, ir::kStateAttr, symbol);
-      return;
-    }
-    fail(pair, "the model has no output '" + output + "', which input '" + input + "' would be of the call before");
+    std::vector<std::string> outputs = resultNames(function);
+    auto result = unsigned(llvm::find(outputs, output) - outputs.begin());
+    if (result == outputs.size())
+      fail(pair, "the model has no output '" + output + "', which input '" + input + "' would be of the call before");
+    if (function.getResultAttr(result, ir::kStateAttr)) fail(pair, "output '" + output + "' is a state already");
+    states.try_emplace(input, State{pair, input, output, {}})
+        .first->second.turns.push_back({function, cast<RankedTensorType>(function.getArgumentTypes()[argument]),
+                                        cast<RankedTensorType>(function.getResultTypes()[result])});
+    function.setArgAttr(argument, ir::kStateAttr, symbol);
+    function.setResultAttr(result, ir::kStateAttr, symbol);
   }
 
   [[noreturn]] static void refuse(const State &state, const Turn &turn, const std::string &what) {

@@ -84,11 +84,7 @@ std::vector<std::pair<std::string, Parameter>> Average::namedState() const {
   return result;
 }
 
-nn::StateDict Average::stateDict() const {
-  nn::StateDict result;
-  for (auto &[name, average] : namedState()) result.push_back({name, average.value()});
-  return result;
-}
+nn::StateDict Average::stateDict() const { return valuesOf(namedState()); }
 
 void Average::loadStateDict(const nn::StateDict &given, Source where) const {
   loadNamed(namedState(), given, "optim::Average", where);

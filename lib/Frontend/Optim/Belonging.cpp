@@ -31,6 +31,22 @@ void Belonging::check(const std::vector<Parameter> &parameters, const char *what
   checked = now;
 }
 
+void requireTrained(const Parameter &parameter, std::set<Parameter::Cell *> &seen, const std::string &what, Source at) {
+  if (!parameter.defined()) frontend::fail(at, what, "a parameter is not defined");
+  if (!isFloat(parameter.dtype()))
+    frontend::fail(at, what,
+                   "parameter '" + parameter.name() + "' is " + describe(parameter.type()) +
+                       "; only floats are trained");
+  if (!seen.insert(parameter.rawCell()).second)
+    frontend::fail(at, what, "parameter '" + parameter.name() + "' is there twice");
+}
+
+nn::StateDict valuesOf(const std::vector<std::pair<std::string, Parameter>> &named) {
+  nn::StateDict result;
+  for (auto &[name, parameter] : named) result.push_back({name, parameter.value()});
+  return result;
+}
+
 void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, const nn::StateDict &given,
                const std::string &what, Source at) {
   std::map<std::string, const Tensor *> rows;

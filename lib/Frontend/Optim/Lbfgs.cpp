@@ -15,6 +15,8 @@ using frontend::fail;
 namespace {
 constexpr const char *kWhat = "optim::Lbfgs", *kStepWhat = "Lbfgs::step";
 constexpr double kLeastCurvature = 1e-10; // below it a step teaches nothing
+/// A line search ends where its bracket moves parameters by less (PyTorch's, whatever the tolerance of steps).
+constexpr double kLeastBracket = 1e-9;
 
 /// Of `numbers`, which are counts too.
 enum Number : size_t { kIterations, kEvaluations, kPairs, kLength, kScale, kNumbers };
@@ -76,9 +78,6 @@ Tensor withRow(const Tensor &rows, int64_t pairs, const Tensor &row, Source at) 
 
 } // namespace
 
-/// A line search ends where its bracket moves parameters by less (PyTorch's, whatever the tolerance of steps).
-constexpr double kLeastBracket = 1e-9;
-
 Lbfgs::Lbfgs(const Parameters &given, const LbfgsOptions &options, Source at) : state(std::make_shared<State>()) {
   State &s = *state;
   auto refuse = [&](const char *what, double value, const char *expected) {
@@ -95,12 +94,7 @@ Lbfgs::Lbfgs(const Parameters &given, const LbfgsOptions &options, Source at) : 
   int64_t count = 0;
   std::set<Parameter::Cell *> seen;
   for (const Parameter &parameter : given.groups[0].parameters) {
-    if (!parameter.defined()) fail(at, kWhat, "a parameter is not defined");
-    if (!seen.insert(parameter.rawCell()).second)
-      fail(at, kWhat, "parameter '" + parameter.name() + "' is there twice");
-    if (!isFloat(parameter.dtype()))
-      fail(at, kWhat,
-           "parameter '" + parameter.name() + "' is " + describe(parameter.type()) + "; only floats are trained");
+    requireTrained(parameter, seen, kWhat, at);
     if (!s.parameters.empty() && parameter.dtype() != s.parameters[0].dtype())
       fail(at, kWhat,
            "parameter '" + parameter.name() + "' is " + describe(parameter.type()) + ", '" + s.parameters[0].name() +
@@ -255,11 +249,7 @@ std::vector<std::pair<std::string, Parameter>> Lbfgs::namedState() const {
   return result;
 }
 
-nn::StateDict Lbfgs::stateDict() const {
-  nn::StateDict result;
-  for (auto &[name, kept] : namedState()) result.push_back({name, kept.value()});
-  return result;
-}
+nn::StateDict Lbfgs::stateDict() const { return valuesOf(namedState()); }
 
 void Lbfgs::loadStateDict(const nn::StateDict &given, Source at) const { loadNamed(namedState(), given, kWhat, at); }
 

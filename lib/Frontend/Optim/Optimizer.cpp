@@ -128,12 +128,7 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
                                            ", expected numbers of at least 0");
     state.lr.push_back(newState({DType::f64, {}}, lr, training::kLr + (g ? "." + std::to_string(g) : "")));
     for (const Parameter &parameter : group.parameters) {
-      if (!parameter.defined()) fail(at, "optim::" + kind, "a parameter is not defined");
-      if (!isFloat(parameter.dtype()))
-        fail(at, "optim::" + kind,
-             "parameter '" + parameter.name() + "' is " + describe(parameter.type()) + "; only floats are trained");
-      if (!seen.insert(parameter.rawCell()).second)
-        fail(at, "optim::" + kind, "parameter '" + parameter.name() + "' is there twice");
+      requireTrained(parameter, seen, "optim::" + kind, at);
       state.parameters.push_back(parameter);
       state.rows.push_back({parameter, g, &updateFor(state.config, decay, parameter.type()), {}, {}});
     }
@@ -327,11 +322,7 @@ std::vector<std::pair<std::string, Parameter>> Optimizer::namedState() const {
   return result;
 }
 
-nn::StateDict Optimizer::stateDict() const {
-  nn::StateDict result;
-  for (auto &[name, parameter] : namedState()) result.push_back({name, parameter.value()});
-  return result;
-}
+nn::StateDict Optimizer::stateDict() const { return valuesOf(namedState()); }
 
 void Optimizer::loadStateDict(const nn::StateDict &given, Source at) const {
   std::vector<std::string> names;

@@ -3,6 +3,7 @@
 #pragma once
 #include "lib/Frontend/Bridge.h"
 #include "sprig/optim.h"
+#include <set>
 
 namespace sprig::optim {
 
@@ -31,6 +32,12 @@ private:
 /// Sets each of these states to what is given under its name; throws for `what` where names or types differ.
 void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, const nn::StateDict &given,
                const std::string &what, Source at);
+
+/// The values of these states under their names.
+nn::StateDict valuesOf(const std::vector<std::pair<std::string, Parameter>> &named);
+
+/// Throws for `what` a parameter that is not there, no float, or among `seen`, which then has it.
+void requireTrained(const Parameter &parameter, std::set<Parameter::Cell *> &seen, const std::string &what, Source at);
 
 struct Optimizer::State {
   struct Row {

@@ -70,7 +70,7 @@ std::vector<std::pair<std::string, Parameter>> ReduceOnPlateau::namedState() con
   return {{state->numbers.name(), state->numbers}};
 }
 
-nn::StateDict ReduceOnPlateau::stateDict() const { return {{state->numbers.name(), state->numbers.value()}}; }
+nn::StateDict ReduceOnPlateau::stateDict() const { return valuesOf(namedState()); }
 
 void ReduceOnPlateau::loadStateDict(const nn::StateDict &given, Source at) const {
   loadNamed(namedState(), given, "optim::ReduceOnPlateau", at);

@@ -83,13 +83,8 @@ void nonZeroOfData(Node &n, Value x) {
   int64_t rank = Emit::rank(x), size = Emit::count(x), bound = std::max(size, kFewestRows);
   Value zero = n.scalar(0, Emit::elem(x)), one = n.scalar(1, n.i64());
   Value counts = n.cast(n.compare(ir::ComparePredicate::ne, n.reshape(x, {size}), zero), n.i64());
-  Value before =
-      n.op<ir::CumulativeOp>({counts}, {n.attr("kind", ir::ReduceKindAttr::get(n.context(), ir::ReduceKind::sum)),
-                                        n.attr("axis", 0), n.unit("exclusive")});
-  Value place = n.select(n.compare(ir::ComparePredicate::eq, counts, one), before, n.ints({bound}, {}));
-  Value places =
-      n.scatterElements(ir::ScatterKind::none, n.splat(0, {bound + 1}, n.i64()), place, n.iota({size}, n.i64(), 0), 0);
-  Value rest = n.sliceAxis(places, 0, 0, bound);
+  Value place = n.select(n.compare(ir::ComparePredicate::eq, counts, one), sumBefore(n, counts), n.ints({bound}, {}));
+  Value rest = elementsAt(n, place, bound);
   Values rows;
   rows.resize(size_t(rank));
   for (int64_t d = rank - 1; d >= 0; --d) {
@@ -106,7 +101,7 @@ void nonZero(Node &n) {
   if (!n.constantOf(x) && Emit::rank(x) > 0 && Emit::count(x) > 0) {
     n.importer.requestNumbers(x);
     // What does not count is zero.
-    return nonZeroOfData(n, n.items[0].counted ? zeroPadding(n, n.items[0]) : x);
+    return nonZeroOfData(n, n.items[0].counted ? padded(n, x, *n.items[0].counted, 0) : x);
   }
   std::vector<double> values = realsOf(
       n.known(x, "input 0 ('" + n.proto.input(0) + "'), whose non-zero elements decide the shape of the result,"));

@@ -1,5 +1,6 @@
 #include "lib/Import/ONNX/Counted.h"
 #include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNReduction.h"
 #include "lib/Import/ONNX/Importer.h"
 
 namespace sprig::onnximport {
@@ -214,11 +215,21 @@ void passCounted(Node &n) {
   }
 }
 
-Value zeroPadding(Emit &n, const Item &item) {
-  Ints shape(size_t(Emit::rank(item.value)), 1);
-  shape[item.counted->axis] = Emit::shape(item.value)[item.counted->axis];
-  Value counts = n.compare(ir::ComparePredicate::lt, n.iota(shape, n.i64(), item.counted->axis), item.counted->count);
-  return n.select(counts, item.value, n.scalar(0, Emit::elem(item.value)));
+Value padded(Emit &n, Value v, const Counted &counted, double padding) {
+  Ints shape(size_t(Emit::rank(v)), 1);
+  shape[counted.axis] = Emit::shape(v)[counted.axis];
+  Value counts = n.compare(ir::ComparePredicate::lt, n.iota(shape, n.i64(), counted.axis), counted.count);
+  return n.select(counts, v, n.scalar(padding, Emit::elem(v)));
+}
+
+Value sumBefore(Emit &n, Value v) {
+  auto kind = ir::ReduceKindAttr::get(n.context(), ir::ReduceKind::sum);
+  return n.op<ir::CumulativeOp>({v}, {n.attr("kind", kind), n.attr("axis", 0), n.unit("exclusive")});
+}
+
+Value elementsAt(Emit &n, Value places, int64_t bound) {
+  Value all = n.splat(0, {bound + 1}, n.i64()), numbers = n.iota(Emit::shape(places), n.i64(), 0);
+  return n.sliceAxis(n.scatterElements(ir::ScatterKind::none, all, places, numbers, 0), 0, 0, bound);
 }
 
 } // namespace sprig::onnximport

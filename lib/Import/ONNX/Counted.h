@@ -17,7 +17,12 @@ void passCounted(Node &n);
 /// For rows that look at a dimension themselves.
 [[noreturn]] void requireCount(const Node &n, unsigned input);
 
-/// The tensor with zeros where nothing counts.
-Value zeroPadding(Emit &n, const Item &item);
+/// The tensor with `padding` where nothing counts along the dimension.
+Value padded(Emit &n, Value v, const Counted &counted, double padding);
+
+/// The sum of what stands before each element of [n].
+Value sumBefore(Emit &n, Value v);
+/// [bound]: which element of `places` [n] has each place; an element at place `bound` is left out.
+Value elementsAt(Emit &n, Value places, int64_t bound);
 
 } // namespace sprig::onnximport

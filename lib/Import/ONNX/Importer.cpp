@@ -109,7 +109,7 @@ void Importer::finishFunction(Scope &scope) {
     if (item.counted) {
       countNames.push_back(data::countName(output.name(), item.counted->axis));
       counts.push_back(item.counted->count);
-      item.value = zeroPadding(emit, item);
+      item.value = padded(emit, item.value, *item.counted, 0);
     }
     values.push_back(item.value);
   }

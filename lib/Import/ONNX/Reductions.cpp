@@ -105,16 +105,14 @@ Values sortedFirst(Node &n, Value x, int64_t k, int64_t axis) {
 void topKOfCounted(Node &n, int64_t axis) {
   const Item &x = n.items[0];
   if (n.opset < 10 || !Emit::isFloat(x.value)) requireCount(n, 0);
-  Ints shape(size_t(Emit::rank(x.value)), 1);
-  int64_t size = shape[axis] = Emit::shape(x.value)[axis];
-  Value counts = n.compare(ir::ComparePredicate::lt, n.iota(shape, n.i64(), axis), x.counted->count);
+  int64_t size = Emit::shape(x.value)[axis];
   // NaN is larger than all numbers; of equal ones the first comes first.
   double last = n.intAttr("largest", 1) != 0 ? -std::numeric_limits<double>::infinity()
                                              : std::numeric_limits<double>::quiet_NaN();
   auto known = n.tryInts(n.in(1));
   n.require(!known || (*known)[0] >= 0, "has k " + (known ? std::to_string((*known)[0]) : "") + "; expected 0 or more");
   if (known) size = std::clamp((*known)[0], kFewestRows, size);
-  Values results = sortedFirst(n, n.select(counts, x.value, n.scalar(last, Emit::elem(x.value))), size, axis);
+  Values results = sortedFirst(n, padded(n, x.value, *x.counted, last), size, axis);
   Value asked = n.max(n.reshape(n.cast(n.in(1), n.i64()), {}), n.ints({0}, {}));
   Counted taken{axis, n.min(x.counted->count, asked)};
   outCounted(n, results[0], taken, 0);

@@ -117,14 +117,10 @@ void keptRows(Node &n, Value kept, int64_t steps) {
   int64_t all = batch * classes * count, bound = std::max(batch * classes * steps, kFewestRows);
   Value isKept = n.compare(ir::ComparePredicate::ge, kept, n.ints({0}, {}));
   Value inClass = n.reduce(ir::ReduceKind::sum, n.cast(isKept, n.i64()), {2}, /*keepDims=*/false);
-  Value before = n.op<ir::CumulativeOp>({n.reshape(inClass, {batch * classes})},
-                                        {n.attr("kind", ir::ReduceKindAttr::get(n.context(), ir::ReduceKind::sum)),
-                                         n.attr("axis", 0), n.unit("exclusive")});
+  Value before = sumBefore(n, n.reshape(inClass, {batch * classes}));
   Value place = n.add(n.reshape(before, {batch, classes, 1}), kept);
   place = n.reshape(n.select(isKept, place, n.ints({bound}, {})), {all});
-  Value boxes =
-      n.scatterElements(ir::ScatterKind::none, n.splat(0, {bound + 1}, n.i64()), place, n.iota({all}, n.i64(), 0), 0);
-  boxes = n.sliceAxis(boxes, 0, 0, bound);
+  Value boxes = elementsAt(n, place, bound);
   auto number = [&](int64_t value) { return n.ints({value}, {}); };
   auto column = [&](Value v) { return n.reshape(v, {bound, 1}); };
   Value group = n.div(boxes, number(count));
@@ -142,12 +138,11 @@ Value scalarOf(Node &n, unsigned input, double otherwise) {
 }
 
 /// Boxes behind those that count are none: their scores are above nothing.
-Value scoresThatCount(Node &n, Value scores, Value lowest) {
+Value scoresThatCount(Node &n, Value scores) {
   for (unsigned i = 0; i < n.inputs(); ++i) {
     if (!n.items[i].counted) continue;
     if (i > 1 || n.items[i].counted->axis != (i == 0 ? 1 : 2)) requireCount(n, i);
-    Value places = n.iota({1, 1, Emit::shape(scores)[2]}, n.i64(), 2);
-    scores = n.select(n.compare(ir::ComparePredicate::lt, places, n.items[i].counted->count), scores, lowest);
+    scores = padded(n, scores, {2, n.items[i].counted->count}, kNone);
   }
   return scores;
 }
@@ -169,7 +164,7 @@ void nonMaxSuppression(Node &n) {
   Value lowest = n.scalar(kNone, n.f32()), threshold = scalarOf(n, 4, kNone);
   Value otherwise = n.has(4) ? lowest : n.scalar(-std::numeric_limits<float>::max(), n.f32());
   scores = n.select(n.compare(ir::ComparePredicate::gt, scores, threshold), scores, otherwise);
-  scores = scoresThatCount(n, scores, lowest);
+  scores = scoresThatCount(n, scores);
   Value kept = keptSteps(n, readBoxes(n, boxes, b[0], b[1]), scores, scalarOf(n, 3, 0), most);
   keptRows(n, kept, most);
 }

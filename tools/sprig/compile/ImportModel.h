@@ -2,6 +2,7 @@
 // For commands that look at the IR: inspect, check --interpreter, --emit mlir.
 #pragma once
 #include "lib/Data/Array.h"
+#include "lib/Model/PortNames.h"
 #include "lib/Model/ReadModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -36,9 +37,5 @@ const onnximport::Model &parsedONNX(const Model &model);
 
 /// The type of an array as a tensor.
 mlir::RankedTensorType tensorType(mlir::MLIRContext &context, const data::Array &array);
-
-/// Names of a function's arguments or results: their `nn.name`, else input0, output0, ... as the schedule names them.
-std::vector<std::string> argumentNames(mlir::Operation *function);
-std::vector<std::string> resultNames(mlir::Operation *function);
 
 } // namespace sprig::cli
