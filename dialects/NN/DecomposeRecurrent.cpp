@@ -38,6 +38,13 @@ Value activate(Expression &e, const RecurrentActivation &a, Value x) {
 Value part(Expression &e, Value x, int64_t axis, int64_t start, int64_t size) {
   ArrayRef<int64_t> shape = Expression::typeOf(x).getShape();
   if (start == 0 && size == shape[axis]) return x;
+  // Of what is joined of parts, which biases of their own are, the part.
+  if (auto concat = x.getDefiningOp<ConcatOp>(); concat && int64_t(concat.getAxis()) == axis)
+    for (int64_t at = 0; Value each : concat.getOperands()) {
+      int64_t own = Expression::typeOf(each).getDimSize(axis);
+      if (at == start && own == size) return each;
+      at += own;
+    }
   SmallVector<int64_t> starts(shape.size(), 0), sizes(shape), steps(shape.size(), 1);
   starts[axis] = start;
   sizes[axis] = size;
@@ -144,17 +151,24 @@ FailureOr<SmallVector<Value>> RnnOp::decompose(OpBuilder &b) {
 
 FailureOr<SmallVector<Value>> GruOp::decompose(OpBuilder &b) {
   LayerBuilder layer(*this, b, {RecurrentFunction::sigmoid, RecurrentFunction::tanh});
-  int64_t h = layer.hidden;
-  unsigned gateMatrix = layer.recurrence(0, 2 * h), candidateMatrix = layer.recurrence(2 * h, h);
-  auto gateBias = layer.bias(0, 2 * h), candidateBias = layer.bias(2 * h, h);
+  int64_t h = layer.hidden, z = gateBlock(*this, 0) * h, r = gateBlock(*this, 1) * h, n = gateBlock(*this, 2) * h;
+  // What reads the state as it is shares a product.
+  int64_t start = getLinearBeforeReset() ? 0 : std::min(z, r), size = getLinearBeforeReset() ? 3 * h : 2 * h;
+  unsigned matrix = layer.recurrence(start, size), candidateMatrix = 0;
+  auto bias = layer.bias(start, size), candidateBias = bias;
+  if (!getLinearBeforeReset()) {
+    candidateMatrix = layer.recurrence(n, h);
+    candidateBias = layer.bias(n, h);
+  }
   return layer.build(getInitialH(), [&](Expression &e) -> SmallVector<Value> {
-    Value state = layer.state(0);
-    Value sums = e.add(layer.products(0, 2 * h), layer.recurrentProduct(state, gateMatrix, gateBias));
-    Value update = layer.activated(0, part(e, sums, 1, 0, h)), reset = layer.activated(0, part(e, sums, 1, h, h));
+    Value state = layer.state(0), fromState = layer.recurrentProduct(state, matrix, bias);
+    auto ofState = [&](int64_t block) { return part(e, fromState, 1, block - start, h); };
+    auto gate = [&](int64_t block) { return layer.activated(0, e.add(layer.products(block, h), ofState(block))); };
+    Value update = gate(z), reset = gate(r);
     Value recurrent = getLinearBeforeReset()
-                          ? e.mul(reset, layer.recurrentProduct(state, candidateMatrix, candidateBias))
+                          ? e.mul(reset, ofState(n))
                           : layer.recurrentProduct(e.mul(reset, state), candidateMatrix, candidateBias);
-    Value candidate = layer.activated(1, e.add(layer.products(2 * h, h), recurrent));
+    Value candidate = layer.activated(1, e.add(layer.products(n, h), recurrent));
     return {e.add(e.mul(layer.oneMinus(update), candidate), e.mul(update, state))};
   });
 }
@@ -172,7 +186,7 @@ FailureOr<SmallVector<Value>> LstmOp::decompose(OpBuilder &b) {
     Value before = layer.state(1);
     Value sums = e.add(layer.products(0, 4 * h), layer.recurrentProduct(layer.state(0), matrix, bias));
     auto gate = [&](unsigned function, int64_t g, Value seen) {
-      Value sum = part(e, sums, 1, g * h, h);
+      Value sum = part(e, sums, 1, gateBlock(*this, g) * h, h);
       if (seen && !peepholes.empty()) sum = e.add(sum, e.mul(layer.value(peepholes[g]), seen));
       return layer.activated(function, sum);
     };

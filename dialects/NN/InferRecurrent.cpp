@@ -69,6 +69,18 @@ public:
     return success();
   }
 
+  /// Of layers that have gates.
+  LogicalResult checkGates() {
+    DenseI64ArrayAttr blocks = op.getGateBlocksAttr();
+    if (!blocks) return success();
+    SmallVector<int64_t> sorted(blocks.asArrayRef()), all(gates);
+    std::iota(all.begin(), all.end(), 0);
+    llvm::sort(sorted);
+    if (sorted != all)
+      return infer.fail("has gates in the blocks ", blocks, "; expected each number from 0 to ", gates - 1, " once");
+    return success();
+  }
+
   RankedTensorType type; // of the input
   int64_t hidden = 0;
 
@@ -105,13 +117,16 @@ SPRIG_NN_INFER(RnnOp) {
 SPRIG_NN_INFER(GruOp) {
   Inference infer(location, GruOp::getOperationName(), results);
   Layer layer(infer, op, 3, 2);
-  return failed(layer.check()) ? failure() : layer.give(1);
+  if (failed(layer.check()) || failed(layer.checkGates())) return failure();
+  if (auto blocks = op.getGateBlocks(); blocks && !op.getLinearBeforeReset() && (*blocks)[2] == 1)
+    return infer.fail("has its third gate in block 1, between the others; without linear_before_reset expected 0 or 2");
+  return layer.give(1);
 }
 
 SPRIG_NN_INFER(LstmOp) {
   Inference infer(location, LstmOp::getOperationName(), results);
   Layer layer(infer, op, 4, 3);
-  if (failed(layer.check()) ||
+  if (failed(layer.check()) || failed(layer.checkGates()) ||
       failed(layer.expect(op.getInitialC(), "initial_c", {layer.type.getDimSize(1), layer.hidden})) ||
       (op.getPeephole() && failed(layer.expect(op.getPeephole(), "peephole", {3 * layer.hidden}))))
     return failure();

@@ -74,7 +74,8 @@ defvar recurrentText = [{
     `activations` names the functions (sigmoid, tanh, relu, affine, leaky_relu, elu, hard_sigmoid, scaled_tanh, softsign,
     softplus, thresholded_relu), `alphas` and `betas` give one parameter of each; `clip` bounds the arguments of
     activations. `reverse` runs from the last step to the first. With `lengths` [B], row b stops after that many steps:
-    its outputs are zero from there on and its state stays. It decomposes into the products of all inputs and an nn.scan.
+    its outputs are zero from there on and its state stays. `gate_blocks` says where gates lie that are in another order:
+    the k-th one is block gate_blocks[k] of `weight`, `recurrence` and both halves of `bias`. It decomposes into the products of all inputs and an nn.scan.
   }];
 
 def NN_RnnOp : NN_RecurrentOp<"rnn",
@@ -94,14 +95,16 @@ def NN_RnnOp : NN_RecurrentOp<"rnn",
 
 def NN_GruOp : NN_RecurrentOp<"gru",
     (ins NN_FloatTensor:$input, NN_FloatTensor:$weight, NN_FloatTensor:$recurrence, NN_FloatTensor:$initial_h,
-         Optional<NN_FloatTensor>:$bias, Optional<NN_IndexTensor>:$lengths, UnitAttr:$linear_before_reset),
+         Optional<NN_FloatTensor>:$bias, Optional<NN_IndexTensor>:$lengths, UnitAttr:$linear_before_reset,
+         OptionalAttr<DenseI64ArrayAttr>:$gate_blocks),
     (outs NN_FloatTensor:$outputs, NN_FloatTensor:$last_h)> {
   let summary = "gated recurrent units (ONNX GRU)";
   let description = [{
     z = f(x Wz^T + h Rz^T), r = f(x Wr^T + h Rr^T), n = g(x Wn^T + (r h) Rn^T), h = (1 - z) n + z h, each product with
     its biases; with `linear_before_reset` n = g(x Wn^T + r (h Rn^T + Rbn)). `input` [T, B, I], `weight` [3H, I] and
     `recurrence` [3H, H] in the order z, r, n, `initial_h` [B, H], `bias` [6H]. Results: h of every step [T, B, H] and
-    the last one. The default activations are sigmoid (f) and tanh (g).
+    the last one. The default activations are sigmoid (f) and tanh (g). Without `linear_before_reset` the blocks of z and
+    r lie side by side.
   }] # recurrentText #
       NN_RecurrentExample<"%x: tensor<5x2x3xf32>, %w: tensor<12x3xf32>, %r: tensor<12x4xf32>, %h: tensor<2x4xf32>",
                  "%last", "nn.gru %x, %w, %r from %h {linear_before_reset, reverse} : tensor<5x2x3xf32>, tensor<12x3xf32>, tensor<12x4xf32>, tensor<2x4xf32>",
@@ -112,7 +115,7 @@ def NN_GruOp : NN_RecurrentOp<"gru",
 def NN_LstmOp : NN_RecurrentOp<"lstm",
     (ins NN_FloatTensor:$input, NN_FloatTensor:$weight, NN_FloatTensor:$recurrence, NN_FloatTensor:$initial_h,
          NN_FloatTensor:$initial_c, Optional<NN_FloatTensor>:$bias, Optional<NN_FloatTensor>:$peephole,
-         Optional<NN_IndexTensor>:$lengths, UnitAttr:$input_forget),
+         Optional<NN_IndexTensor>:$lengths, UnitAttr:$input_forget, OptionalAttr<DenseI64ArrayAttr>:$gate_blocks),
     (outs NN_FloatTensor:$outputs, NN_FloatTensor:$last_h, NN_FloatTensor:$last_c)> {
   let summary = "long short-term memory (ONNX LSTM)";
   let description = [{

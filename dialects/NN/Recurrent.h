@@ -1,5 +1,5 @@
-// The activation functions of recurrent layers, read off an operation's attributes.
-// For inference, decomposition and the interpreter. Of a verified operation every name is known.
+// The activation functions and the gates' places of recurrent layers, read off an operation's attributes.
+// For inference, decomposition and the interpreter. Of a verified operation every name is known, and every place.
 #pragma once
 #include "dialects/NN/NNDialect.h"
 #include <optional>
@@ -40,6 +40,11 @@ llvm::SmallVector<RecurrentActivation> recurrentActivations(OpT op, llvm::ArrayR
     if (op.getBetas()) result[i].beta = (*op.getBetas())[i];
   }
   return result;
+}
+
+/// Where a gate of nn.gru or nn.lstm, counted in the dialect's order, lies among the blocks of its weights.
+template <typename OpT> int64_t gateBlock(OpT op, int64_t gate) {
+  return op.getGateBlocks() ? (*op.getGateBlocks())[gate] : gate;
 }
 
 } // namespace sprig::ir

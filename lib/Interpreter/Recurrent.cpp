@@ -27,7 +27,7 @@ double apply(const ir::RecurrentActivation &a, double x) {
   return x;
 }
 
-/// A layer's operands and sizes; `gate` numbers blocks of H rows of the weights.
+/// A layer's operands and sizes; `gate` numbers gates in the dialect's order.
 template <typename OpT> struct Layer {
   Layer(OpT op, Evaluation &e, llvm::ArrayRef<RecurrentFunction> defaults)
       : op(op), e(e), input(read(op.getInput())), weight(read(op.getWeight())), recurrence(read(op.getRecurrence())),
@@ -51,17 +51,22 @@ template <typename OpT> struct Layer {
     return {};
   }
 
+  /// Of the weights, whose blocks of H rows are gates.
+  int64_t rowOf(int64_t gate, int64_t unit) {
+    if constexpr (!std::is_same_v<OpT, ir::RnnOp>) gate = ir::gateBlock(op, gate);
+    return gate * hidden + unit;
+  }
   /// x W^T + Wb of one unit of a gate.
-  double fromInput(int64_t gate, int64_t unit) const {
-    int64_t row = gate * hidden + unit;
+  double fromInput(int64_t gate, int64_t unit) {
+    int64_t row = rowOf(gate, unit);
     double sum = bias[row];
     for (int64_t i = 0; i < features; ++i)
       sum += input[(step * batch + sample) * features + i] * weight[row * features + i];
     return sum;
   }
   /// h R^T + Rb of one unit of a gate.
-  double fromState(int64_t gate, int64_t unit, const double *state) const {
-    int64_t row = gate * hidden + unit;
+  double fromState(int64_t gate, int64_t unit, const double *state) {
+    int64_t row = rowOf(gate, unit);
     double sum = bias[width + row];
     for (int64_t i = 0; i < hidden; ++i) sum += state[i] * recurrence[row * hidden + i];
     return sum;

@@ -41,6 +41,19 @@ void addActivations(Site &n, Attributes &attributes) {
   if (!betas.empty()) attributes.push_back(realsAttr("activation_beta", betas));
 }
 
+/// Blocks of rows in ONNX's order of gates, each `times` as often as there are gates.
+Ref inOrder(Site &n, const Ref &value, int64_t hidden, int64_t times) {
+  Ints blocks = n.integers("gate_blocks");
+  if (blocks.empty()) return value;
+  Refs parts;
+  for (int64_t half = 0; half < times; ++half)
+    for (int64_t block : blocks) {
+      int64_t start = (half * int64_t(blocks.size()) + block) * hidden;
+      parts.push_back(n.emit("Slice", {value, n.ints({start}), n.ints({start + hidden}), n.ints({0})}));
+    }
+  return n.emit("Concat", parts, {attr("axis", int64_t(0))});
+}
+
 /// `places[i]` is the operand of ONNX's operator that the i-th (optional) operand here becomes.
 template <size_t count> bool layer(Site &n, const char *op, const std::array<size_t, count> &places, size_t states) {
   if (!n.can(op, n.type(0).dtype)) return false;
@@ -52,6 +65,7 @@ template <size_t count> bool layer(Site &n, const char *op, const std::array<siz
     if (!segments[i]) continue;
     Ref value = n.in(next++);
     size_t place = places[i];
+    if (place >= 1 && place <= 3) value = inOrder(n, value, n.resultType(1).shape[1], place == 3 ? 2 : 1);
     // Weights, biases and states have a dimension of directions; input and lengths have none.
     operands[place] = place == 0 ? value : place == 4 ? n.cast(value, DType::i32) : n.unsqueeze(value, 0);
   }

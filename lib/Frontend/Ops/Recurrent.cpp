@@ -1,5 +1,5 @@
-// Recurrent layers of one direction, and their single steps. Weights come in PyTorch's order of gates and go to the
-// dialect in ONNX's; the blocks are moved as whole slices.
+// Recurrent layers of one direction, and their single steps. Weights come in PyTorch's order of gates, and stay in it:
+// the dialect is told which block is which of its gates.
 #include "lib/Frontend/Ops/Emitter.h"
 #include "sprig/functional.h"
 
@@ -14,8 +14,8 @@ namespace {
 class Layer {
 public:
   Layer(const Emitter &r, const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
-        const Operand &biasIh, const Operand &biasHh, std::initializer_list<int> order)
-      : r(r), gates(int64_t(order.size())), order(order) {
+        const Operand &biasIh, const Operand &biasHh, const Shape &blocks)
+      : r(r), gates(int64_t(blocks.size())), blocks(blocks) {
     input = r.requireFloat(x, "input");
     type = input.type(r.at);
     if (type.shape.rank() != 3 || type.shape[0] < 1)
@@ -26,14 +26,14 @@ public:
       r.fail("takes weightHh [" + std::string(gates > 1 ? std::to_string(gates) + " " : "") + "H, H], got " +
              describe(own));
     hidden = own.shape[1];
-    weight = reordered(expect(weightIh, "weightIh", {gates * hidden, type.shape[2]}));
-    this->recurrence = reordered(expect(weightHh, "weightHh", {gates * hidden, hidden}));
+    weight = expect(weightIh, "weightIh", {gates * hidden, type.shape[2]});
+    this->recurrence = expect(weightHh, "weightHh", {gates * hidden, hidden});
     initial = state(h, "h");
     Tensor first = r.optional(biasIh, type.dtype, "biasIh"), second = r.optional(biasHh, type.dtype, "biasHh");
     if (!first.defined() && !second.defined()) return;
     const TensorType each{type.dtype, {gates * hidden}};
     auto biasOf = [&](const Tensor &given, const char *what) {
-      return given.defined() ? reordered(expect({given, r.at}, what, each.shape)) : frontend::splat(0, each, r.at);
+      return given.defined() ? expect({given, r.at}, what, each.shape) : frontend::splat(0, each, r.at);
     };
     const Tensor both[] = {biasOf(first, "biasIh"), biasOf(second, "biasHh")};
     bias = r.concat(both, 0);
@@ -66,6 +66,7 @@ public:
     if (lengths.defined()) operands.push_back(lengths);
     segments.push_back(lengths.defined());
     attrs.push_back(Attr::of("operandSegmentSizes", segments));
+    if (gates > 1) attrs.push_back(Attr::of("gate_blocks", blocks));
     std::vector<TensorType> results{{type.dtype, {type.shape[0], type.shape[1], hidden}}};
     for (size_t i = 0; i < states.size(); ++i) results.push_back({type.dtype, {type.shape[1], hidden}});
     return frontend::recordAll(op, operands, std::move(attrs), results, r.at);
@@ -82,17 +83,9 @@ private:
     return value;
   }
 
-  /// Blocks of `hidden` rows in the dialect's order.
-  Tensor reordered(const Tensor &x) const {
-    if (gates == 1) return x;
-    std::vector<Tensor> blocks;
-    for (int gate : order) blocks.push_back(r.part(x, 0, gate * hidden, hidden));
-    return r.concat(blocks, 0);
-  }
-
   const Emitter &r;
   int64_t gates;
-  std::vector<int> order; ///< of the dialect's blocks, PyTorch's numbers
+  Shape blocks; ///< of the dialect's gates, among PyTorch's
   int64_t hidden = 0;
   TensorType type; ///< of the input
   Tensor input, weight, recurrence, bias, lengths;
@@ -117,7 +110,7 @@ RnnOutput runRnn(const Emitter &r, const Operand &x, const Operand &h, const Ope
 
 RnnOutput runGru(const Emitter &r, const Operand &x, const Operand &h, const Operand &weightIh, const Operand &weightHh,
                  const Operand &biasIh, const Operand &biasHh, bool reverse, const Operand &lengths) {
-  // r, z, n to z, r, n.
+  // z, r, n of r, z, n.
   Layer layer(r, x, h, weightIh, weightHh, biasIh, biasHh, {1, 0, 2});
   layer.setLengths(lengths);
   AttrList attrs = direction(reverse);
@@ -129,7 +122,7 @@ RnnOutput runGru(const Emitter &r, const Operand &x, const Operand &h, const Ope
 LstmOutput runLstm(const Emitter &r, const Operand &x, const Operand &h, const Operand &c, const Operand &weightIh,
                    const Operand &weightHh, const Operand &biasIh, const Operand &biasHh, bool reverse,
                    const Operand &lengths) {
-  // i, f, g, o to i, o, f, g.
+  // i, o, f, g of i, f, g, o.
   Layer layer(r, x, h, weightIh, weightHh, biasIh, biasHh, {0, 3, 1, 2});
   layer.setLengths(lengths);
   auto found = layer.run(SPRIG_OP("lstm"), {layer.initial, layer.state(c, "c")}, direction(reverse), true);

@@ -219,3 +219,27 @@ func.func @rejected(%x: tensor<3x2xf32>, %h: tensor<2xf32>, %s: tensor<f32>) {
   }) : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<2xf32>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<5x2x3xf32>, %w: tensor<16x3xf32>, %r: tensor<16x4xf32>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>) {
+  // expected-error@+1 {{has gates in the blocks array<i64: 0, 3, 1, 1>; expected each number from 0 to 3 once}}
+  %0:3 = nn.lstm %x, %w, %r from %h, %c {gate_blocks = array<i64: 0, 3, 1, 1>} : tensor<5x2x3xf32>, tensor<16x3xf32>, tensor<16x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<5x2x3xf32>, %w: tensor<12x3xf32>, %r: tensor<12x4xf32>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>) {
+  // expected-error@+1 {{has gates in the blocks array<i64: 1, 0>; expected each number from 0 to 2 once}}
+  %0:2 = nn.gru %x, %w, %r from %h {gate_blocks = array<i64: 1, 0>} : tensor<5x2x3xf32>, tensor<12x3xf32>, tensor<12x4xf32>, tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<5x2x3xf32>, %w: tensor<12x3xf32>, %r: tensor<12x4xf32>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>) {
+  // expected-error@+1 {{has its third gate in block 1, between the others; without linear_before_reset expected 0 or 2}}
+  %0:2 = nn.gru %x, %w, %r from %h {gate_blocks = array<i64: 0, 2, 1>} : tensor<5x2x3xf32>, tensor<12x3xf32>, tensor<12x4xf32>, tensor<2x4xf32>
+  return
+}

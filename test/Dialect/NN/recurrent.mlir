@@ -88,3 +88,47 @@ func.func @lstm(%x: tensor<5x2x3xf32>, %w: tensor<16x3xf32>, %r: tensor<16x4xf32
   %y, %last, %cell = nn.lstm %x, %w, %r from %h, %c bias %b peephole %p {input_forget} : tensor<5x2x3xf32>, tensor<16x3xf32>, tensor<16x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<32xf32>, tensor<12xf32>
   return %y, %cell : tensor<5x2x4xf32>, tensor<2x4xf32>
 }
+
+// -----
+
+// PyTorch's order of gates: each gate reads its own columns of the products, and nothing moves the weights.
+// CHECK-LABEL: func.func @other_order(
+// CHECK: nn.lstm {{.*}} {gate_blocks = array<i64: 0, 3, 1, 2>}
+// PARTS-LABEL: func.func @other_order(
+// PARTS-SAME: %[[X:.*]]: tensor<5x2x3xf32>, %[[W:.*]]: tensor<16x3xf32>, %[[R:.*]]: tensor<16x4xf32>
+// PARTS-NOT: nn.slice
+// PARTS-NOT: nn.concat
+// PARTS: %[[P:.*]] = nn.matmul %[[X]], %[[W]] {transpose_rhs}
+// PARTS: nn.scan steps = 5 over (%{{.*}} = %[[P]] : tensor<5x2x16xf32>) carry ({{.*}}) with (%[[M:.*]] = %[[R]] : tensor<16x4xf32>)
+// PARTS: %[[S:.*]] = nn.add
+// PARTS: %[[IN:.*]] = nn.slice %[[S]] starts = [0, 0] sizes = [2, 4]
+// PARTS: %[[I:.*]] = nn.sigmoid %[[IN]]
+// PARTS: %[[FORGET:.*]] = nn.slice %[[S]] starts = [0, 4] sizes = [2, 4]
+// PARTS: nn.sigmoid %[[FORGET]]
+// PARTS: %[[CELL:.*]] = nn.slice %[[S]] starts = [0, 8] sizes = [2, 4]
+// PARTS: %[[N:.*]] = nn.tanh %[[CELL]]
+// PARTS: nn.mul %[[I]], %[[N]]
+// PARTS: %[[OUT:.*]] = nn.slice %[[S]] starts = [0, 12] sizes = [2, 4]
+// PARTS: nn.sigmoid %[[OUT]]
+func.func @other_order(%x: tensor<5x2x3xf32>, %w: tensor<16x3xf32>, %r: tensor<16x4xf32>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>) -> tensor<5x2x4xf32> {
+  %y, %last, %cell = nn.lstm %x, %w, %r from %h, %c {gate_blocks = array<i64: 0, 3, 1, 2>} : tensor<5x2x3xf32>, tensor<16x3xf32>, tensor<16x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>
+  return %y : tensor<5x2x4xf32>
+}
+
+// -----
+
+// With linear_before_reset all gates share the product of the state.
+// CHECK-LABEL: func.func @gru_before(
+// PARTS-LABEL: func.func @gru_before(
+// PARTS-NOT: nn.slice
+// PARTS: nn.scan
+// PARTS: %[[S:.*]] = nn.matmul %{{.*}}, %{{.*}} {transpose_rhs} : tensor<2x4xf32>, tensor<12x4xf32>
+// PARTS-NOT: nn.matmul
+// PARTS: nn.slice %[[S]] starts = [0, 4]
+// PARTS: nn.slice %[[S]] starts = [0, 0]
+// PARTS: nn.slice %[[S]] starts = [0, 8]
+// PARTS: nn.yield
+func.func @gru_before(%x: tensor<5x2x3xf32>, %w: tensor<12x3xf32>, %r: tensor<12x4xf32>, %h: tensor<2x4xf32>) -> tensor<5x2x4xf32> {
+  %y, %last = nn.gru %x, %w, %r from %h {linear_before_reset, gate_blocks = array<i64: 1, 0, 2>} : tensor<5x2x3xf32>, tensor<12x3xf32>, tensor<12x4xf32>, tensor<2x4xf32>
+  return %y : tensor<5x2x4xf32>
+}

@@ -52,12 +52,15 @@ static void addRecurrent(std::vector<Row> &rows) {
     int gates;
   };
   for (const Kind &kind : {Kind{"nn.rnn", 1}, {"nn.gru", 3}, {"nn.lstm", 4}})
-    for (const char *options : {"", "reverse", "bias", "bias lengths", "bias linear_before_reset",
-                                "bias peephole reverse", "bias input_forget"}) {
+    for (const char *options :
+         {"", "reverse", "bias", "bias lengths", "bias linear_before_reset", "bias peephole reverse",
+          "bias input_forget", "bias blocks", "bias blocks linear_before_reset"}) {
       std::string o = options;
       auto has = [&](const char *word) { return o.find(word) != std::string::npos; };
       bool lstm = kind.gates == 4;
-      if ((has("linear") && kind.gates != 3) || ((has("peephole") || has("input_forget")) && !lstm)) continue;
+      if ((has("linear") && kind.gates != 3) || (has("blocks") && kind.gates == 1) ||
+          ((has("peephole") || has("input_forget")) && !lstm))
+        continue;
       std::string g = std::to_string(2 * kind.gates), twice = std::to_string(4 * kind.gates);
       Row row{kind.name + " " + o, {"3x2x2xf64", g + "x2xf64", g + "x2xf64", "2x2xf64"}, "", {}};
       std::string operands = "%a0, %a1, %a2 from %a3", attributes;
@@ -72,6 +75,9 @@ static void addRecurrent(std::vector<Row> &rows) {
       if (has("lengths")) lengths = "%n = nn.constant dense<[3, 1]> : tensor<2xi32>\n", operands += " lengths %n";
       for (const char *word : {"reverse", "linear_before_reset", "input_forget"})
         if (has(word)) attributes += (attributes.empty() ? "" : ", ") + std::string(word);
+      if (has("blocks"))
+        attributes += (attributes.empty() ? "" : ", ") + std::string("gate_blocks = array<i64: ") +
+                      (lstm ? "0, 3, 1, 2>" : "1, 0, 2>");
       std::string types;
       for (const std::string &type : row.arguments) types += (types.empty() ? "tensor<" : ", tensor<") + type + ">";
       if (has("lengths")) types += ", tensor<2xi32>";

@@ -99,12 +99,60 @@ TEST(OpTable, RecurrentVariants) {
   add("nn.gru", 3, "lengths", "linear_before_reset, reverse");
   add("nn.gru", 3, "",
       "activations = [\"hard_sigmoid\", \"relu\"], alphas = array<f64: 0.2, 0.0>, betas = array<f64: 0.5, 0.0>");
+  for (const char *blocks : {"1, 0, 2", "2, 1, 0", "1, 2, 0"})
+    add("nn.gru", 3, "bias", ("gate_blocks = array<i64: " + std::string(blocks) + ">").c_str());
+  add("nn.gru", 3, "bias lengths", "linear_before_reset, gate_blocks = array<i64: 0, 2, 1>");
+  add("nn.lstm", 4, "bias peephole lengths", "reverse, gate_blocks = array<i64: 0, 3, 1, 2>");
+  add("nn.lstm", 4, "bias", "input_forget, gate_blocks = array<i64: 3, 2, 1, 0>");
   add("nn.lstm", 4, "", "");
   add("nn.lstm", 4, "bias peephole", "");
   add("nn.lstm", 4, "bias peephole lengths", "reverse, clip = 0.75 : f64");
   add("nn.lstm", 4, "lengths", "input_forget");
   add("nn.lstm", 4, "bias", "activations = [\"sigmoid\", \"softsign\", \"elu\"], alphas = array<f64: 0.0, 0.0, 1.5>");
   check(rows);
+}
+
+/// A layer beside the same one whose weights lie in the dialect's order: whether all bits are equal.
+Row sameBitsRow(const std::string &name, const std::vector<int> &blocks, const std::string &options) {
+  const int64_t hidden = 20, features = 5, gates = int64_t(blocks.size());
+  Row row = layerRow({name, gates, 4, 3, features, hidden, "bias", options});
+  std::string list, body;
+  for (int block : blocks) list += (list.empty() ? "" : ", ") + std::to_string(block);
+  int next = 0;
+  auto ordered = [&](const std::string &value, std::vector<int64_t> shape, int64_t times) {
+    std::string operands, types, rest = shape.size() > 1 ? ", 0" : "", one = shape.size() > 1 ? ", 1" : "";
+    std::string more = shape.size() > 1 ? ", " + std::to_string(shape[1]) : "";
+    std::string type = (shape.size() > 1 ? "x" + std::to_string(shape[1]) : "") + "xf32>";
+    for (int64_t half = 0; half < times; ++half)
+      for (int block : blocks) {
+        std::string part = "%o" + std::to_string(next++);
+        body += part + " = nn.slice " + value + " starts = [" + std::to_string((half * gates + block) * hidden) + rest +
+                "] sizes = [" + std::to_string(hidden) + more + "] steps = [1" + one + "] : tensor<" +
+                std::to_string(shape[0]) + type + "\n";
+        operands += (operands.empty() ? "" : ", ") + part;
+        types += (types.empty() ? "tensor<" : ", tensor<") + std::to_string(hidden) + type;
+      }
+    std::string result = "%o" + std::to_string(next++);
+    body += result + " = nn.concat " + operands + " axis = 0 : " + types + "\n";
+    return result;
+  };
+  std::string states = gates == 4 ? "%a3, %a4" : "%a3", bias = gates == 4 ? "%a5" : "%a4";
+  std::string results = gates == 4 ? ":3" : ":2", comma = options.empty() ? "" : ", ", types = typeList(row.arguments);
+  std::string weight = ordered("%a1", {gates * hidden, features}, 1),
+              recurrence = ordered("%a2", {gates * hidden, hidden}, 1), biases = ordered(bias, {2 * gates * hidden}, 2);
+  auto layer = [&](const std::string &result, const std::string &operands, const std::string &attributes) {
+    body += result + results + " = " + name + " %a0, " + operands + " {" + attributes + "} : " + types + "\n";
+  };
+  layer("%s", "%a1, %a2 from " + states + " bias " + bias, options + comma + "gate_blocks = array<i64: " + list + ">");
+  layer("%t", weight + ", " + recurrence + " from " + states + " bias " + biases, options);
+  row.body = body + "%r = nn.compare eq %s#0, %t#0 : tensor<4x3x20xf32>, tensor<4x3x20xf32>";
+  row.name = name + " of other blocks " + list + " " + options;
+  return row;
+}
+
+TEST(OpTable, GatesElsewhereHaveTheSameBits) {
+  check({sameBitsRow("nn.lstm", {0, 3, 1, 2}, ""), sameBitsRow("nn.lstm", {2, 0, 3, 1}, "reverse"),
+         sameBitsRow("nn.gru", {1, 0, 2}, "linear_before_reset"), sameBitsRow("nn.gru", {2, 1, 0}, "")});
 }
 
 Row scanRow(std::string name, std::vector<std::string> arguments, std::string body) {
