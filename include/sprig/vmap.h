@@ -7,10 +7,11 @@
 namespace sprig {
 
 /// f for each slice of the inputs along their first axis, which is the same for all; results are stacked along a new
-/// first axis. Operations become ones over all slices, and what does not depend on a slice is computed once; those that
-/// cannot run slice by slice within one program (nn.scan), with the same results. What f captures is the same for all
-/// slices. f may take gradients (of each sample: vmap(grad(f))), but sets no parameter, reads no value and draws no
-/// random number: those are errors (usage).
+/// first axis. Operations become ones over all slices (of convolutions by filters of slices: by groups), and what does
+/// not depend on a slice is computed once; branches, loops and gathers of slices by slices run slice by slice within
+/// one program (nn.scan), with the same results. What f captures is the same for all slices. f may take gradients (of
+/// each sample: vmap(grad(f))), but sets no parameter, reads no value and draws no random number: those are errors
+/// (usage).
 SPRIG_API std::vector<Tensor> vmapAll(const TensorFunction &f, std::span<const Tensor> inputs,
                                       Source at = Source::here());
 /// vmap(f)(xs, ys), for a function of tensors to a tensor.

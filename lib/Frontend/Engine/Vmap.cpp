@@ -1,5 +1,6 @@
 // A function's graph, recorded for one slice, on all slices at once.
 #include "sprig/vmap.h"
+#include "lib/Frontend/Bridge.h"
 #include "lib/Frontend/Record.h"
 #include <algorithm>
 #include <map>
@@ -22,7 +23,12 @@ enum class Rule {
   pad,
   matmul,
   linear,
+  after, ///< the first operand, when the others are there
+  norm,  ///< "axis" counts one more; scale and shift broadcast
+  // What the results say too:
   gather,
+  batch,    ///< slices are more samples of the first operand, where they share the others
+  channels, ///< the same; else both operands' slices are groups of channels
 };
 
 const std::map<std::string, Rule> &rules() {
@@ -44,7 +50,17 @@ const std::map<std::string, Rule> &rules() {
                                                    {"nn.pad", Rule::pad},
                                                    {"nn.matmul", Rule::matmul},
                                                    {"nn.linear", Rule::linear},
-                                                   {"nn.gather", Rule::gather}};
+                                                   {"nn.after", Rule::after},
+                                                   {"nn.gather", Rule::gather},
+                                                   {"nn.layer_norm", Rule::norm},
+                                                   {"nn.rms_norm", Rule::norm},
+                                                   {"nn.group_norm", Rule::batch},
+                                                   {"nn.batch_norm", Rule::batch},
+                                                   {"nn.pool", Rule::batch},
+                                                   {"nn.avg_pool", Rule::batch},
+                                                   {"nn.conv_transpose", Rule::batch},
+                                                   {"nn.conv", Rule::channels},
+                                                   {"nn.conv_filter_grad", Rule::channels}};
     for (const char *name : {"add",          "sub",           "mul",   "div",  "rem",      "mod",         "pow",
                              "max",          "min",           "and",   "or",   "xor",      "shl",         "shr",
                              "compare",      "select",        "cast",  "abs",  "neg",      "sign",        "exp",
@@ -72,10 +88,12 @@ struct Operation {
   std::vector<Tensor> operands;
   std::vector<TensorType> results;
 
-  Attr &attr(const char *name) {
-    return *std::find_if(node.attrs.begin(), node.attrs.end(),
-                         [&](const Attr &a) { return std::strcmp(a.name, name) == 0; });
+  Attr *find(const char *name) {
+    auto found = std::find_if(node.attrs.begin(), node.attrs.end(),
+                              [&](const Attr &a) { return std::strcmp(a.name, name) == 0; });
+    return found == node.attrs.end() ? nullptr : &*found;
   }
+  Attr &attr(const char *name) { return *find(name); }
   /// On its operands alone, as a graph of one node.
   Graph graph() const {
     Graph one;
@@ -103,13 +121,18 @@ public:
   std::vector<Tensor> run(std::span<const Tensor> inputs, std::span<const Tensor> captured) {
     for (const Tensor &input : inputs) values.push_back({input, true});
     for (const Tensor &tensor : captured) values.push_back({tensor, false});
+    return carryOutAll();
+  }
+
+private:
+  /// The outputs on all slices; values has the inputs.
+  std::vector<Tensor> carryOutAll() {
     for (const GraphNode &node : graph.nodes) carryOut(node);
     std::vector<Tensor> results;
     for (uint32_t output : graph.outputs) results.push_back(sliced(output));
     return results;
   }
 
-private:
   struct Entry {
     Tensor tensor;
     bool isSliced; ///< has the slices as its first axis
@@ -162,7 +185,12 @@ private:
         type.shape = prepended(count, type.shape);
       }
       auto rule = rules().find(node.op->text);
-      made = rule != rules().end() && applies(rule->second, op, node) ? op.record(at) : oneByOne(node);
+      if (rule != rules().end() && rule->second >= Rule::gather)
+        made = amongOthers(rule->second, op, node);
+      else if (rule != rules().end() && applies(rule->second, op, node))
+        made = op.record(at);
+      if (made.empty()) made = byParts(node);
+      if (made.empty()) made = oneByOne(node);
     }
     for (Tensor &each : made) values.push_back({std::move(each), isSliced});
   }
@@ -221,20 +249,121 @@ private:
         if (isSliced(i)) return false;
       for (uint32_t operand : node.operands) op.operands.push_back(values[operand].tensor);
       return true;
-    case Rule::gather: return gathers(op, node);
+    case Rule::after:
+      for (size_t i = 0; i < node.operands.size(); ++i)
+        op.operands.push_back(i ? values[node.operands[i]].tensor : sliced(node.operands[0]));
+      return true;
+    case Rule::norm:
+      op.operands = {sliced(node.operands[0])};
+      for (size_t i = 1; i < node.operands.size(); ++i)
+        op.operands.push_back(lifted(node.operands[i], rankOf(node.operands[0])));
+      ++op.attr("axis").integer;
+      return true;
+    case Rule::gather:
+    case Rule::batch:
+    case Rule::channels: break;
     }
     return false;
   }
 
-  bool gathers(Operation &op, const GraphNode &node) const {
+  /// Slices as more indices, as more samples, or as more groups of channels; empty where that is not possible.
+  std::vector<Tensor> amongOthers(Rule rule, Operation &op, const GraphNode &node) const {
+    if (rule == Rule::gather) return gathered(op, node);
+    bool othersShared = values[node.operands[0]].isSliced;
+    for (size_t i = 1; i < node.operands.size(); ++i) othersShared &= !values[node.operands[i]].isSliced;
+    if (othersShared) return asSamples(op, node);
+    return rule == Rule::channels ? asGroups(op, node) : std::vector<Tensor>();
+  }
+
+  std::vector<Tensor> asSamples(Operation &op, const GraphNode &node) const {
+    auto merged = [&](const Shape &shape) {
+      Shape result(shape.data(), shape.size());
+      result[0] *= count;
+      return result;
+    };
+    op.operands = {reshaped(sliced(node.operands[0]), merged(typeOf(node.operands[0]).shape))};
+    for (size_t i = 1; i < node.operands.size(); ++i) op.operands.push_back(values[node.operands[i]].tensor);
+    Shape whole = op.results[0].shape;
+    op.results[0].shape = merged(typeOf(node.firstResult).shape);
+    return {reshaped(op.record(at)[0], whole)};
+  }
+
+  /// Of convolutions [N, C, ...] by filters [O, C/groups, ...], and of their filters' gradients.
+  std::vector<Tensor> asGroups(Operation &op, const GraphNode &node) const {
+    if (op.find("channels_last")) return {};
+    const bool isGradient = node.op->text == "nn.conv_filter_grad";
+    auto withChannels = [&](const Shape &shape, int axis) {
+      Shape result(shape.data(), shape.size());
+      result[axis] *= count;
+      return result;
+    };
+    /// Slices in front of the channels, of what has samples.
+    auto channels = [&](uint32_t number) {
+      const Shape &own = typeOf(number).shape;
+      return reshaped(swapped(sliced(number)), withChannels(own, 1));
+    };
+    const uint32_t second = node.operands[1];
+    op.operands = {channels(node.operands[0]),
+                   isGradient ? channels(second) : reshaped(sliced(second), withChannels(typeOf(second).shape, 0))};
+    if (Attr *groups = op.find("groups"))
+      groups->integer *= count;
+    else
+      op.node.attrs.push_back(Attr::of("groups", count));
+    const Shape whole = op.results[0].shape, &own = typeOf(node.firstResult).shape;
+    op.results[0].shape = withChannels(own, isGradient ? 0 : 1);
+    Tensor result = op.record(at)[0];
+    if (isGradient) return {reshaped(result, whole)};
+    Shape apart{own[0], count};
+    for (int i = 1; i < own.rank(); ++i) apart.push_back(own[i]);
+    return {swapped(reshaped(result, apart))};
+  }
+
+  /// The first two axes exchanged.
+  Tensor swapped(const Tensor &x) const {
+    const TensorType &type = x.type();
+    Shape order{1, 0}, shape{type.shape[1], type.shape[0]};
+    for (int i = 2; i < type.shape.rank(); ++i) {
+      order.push_back(i);
+      shape.push_back(type.shape[i]);
+    }
+    return record(opName("nn.transpose"), {x}, {Attr::of("permutation", order)}, {type.dtype, shape}, at);
+  }
+
+  /// A composite operation as the expression that it stands for; empty where it has none, or one with regions.
+  std::vector<Tensor> byParts(const GraphNode &node) const {
+    if (!node.regions.empty()) return {};
+    std::vector<TensorType> operands, results;
+    for (uint32_t operand : node.operands) operands.push_back(typeOf(operand));
+    for (uint32_t i = 0; i < node.resultCount; ++i) results.push_back(typeOf(node.firstResult + i));
+    std::shared_ptr<const Graph> parts = decompose(node, operands, results);
+    if (!parts) return {};
+    for (const GraphNode &part : parts->nodes)
+      if (!part.regions.empty()) return {};
+    Batching inner(*parts, count, at);
+    for (uint32_t operand : node.operands) inner.values.push_back(values[operand]);
+    return inner.carryOutAll();
+  }
+
+  std::vector<Tensor> gathered(Operation &op, const GraphNode &node) const {
     const Entry &x = values[node.operands[0]], &indices = values[node.operands[1]];
-    if (x.isSliced && indices.isSliced) return false;
-    if (x.isSliced)
-      ++op.attr("axis").integer;
-    else if (op.attr("axis").integer != 0)
-      return false; // the slices would come behind other axes
+    if (x.isSliced && indices.isSliced) return {};
     op.operands = {x.tensor, indices.tensor};
-    return true;
+    int64_t &axis = op.attr("axis").integer;
+    if (x.isSliced) {
+      ++axis;
+      return op.record(at);
+    }
+    // Slices come where the axis was.
+    const Shape &own = typeOf(node.firstResult).shape;
+    Shape order{axis}, shape;
+    for (int i = 0; i <= own.rank(); ++i) {
+      if (i != axis) order.push_back(i);
+      shape.push_back(i == axis ? count : own[i - (i > axis)]);
+    }
+    const TensorType whole = op.results[0];
+    op.results[0].shape = shape;
+    Tensor result = op.record(at)[0];
+    return {axis == 0 ? result : record(opName("nn.transpose"), {result}, {Attr::of("permutation", order)}, whole, at)};
   }
 
   /// The operation on one slice after the other, as one nn.scan.
@@ -293,49 +422,6 @@ std::vector<Tensor> vmapAll(const TensorFunction &f, std::span<const Tensor> inp
   std::vector<Tensor> captured;
   Graph graph = traceRegion(types, f, captured, at);
   return Batching(graph, inputs[0].type().shape[0], at).run(inputs, captured);
-}
-
-namespace {
-/// The rows of a unit matrix, each of this type.
-Tensor unitRows(const TensorType &type, Source at) {
-  int64_t n = type.elements();
-  const TensorType index{DType::i64, {n, n}};
-  Tensor row = record(opName("nn.iota"), {}, {Attr::of("axis", 0)}, index, at);
-  Tensor column = record(opName("nn.iota"), {}, {Attr::of("axis", 1)}, index, at);
-  Tensor isOn = record(opName("nn.compare"), {row, column}, {Attr::word("predicate", "predicate eq")},
-                       {DType::boolean, index.shape}, at);
-  Tensor flat = record(opName("nn.cast"), {isOn}, {}, {type.dtype, index.shape}, at);
-  return record(opName("nn.reshape"), {flat}, {}, {type.dtype, prepended(n, type.shape)}, at);
-}
-} // namespace
-
-Tensor jacobian(const std::function<Tensor(Tensor)> &f, const Tensor &x, Source at) {
-  requireDefined(x, "jacobian", "what the derivative is taken by", at);
-  Tensor root = x.requireGrad(at), y = f(root);
-  requireDefined(y, "jacobian", "the function's result", at);
-  const TensorType own = y.type();
-  if (!isFloat(own.dtype)) fail(at, "jacobian", "the function gives " + describe(own) + ", expected floats");
-  if (own.elements() == 0) fail(at, "jacobian", "the function gives " + describe(own) + ", which has no elements");
-  auto pullBack = [&](std::span<const Tensor> seed) {
-    return grad({&y, 1}, {&root, 1}, {.createGraph = true, .seeds = {seed[0]}}, at);
-  };
-  Tensor seeds = unitRows(own, at), rows = vmapAll(pullBack, {&seeds, 1}, at)[0];
-  Shape shape = own.shape;
-  if (shape.rank() + x.rank(at) > Shape::kMaxRank)
-    fail(at, "jacobian",
-         "has more than " + std::to_string(Shape::kMaxRank) + " axes, those of " + describe(own) + " and of " +
-             describe(x.type(at)));
-  for (int64_t n : x.shape(at)) shape.push_back(n);
-  return record(opName("nn.reshape"), {rows}, {}, {x.dtype(at), shape}, at);
-}
-
-Tensor hessian(const std::function<Tensor(Tensor)> &f, const Tensor &x, Source at) {
-  auto gradient = [&](Tensor v) {
-    Tensor root = v.requireGrad(at), y = f(root);
-    requireDefined(y, "hessian", "the function's result", at);
-    return grad(y, root, {.createGraph = true}, at);
-  };
-  return jacobian(gradient, x, at);
 }
 
 } // namespace sprig

@@ -1,10 +1,13 @@
 // vmap against the same function slice by slice, with the same bits; Jacobians and Hessians against formulas.
 #include "sprig/vmap.h"
+#include "lib/Frontend/Bridge.h"
+#include "lib/Frontend/Record.h"
 #include "sprig/control.h"
 #include "sprig/function.h"
 #include "sprig/ops.h"
 #include "test/unit/Frontend/Expect.h"
 #include <cmath>
+#include <set>
 
 using namespace sprig;
 
@@ -27,8 +30,21 @@ void expectAsLoop(const char *name, const Tensor &x, const Tensor &y, const Func
   expectSameBits(compile(batched)(x, y), want);
 }
 
+/// Whether slices are carried out one after the other.
+bool isLoop(const Tensor &x, const Tensor &y, const Function &f) {
+  auto batched = [&](std::span<const Tensor> in) {
+    return vmapAll([&](std::span<const Tensor> slice) { return std::vector<Tensor>{f(slice[0], slice[1])}; }, in);
+  };
+  std::vector<Tensor> captured;
+  const TensorType types[] = {x.type(), y.type()};
+  frontend::Graph graph = frontend::traceRegion(types, batched, captured, Source::here());
+  return frontend::printGraph(graph).find("nn.scan") != std::string::npos;
+}
+
 TEST(Vmap, EqualsALoop) {
   Tensor x = sample({4, 2, 3}), y = sample({4, 3}, 1), w = sample({3, 5}, 2), shared = sample({2, 3}, 3);
+  auto image = [](const Tensor &a) { return a.reshape({1, 2, 3}); };
+  auto filter = [](const Tensor &b) { return cat({b, b * 2, -b, b + 1}).reshape({3, 2, 2}); };
   const std::pair<const char *, Function> rows[] = {
       {"elements", [](Tensor a, Tensor b) { return exp(a) * b + where(a > 0, a, b / 2); }},
       {"shared", [=](Tensor a, Tensor b) { return a * shared + sum(shared) - b; }},
@@ -52,11 +68,39 @@ TEST(Vmap, EqualsALoop) {
       {"gather of slices by slices", [](Tensor a, Tensor b) { return take(b, argmax(a, 1), 0); }},
       {"elements gathered", [](Tensor a, Tensor) { return gather(a, 1, argsort(a, 1)); }},
       {"layer norm", [](Tensor a, Tensor b) { return layerNorm(a, 3, b); }},
+      {"layer norm of slices", [](Tensor a, Tensor b) { return layerNorm(a, {2, 3}, a, a * 2) + rmsNorm(a, 3, b); }},
+      {"rows normalised", [=](Tensor a, Tensor) { return layerNorm(a, 3, shared[0], shared[1]); }},
+      {"channels normalised",
+       [=](Tensor a, Tensor) {
+         return groupNorm(image(a), 2, shared(all, 0), shared(all, 1)) +
+                batchNorm(image(a), shared(all, 0), exp(shared(all, 1)));
+       }},
+      {"groups of slices", [=](Tensor a, Tensor b) { return groupNorm(image(a), 2, b(Slice(0, 2)), b(Slice(1, 3))); }},
+      {"pools", [=](Tensor a, Tensor) { return maxPool1d(image(a), 2) + avgPool1d(image(a), 2); }},
       {"convolution", [](Tensor a, Tensor) { return conv1d(a, ones({1, 2, 2})); }},
+      {"convolution by slices", [=](Tensor a, Tensor b) { return conv1d(image(a), filter(b)); }},
+      {"convolution of what is shared", [=](Tensor, Tensor b) { return conv1d(image(shared), filter(b)); }},
+      {"groups of channels",
+       [=](Tensor a, Tensor b) { return conv1d(image(a), b.reshape({3, 1, 1})(Slice(0, 2)), {}, {.groups = 2}); }},
+      {"convolution turned", [=](Tensor a, Tensor) { return convTranspose1d(image(a), sample({2, 3, 2})); }},
+      {"gradients of filters",
+       [=](Tensor a, Tensor) {
+         return grad([=](Tensor v) { return sum(square(conv1d(image(a), v))); })(filter(shared[0]));
+       }},
+      {"losses",
+       [=](Tensor a, Tensor b) {
+         return crossEntropy(a, Tensor({2, 0})) + mseLoss(b, b * 2) + huberLoss(b, shared[0]) + l1Loss(b, b + 3);
+       }},
+      {"gradients of losses",
+       [](Tensor a, Tensor) { return grad([](Tensor v) { return crossEntropy(v, Tensor({2, 0})); })(a); }},
       {"branches", [](Tensor a, Tensor b) { return cond(sum(b) > 0, [&] { return a * 2; }, [&] { return -a; }); }},
       {"gradients", [=](Tensor a, Tensor) { return grad([=](Tensor v) { return sum(tanh(matmul(v, w))); })(a); }},
   };
-  for (auto &[name, f] : rows) expectAsLoop(name, x, y, f);
+  const std::set<std::string> loops = {"branches", "gather of slices by slices"};
+  for (auto &[name, f] : rows) {
+    expectAsLoop(name, x, y, f);
+    EXPECT_EQ(isLoop(x, y, f), loops.count(name) > 0) << name;
+  }
 }
 
 TEST(Vmap, NestsAndHasGradients) {
