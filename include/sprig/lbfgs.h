@@ -30,7 +30,8 @@ public:
   explicit Lbfgs(const Parameters &parameters, const LbfgsOptions &options = {}, Source at = Source::here());
   /// Goes on until one of the options ends it; gives the loss that it began with. `loss` computes it from what the
   /// parameters hold then, of the same samples each time; its gradients are taken here. Waits. Not within a compiled
-  /// function; `loss` may be one. Throws Error (usage) where a parameter is frozen.
+  /// function; `loss` may be one. Throws Error (usage) where a parameter is frozen. Where something is thrown, by
+  /// `loss` too, parameters and state are as they were before.
   double step(const std::function<Tensor()> &loss, Source at = Source::here()) const;
 
   const std::vector<Parameter> &parameters() const;

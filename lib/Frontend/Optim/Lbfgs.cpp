@@ -32,6 +32,7 @@ struct Lbfgs::State {
   // gradient; differences of gradients and of parameters, the oldest first.
   Parameter numbers, direction, gradient, changes, moves;
 
+  double step(const std::function<Tensor()> &loss, Source at);
   Tensor flatten(const std::vector<Tensor> &tensors, Source at) const {
     std::vector<Tensor> rows;
     for (const Tensor &each : tensors) rows.push_back(reshape({each, at}, {-1}));
@@ -142,6 +143,23 @@ private:
   Source at;
 };
 
+/// What a step changes, as it was before: a step that throws has changed nothing.
+class Before {
+public:
+  Before(std::vector<Parameter> changed, Source at) : changed(std::move(changed)), at(at) {
+    for (const Parameter &each : this->changed) values.push_back(each.value(at).detach(at));
+  }
+  void restore() const {
+    for (size_t i = 0; i < changed.size(); ++i) changed[i].set(values[i], at);
+    frontend::endLineage();
+  }
+
+private:
+  std::vector<Parameter> changed;
+  std::vector<Tensor> values;
+  Source at;
+};
+
 /// The inverse Hessian that the pairs and `scale` stand for, times -gradient: the two-loop recursion.
 Tensor descent(const Tensor &gradient, const Tensor &changes, const Tensor &moves, int64_t pairs, double scale,
                Source at) {
@@ -174,6 +192,19 @@ double Lbfgs::step(const std::function<Tensor()> &loss, Source at) const {
     if (!parameter.trainable()) fail(at, kStepWhat, "parameter '" + parameter.name() + "' is frozen");
   for (const Parameter *each : {&s.direction, &s.gradient, &s.changes, &s.moves})
     frontend::follow(*each, s.parameters[0], at);
+  std::vector<Parameter> changed = s.parameters;
+  for (const Parameter *each : {&s.direction, &s.gradient, &s.changes, &s.moves}) changed.push_back(*each);
+  Before before(std::move(changed), at);
+  try {
+    return s.step(loss, at);
+  } catch (...) {
+    before.restore();
+    throw;
+  }
+}
+
+double Lbfgs::State::step(const std::function<Tensor()> &loss, Source at) {
+  State &s = *this;
   Run run(
       loss,
       [&](const Tensor &value) {

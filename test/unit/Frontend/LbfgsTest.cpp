@@ -131,6 +131,33 @@ TEST(Lbfgs, goesOnFromACheckpoint) {
   EXPECT_EQ(ends[0], ends[1]);
 }
 
+/// The loss throws at its n-th evaluation: in front of, within and behind line searches.
+TEST(Lbfgs, aStepThatThrowsChangesNothing) {
+  for (LineSearchRule rule : {LineSearchRule::none, LineSearchRule::strongWolfe})
+    for (int64_t fails : {1, 2, 3, 7}) {
+      SCOPED_TRACE(fails);
+      std::vector<double> start = {-1.2, 1};
+      Parameter p{Tensor(start)}, alike{Tensor(start)};
+      optim::Lbfgs optimizer({p}, {.lr = 0.01, .lineSearch = rule}), other({alike}, {.lr = 0.01, .lineSearch = rule});
+      auto loss = [](const Parameter &at) { return [at] { return rosenbrock(at.value()); }; };
+      optimizer.step(loss(p));
+      other.step(loss(alike));
+      int64_t evaluations = 0;
+      auto throwing = [&] {
+        if (++evaluations == fails) throw std::runtime_error("no more samples");
+        return rosenbrock(p.value());
+      };
+      EXPECT_THROW(optimizer.step(throwing), std::runtime_error);
+      nn::StateDict state = optimizer.stateDict(), expected = other.stateDict();
+      ASSERT_EQ(state.size(), expected.size());
+      for (size_t i = 0; i < state.size(); ++i) expectSameBits(state[i].value, expected[i].value);
+      expectSameBits(p.value(), alike.value());
+      // As if nothing had been.
+      EXPECT_EQ(optimizer.step(loss(p)), other.step(loss(alike)));
+      expectSameBits(p.value(), alike.value());
+    }
+}
+
 TEST(Lbfgs, endsWhereThereIsNothingToDo) {
   Parameter p(Tensor({1.0, 1.0}));
   optim::Lbfgs optimizer({p});
