@@ -109,11 +109,14 @@ std::pair<Tensor, Tensor> TrainingPrograms::given(const Fields &results) const {
 
 std::pair<Tensor, Tensor> TrainingPrograms::step(const data::Batch &batch) const {
   Fields results = stepProgram(fieldsOf(batch, at), batch.samplesOfRanks());
-  // A pass without samples has drawn nothing; the first rank has some in each.
+  // A pass without samples has drawn nothing and left the module's buffers alone; the first rank has some in each.
   if (options.group && !isEnough(batch.samplesOfRanks())) {
     RandomState now = randomState();
     Tensor first = options.group->broadcast(Tensor({int64_t(now.seed), int64_t(now.draws)}), 0, at);
     setRandomState({now.seed, uint64_t(first.data<int64_t>(at)[1])});
+    NoGrad quiet;
+    for (const Parameter &buffer : training.module->buffers())
+      buffer.set(options.group->broadcast(buffer.value(at).detach(at), 0, at), at);
   }
   return given(results);
 }

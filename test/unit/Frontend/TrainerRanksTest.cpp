@@ -134,6 +134,42 @@ TEST(TrainerRanks, BatchNormsSeeAllSamples) {
 }
 
 namespace {
+/// A layer whose passes change state that no sample decides.
+struct BoundedNet : nn::Module {
+  nn::Linear a = add("a", nn::Linear(kFeatures, 16)), b = add("b", nn::Linear(16, kClasses));
+  Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy(b(relu(a(x))), y); }
+  optim::Optimizer configureOptimizers() const { return optim::sgd(*this, {.lr = 0.1}); }
+};
+} // namespace
+
+// Ranks without samples take over what the others' passes have made of a norm's vectors.
+TEST(TrainerRanks, BuffersStayAlikeWhereRanksHaveNoSamples) {
+  auto run = [](int ranks, bool compiles) {
+    nn::StateDict state;
+    dist::spawn(ranks, [&](dist::Group &group) {
+      manualSeed(5);
+      BoundedNet net;
+      nn::spectralNorm(net.a);
+      data::Loader train(points(50), {.batch = 24, .shuffle = 3, .workers = 0}); // the last batch has 2
+      Trainer({.maxEpochs = 2, .compile = compiles, .group = &group, .print = false}).fit(net, train);
+      group.checkReplicas(net);
+      if (group.rank() == 0) state = net.stateDict();
+    });
+    return state;
+  };
+  nn::StateDict one = run(1, true);
+  for (int ranks : {2, 3, 4})
+    for (bool compiles : {true, false}) {
+      nn::StateDict state = run(ranks, compiles);
+      ASSERT_EQ(state.size(), one.size());
+      for (size_t i = 0; i < one.size(); ++i) {
+        std::vector<float> a = state[i].value.toVector<float>(), b = one[i].value.toVector<float>();
+        for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << ranks << " ranks, " << one[i].name;
+      }
+    }
+}
+
+namespace {
 struct WideNet : nn::Module {
   nn::Linear a = add("a", nn::Linear(kFeatures, 1500)), b = add("b", nn::Linear(1500, kClasses));
   Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy(b(tanh(a(x))), y); }
