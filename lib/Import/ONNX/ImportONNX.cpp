@@ -36,11 +36,8 @@ static InterfaceValue describeValue(const onnx::ValueInfoProto &info, bool isInp
 }
 
 template <typename Nodes> static bool draws(const Nodes &nodes) {
-  static const std::set<std::string> kDrawing = {"Bernoulli",        "Multinomial",   "RandomNormal",
-                                                 "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
   return llvm::any_of(nodes, [](const onnx::NodeProto &node) {
-    bool trains = node.op_type() == "Dropout" && node.input_size() > 2;
-    return trains || kDrawing.count(node.op_type()) ||
+    return table().draws(normalizeDomain(node.domain()), node) ||
            llvm::any_of(node.attribute(), [](const auto &attribute) { return draws(attribute.g().node()); });
   });
 }

@@ -13,6 +13,8 @@
 namespace sprig::onnximport {
 
 RandomWords::RandomWords(Node &n) {
+  if (!table().draws(normalizeDomain(n.proto.domain()), n.proto))
+    throw std::logic_error("the table does not say that " + n.proto.op_type() + " draws random numbers");
   EmitState &state = n.importer.emitState();
   if (state.rolledLoops > 0) throw NeedsNumber();
   if (state.training) n.unsupported("draws random numbers, which would be the same in all steps of training");
@@ -137,6 +139,9 @@ void addRandom(Table &t) {
   t.add("RandomNormalLike", {1, 22}, randomNormalLike);
   t.add("Bernoulli", {15, 22}, bernoulli);
   t.add("Multinomial", {7, 22}, multinomial);
+  for (const char *op :
+       {"RandomUniform", "RandomUniformLike", "RandomNormal", "RandomNormalLike", "Bernoulli", "Multinomial"})
+    t.draws(op);
 }
 
 } // namespace sprig::onnximport

@@ -260,6 +260,7 @@ void addShapes(Table &t) {
   t.add("Shape", {1, 13, 15, 19, 21, 23, 24, 25}, shapeOf);
   t.add("Size", {1, 13, 19, 21, 23, 24, 25}, sizeOf);
   t.add("Dropout", {6, 7, 10, 12, 13, 22}, dropout);
+  t.draws("Dropout", [](const onnx::NodeProto &node) { return node.input_size() > 2; }); // in training mode
 }
 
 } // namespace sprig::onnximport

@@ -2,6 +2,7 @@
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNUnary.h"
 #include "dialects/NN/NNYield.h"
 #include "lib/Import/ONNX/Counted.h"
 #include "lib/Import/ONNX/DataControl.h"
@@ -137,6 +138,17 @@ Value scalarOf(Node &n, unsigned input, double otherwise) {
   return n.reshape(n.in(input), {});
 }
 
+/// The share of a union from which on boxes are one; checked when it runs where it is not known before.
+Value shareOf(Node &n) {
+  Value share = scalarOf(n, 3, 0);
+  if (ElementsAttr known = n.constantOf(share)) {
+    double value = realsOf(known)[0];
+    n.require(value >= 0 && value <= 1, "has iou_threshold " + std::to_string(value) + "; expected 0 to 1");
+    return share;
+  }
+  return n.op<ir::InRangeOp>({share}, {n.real("low", 0), n.real("high", 1)});
+}
+
 /// Boxes behind those that count are none: their scores are above nothing.
 Value scoresThatCount(Node &n, Value scores) {
   for (unsigned i = 0; i < n.inputs(); ++i) {
@@ -165,7 +177,7 @@ void nonMaxSuppression(Node &n) {
   Value otherwise = n.has(4) ? lowest : n.scalar(-std::numeric_limits<float>::max(), n.f32());
   scores = n.select(n.compare(ir::ComparePredicate::gt, scores, threshold), scores, otherwise);
   scores = scoresThatCount(n, scores);
-  Value kept = keptSteps(n, readBoxes(n, boxes, b[0], b[1]), scores, scalarOf(n, 3, 0), most);
+  Value kept = keptSteps(n, readBoxes(n, boxes, b[0], b[1]), scores, shareOf(n), most);
   keptRows(n, kept, most);
 }
 

@@ -10,6 +10,13 @@ void Table::add(const char *op, std::initializer_list<int> sinceVersions, Import
       throw std::logic_error(std::string("two rows for ") + op + " since " + std::to_string(version));
 }
 
+void Table::draws(const char *op, bool (*when)(const onnx::NodeProto &)) { drawing[op] = when; }
+
+bool Table::draws(const std::string &domain, const onnx::NodeProto &node) const {
+  auto found = drawing.find(node.op_type());
+  return domain.empty() && found != drawing.end() && found->second(node);
+}
+
 void Table::refuse(std::initializer_list<const char *> ops, const char *reason) {
   for (const char *op : ops)
     if (!reasons.emplace(op, reason).second) throw std::logic_error(std::string("two reasons against ") + op);

@@ -13,16 +13,21 @@ class Table {
 public:
   /// Adds a row per version. A second row for the same operator and version is a mistake of the program: it throws.
   void add(const char *op, std::initializer_list<int> sinceVersions, ImportFunction import, const char *domain = "");
+  /// Says of which nodes of an operator results are a generator's, so that nobody compares their values with others'.
+  /// A row that draws without it throws (RandomWords).
+  void draws(const char *op, bool (*when)(const onnx::NodeProto &) = [](const onnx::NodeProto &) { return true; });
   /// States why an operator is not supported.
   void refuse(std::initializer_list<const char *> ops, const char *reason);
 
   /// The newest row that is not above the opset, or null.
   ImportFunction find(const std::string &domain, const std::string &op, int64_t opset) const;
   const char *reasonAgainst(const std::string &op) const;
+  bool draws(const std::string &domain, const onnx::NodeProto &node) const;
   std::vector<ONNXOperator> rows() const;
 
 private:
   std::map<std::tuple<std::string, std::string>, std::map<int, ImportFunction>> entries;
+  std::map<std::string, bool (*)(const onnx::NodeProto &)> drawing;
   std::map<std::string, const char *> reasons;
 };
 
