@@ -30,6 +30,9 @@ inline constexpr llvm::StringLiteral kSharesAttr = "dist.shares";
 /// On all-reduces, reduce-scatters and all-gathers, of all ranks: nothing of the step waits for the result but what may
 /// come at its end.
 inline constexpr llvm::StringLiteral kLateAttr = "dist.late";
+/// The same, an integer: late ones that say so come in the order of these numbers, where others could come in their
+/// places; as one rank's backward pass makes what they sum.
+inline constexpr llvm::StringLiteral kOrderAttr = "dist.order";
 /// On functions, in words: of which gradients the factors are gathered.
 inline constexpr llvm::StringLiteral kFactorsAttr = "dist.factors";
 /// On meshes, and then on programs: what an all-reduce of their ranks is expected to take, in seconds, and in bytes/s

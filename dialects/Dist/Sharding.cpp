@@ -1,4 +1,5 @@
 // The sharding attribute: its text, and what it has to keep to.
+#include "dialects/Dist/CollectiveOrder.h"
 #include "dialects/Dist/Dist.h"
 #include "runtime/collective/Piece.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -164,6 +165,12 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return success();
     return op->emitOpError() << "expected '" << kSharesAttr << "' as the samples of each rank, beside '" << kRankAttr
                              << "' that says whose the function is, found " << attribute.getValue();
+  }
+  if (attribute.getName() == kOrderAttr) {
+    if (mayBeLate(op) && isa<IntegerAttr>(attribute.getValue())) return success();
+    return op->emitOpError() << "expected '" << kOrderAttr
+                             << "' as an integer, on an all-reduce, a reduce-scatter or an all-gather, found "
+                             << attribute.getValue();
   }
   if (attribute.getName() == kShardingAttr) {
     auto value = op->getAttrOfType<TypedAttr>("value");

@@ -23,6 +23,10 @@ struct FunctionOptions {
   /// dist::BatchShare in the function says how many samples all have, shares of several sizes. A function that runs as
   /// it is written adds up as it is written.
   FactorPolicy factors = FactorPolicy::never;
+  /// Most bytes of sums over ranks that go together; 1: each by itself; 0: what the first rank expects to be hidden
+  /// best behind the rest of the function, for which all ranks meet at its first call. Sums go in the order in which
+  /// they are written, with 0 in that in which the first rank makes what is summed. It never changes a bit.
+  int64_t bucketBytes = int64_t(1) << 20;
   /// Axes that are as long as each call says, all of them the same: programs for lengths up to powers of two, and up to
   /// `longest`, serve all calls, with the bits of a program of that very length (docs/lengths.md). Each is recorded at
   /// up to five of its lengths, and refused (unsupported) where these are not one program but for the length; what the
@@ -71,6 +75,7 @@ public:
   bool enabled() const;
   /// Why it was recorded, one line each time.
   std::vector<std::string> recordings() const;
+  int64_t bucketBytes() const;
 
 private:
   struct Impl;
@@ -156,6 +161,8 @@ public:
   bool enabled() const { return core->enabled(); }
   /// Why it was recorded, one line each time; the first is the first call.
   std::vector<std::string> recordings() const { return core->recordings(); }
+  /// Most bytes of sums over ranks that go together in the newest program, on this rank; 0: there is none of ranks.
+  int64_t bucketBytes() const { return core->bucketBytes(); }
   const F &body() const { return *f; }
 
 private:

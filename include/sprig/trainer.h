@@ -63,6 +63,10 @@ struct TrainerOptions {
   /// Whether ranks gather the factors of gradients of dense layers and each multiplies them, where that moves fewer
   /// bytes than their sums (docs/distributed.md): of compiled steps of one pass. The order of sums is another then.
   FactorPolicy factors = FactorPolicy::never;
+  /// Most bytes of gradients that go together, of compiled steps; 1: each tensor by itself; 0: what is expected to be
+  /// hidden best behind the backward pass, and of calls of several steps behind the next one's, by the machine's model
+  /// and the link between the ranks. The first rank chooses for all. It never changes a bit.
+  int64_t bucketBytes = 0;
   /// Compiled steps that go together as one program (Keras: steps_per_execution), up to 256: less is handed over, and
   /// of ranks a step begins while gradients of the one before travel. What is left at the end of an epoch, and up to a
   /// checkpoint, are single steps. The bits are the same.
@@ -93,7 +97,8 @@ struct FitResult {
   std::vector<float> losses;       ///< of this run's steps
   int64_t steps = 0;               ///< done in all
   double secondsPerEpoch = 0, samplesPerSecond = 0;
-  bool stopped = false; ///< by onEpochEnd
+  bool stopped = false;    ///< by onEpochEnd
+  int64_t bucketBytes = 0; ///< of gradients that went together at most, given or chosen; 0: of no several ranks
   optim::Optimizer optimizer;
 };
 

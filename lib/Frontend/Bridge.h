@@ -6,7 +6,9 @@
 #include "lib/Frontend/Base/Devices.h"
 #include "lib/Frontend/Graph.h"
 #include "lib/Lengths/Length.h"
+#include "lib/Machine/ExpectedLink.h"
 #include "sprig/options.h"
+#include <optional>
 #include <string>
 
 namespace sprig::rt::comm {
@@ -40,12 +42,21 @@ public:
   virtual std::unique_ptr<Plan> once(DeviceId device) const = 0;
 };
 
+/// How late sums over ranks go: the same on all ranks, but for the link.
+struct RankBuckets {
+  int64_t bytes = int64_t(1) << 20;               ///< most that go together; of those that are to be chosen 0
+  std::optional<int64_t> turn = {};               ///< of calls that go together (nn.repeat_turn)
+  std::vector<int64_t> order = {};                ///< of all all-reduces (dist.order); empty: as they stand
+  std::optional<machine::ExpectedLink> link = {}; ///< as this rank takes it to be, where anybody has asked
+};
+
 /// What collectives of a plan are of.
 struct PlanRanks {
   std::shared_ptr<rt::comm::RankGroup> group = nullptr; ///< null: it has none
   /// That all ranks together have, each its even share (dist::Group::rowsOf) as the first axis of its inputs; 0: not
   /// known, and all ranks have inputs of the same shapes.
   int64_t samples = 0;
+  RankBuckets buckets = {};
 };
 /// Most calls that one program may be.
 inline constexpr int64_t kMostRepetitions = 256;
@@ -58,6 +69,11 @@ inline constexpr int64_t kMostRepetitions = 256;
 std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
                                   const std::string &name, std::vector<DeviceId> devices = {0}, PlanRanks ranks = {},
                                   int64_t repetitions = 1);
+
+/// What is expected to hide the most of a graph's sums over ranks, of so many repetitions as one program: bytes where
+/// `ranks` has none, and the turn. Links are known.
+RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
+                          const std::string &name, const PlanRanks &ranks, int64_t repetitions);
 
 /// One function of a package.
 struct PackageEntry {

@@ -29,6 +29,7 @@ public:
       for (Operation *op : bucket.members) op->removeAttr(dist::kLateAttr);
     for (Bucket &bucket : late)
       for (Operation *op : bucket.members) op->setAttr(dist::kLateAttr, said);
+    for (Operation &op : block) op.removeAttr(dist::kOrderAttr);
     for (Bucket &bucket : prompt) join(bucket);
     for (Bucket &bucket : late) join(bucket);
   }

@@ -27,6 +27,17 @@ bool isOfOneKind(Operation *a, Operation *b) {
          getElementTypeOrSelf(a->getOperand(0)) == getElementTypeOrSelf(b->getOperand(0));
 }
 
+// Those that say a place in the order (dist.order) take the places of each other by it.
+void orderBySaid(SmallVectorImpl<Operation *> &ops) {
+  auto orderOf = [](Operation *op) { return op->getAttrOfType<IntegerAttr>(dist::kOrderAttr); };
+  SmallVector<Operation *> said;
+  llvm::copy_if(ops, std::back_inserter(said), orderOf);
+  llvm::stable_sort(said, [&](Operation *a, Operation *b) { return orderOf(a).getInt() < orderOf(b).getInt(); });
+  auto next = said.begin();
+  for (Operation *&op : ops)
+    if (orderOf(op)) op = *next++;
+}
+
 class Planner {
 public:
   Planner(Block &block, int64_t most, bool isOfOneRank)
@@ -125,6 +136,7 @@ SmallVector<Planner::Operations> Planner::findLevels() const {
 }
 
 void Planner::joinFirst(Operations &ops) {
+  orderBySaid(ops);
   // What stands behind a fence stays there.
   for (Operation *op : ops)
     if (unsigned passed = fencesOf(plan.behind[op])) needs[op] = std::max(needs[op], fences[passed - 1]);

@@ -70,7 +70,8 @@ def BucketCollectives : Pass<"sprig-bucket-collectives", "::mlir::func::FuncOp">
     come when they are back. In a program that is one rank's alone
     (`dist.rank`) those count as late that are marked so (`dist.late`), and where any are marked those alone, which may
     need each other: a gather of updated parameters comes behind the updates that it needs, in front of the next ones.
-    Late ones are marked behind the pass. Nothing passes a barrier.
+    Late ones are marked behind the pass. Those that say a place in the order (`dist.order`) come by it, whatever the
+    order of the function is. Nothing passes a barrier.
     What is joined, and the order of all collectives, follow from what they need of each other, the order of the function
     and the sizes of its wholes, which are the same on all ranks, be their shares of a batch what they may. Each tensor
     is cut into pieces by itself, so bits do not depend on it. One of more bytes stays alone.

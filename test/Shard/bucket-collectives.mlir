@@ -202,3 +202,20 @@ func.func @waited_for(%x: tensor<8xf32>) -> (tensor<8xf32>, tensor<4xf32>) {
   %t = dist.all_to_all %q on @mesh ["data"] : tensor<4xf32> -> tensor<4xf32>
   return %w, %t : tensor<8xf32>, tensor<4xf32>
 }
+
+// Late ones may say their order, whatever that of the function is; who says nothing keeps its place.
+// CHECK-LABEL: @said
+// CHECK: %[[A:.*]] = nn.exp
+// CHECK-NEXT: %[[B:.*]] = nn.sin
+// CHECK-NEXT: dist.all_reduce sum %[[B]] on @mesh ["data"] {dist.late} : tensor<16xf32>
+// CHECK-NEXT: dist.all_reduce max %{{.*}} on @mesh ["data"] {dist.late} : tensor<16xf32>
+// CHECK-NEXT: dist.all_reduce sum %[[A]] on @mesh ["data"] {dist.late} : tensor<16xf32>
+// CHECK-NEXT: return
+func.func @said(%x: tensor<16xf32>) -> (tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) {
+  %a = nn.exp %x : tensor<16xf32>
+  %b = nn.sin %x : tensor<16xf32>
+  %0 = dist.all_reduce sum %a on @mesh ["data"] {dist.order = 7} : tensor<16xf32>
+  %1 = dist.all_reduce max %x on @mesh ["data"] : tensor<16xf32>
+  %2 = dist.all_reduce sum %b on @mesh ["data"] {dist.order = 5} : tensor<16xf32>
+  return %0, %1, %2 : tensor<16xf32>, tensor<16xf32>, tensor<16xf32>
+}

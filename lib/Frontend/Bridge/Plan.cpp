@@ -2,8 +2,7 @@
 #include "dialects/NN/Attributes.h"
 #include "lib/Frontend/Base/DeviceThreads.h"
 #include "lib/Frontend/Base/DevicesUsed.h"
-#include "lib/Frontend/Bridge/Entries.h"
-#include "lib/Frontend/Bridge/RankFacts.h"
+#include "lib/Frontend/Bridge/PlanFunction.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "runtime/comm/GroupHandle.h"
@@ -183,19 +182,15 @@ private:
 std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const StateSlot> states,
                                             const CompileOptions &given, const std::string &name,
                                             std::vector<DeviceId> devices, PlanRanks ranks, int64_t repetitions) {
-  PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
-  for (StateSlot &slot : entry.states) slot.initial = nullptr; // the memory comes with each run
-  CompileOptions options = bridge::entryOptions(given, name);
-  options.freeze = false;
-  options.math = MathMode::strict; // one operation or many in a plan, the bits are the same
+  CompileOptions options = given;
   options.prepare &= repetitions == 1;
   std::vector<uint8_t> bytes;
   {
     bridge::Workspace work;
-    mlir::func::FuncOp function = bridge::EntryBuilder(*work.module).add(entry);
-    if (ranks.group) bridge::chooseFactors(function, ranks, options);
+    mlir::func::FuncOp function = bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
     if (repetitions > 1) {
       mlir::Builder b(function.getContext());
+      if (ranks.buckets.turn) function->setAttr(ir::kRepeatTurnAttr, b.getI64IntegerAttr(*ranks.buckets.turn));
       function->setAttr(ir::kRepeatAttr, b.getI64IntegerAttr(repetitions));
       function->setAttr(ir::kRepeatEntryAttr, b.getStringAttr(CompiledPlan::repeatedName(name)));
     }

@@ -79,6 +79,14 @@ frontend::RankDevices takeDevices(int ranks, const std::vector<Device> &given, S
   return frontend::RankDevices(devicesOf(ranks, given, at));
 }
 
+/// What a rank has thrown is the caller's; who synchronizes later has no part in it.
+void forgetFailures(frontend::DeviceId device) {
+  frontend::flushDevice(device, /*wake=*/false);
+  frontend::Engine &engine = frontend::Engine::of(frontend::computeLane(device));
+  engine.drain();
+  (void)engine.takeFailure();
+}
+
 struct Closed {
   frontend::RankEnd &end;
   ~Closed() { end.close(); }
@@ -129,6 +137,7 @@ void spawnFrom(int ranks, const std::function<void(Group &)> &body, const SpawnO
     if (!result.thrown) return impl->settle();
     Status status(SPRIG_RT_CANCELLED, result.text);
     transport.fail(status); // what this rank has asked for and the others have not ends
+    forgetFailures(*frontend::deviceOfThisRank());
     return status;
   });
   random.follow(randoms[0]);

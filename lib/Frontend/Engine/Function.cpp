@@ -1,5 +1,6 @@
 // compile(): which variant a call runs, and why one is recorded.
 #include "sprig/function.h"
+#include "lib/Frontend/Engine/BucketChoices.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/GrowingCall.h"
 #include "lib/Frontend/Engine/RankScope.h"
@@ -110,6 +111,7 @@ struct FunctionCore::Impl {
   struct Own {
     std::mutex mutex;
     Variants variants;
+    BucketChoices choices;
   };
   mutable std::mutex mutex;    // guards what follows; nobody waits for a rank under it
   std::map<DeviceId, Own> own; // by a rank's device; of who is no rank by the first one
@@ -177,6 +179,9 @@ struct FunctionCore::Impl {
 };
 
 FunctionCore::FunctionCore(FunctionOptions options, Source at) : impl(std::make_unique<Impl>()) {
+  if (options.bucketBytes < 0)
+    frontend::fail(at, options.name,
+                   "bucketBytes is " + std::to_string(options.bucketBytes) + ", expected 0 (chosen) or more");
   impl->options = std::move(options);
   impl->source = at;
 }
@@ -265,7 +270,8 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
   }
   Impl::Own &own = impl->ownOf(deviceOfThisRank().value_or(0));
   std::lock_guard lock(own.mutex);
-  return Variant::call(impl->variantFor(own.variants, given, ends, body, structure), given.tensors);
+  std::shared_ptr<Variant> variant = impl->variantFor(own.variants, given, ends, body, structure);
+  return Variant::call(variant, given.tensors, own.choices.of(*variant, impl->options.bucketBytes, 1));
 }
 
 std::vector<std::vector<Tensor>> FunctionCore::callTogether(std::span<FlatCall> calls) {
@@ -295,11 +301,19 @@ std::vector<std::vector<Tensor>> FunctionCore::callTogether(std::span<FlatCall> 
     calls[i].structure = first.structure;
     arguments.insert(arguments.end(), calls[i].arguments.tensors.begin(), calls[i].arguments.tensors.end());
   }
-  std::vector<Tensor> all = Variant::callTogether(variant, arguments, int64_t(calls.size()));
+  const auto times = int64_t(calls.size());
+  std::vector<Tensor> all =
+      Variant::callTogether(variant, arguments, times, own.choices.of(*variant, impl->options.bucketBytes, times));
   const size_t each = all.size() / calls.size();
   for (size_t i = 0; i < calls.size(); ++i)
     results.emplace_back(all.begin() + ptrdiff_t(i * each), all.begin() + ptrdiff_t((i + 1) * each));
   return results;
+}
+
+int64_t FunctionCore::bucketBytes() const {
+  Impl::Own &own = impl->ownOf(deviceOfThisRank().value_or(0));
+  std::lock_guard lock(own.mutex);
+  return own.choices.bytes();
 }
 
 void synchronize() {

@@ -3,7 +3,9 @@
 // For sprig/dist.h, compiled functions and gradients. Used by the rank's thread, but for what says otherwise.
 #pragma once
 #include "lib/Frontend/Engine/Engine.h"
+#include "lib/Machine/ExpectedLink.h"
 #include "runtime/comm/RankGroup.h"
+#include <optional>
 
 namespace sprig::frontend {
 
@@ -57,7 +59,8 @@ public:
 
   const std::shared_ptr<rt::comm::RankGroup> group;
   const std::shared_ptr<CollectiveOrder> order;
-  const char *const mesh; ///< what graphs call it
+  const char *const mesh;                    ///< what graphs call it
+  std::optional<machine::ExpectedLink> link; ///< what all-reduces take, from when it was asked for (BucketChoices.h)
 
 private:
   RankEnd(std::shared_ptr<rt::comm::RankGroup> group, std::shared_ptr<CollectiveOrder> order, bool isPart);

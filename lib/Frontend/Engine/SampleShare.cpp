@@ -8,12 +8,33 @@ namespace sprig::frontend {
 static thread_local const SampleShare *innermost = nullptr;
 
 SampleShare::SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples)
-    : end(std::move(end)), first(first), rows(rows), samples(samples), outer(std::exchange(innermost, this)) {
+    : end(std::move(end)), first(first), rows(rows), samples(samples), outer(std::exchange(innermost, this)),
+      within(Trace::currentFunction()) {
   if (Trace *function = Trace::currentFunction()) function->samples.note(*this);
 }
 SampleShare::~SampleShare() { innermost = outer; }
 
-const SampleShare *SampleShare::current() { return innermost; }
+// Another group of as many ranks is no other share: what meets it is recorded anew in any case.
+static uint64_t readShare(const void *) {
+  if (!innermost) return 0;
+  uint64_t hash = 1;
+  for (int64_t number :
+       {innermost->first, innermost->rows, innermost->samples, int64_t(innermost->end->group->ranks())})
+    hash = (hash ^ uint64_t(number)) * 0x9e3779b97f4a7c15 + (hash >> 29);
+  return hash | 1;
+}
+static std::string textOfShare(const void *) {
+  if (!innermost) return "a whole one";
+  return "rows " + std::to_string(innermost->first) + " to " + std::to_string(innermost->first + innermost->rows) +
+         " of " + std::to_string(innermost->samples) + " samples";
+}
+static const HostSetting kShareOutside = {readShare, textOfShare};
+
+const SampleShare *SampleShare::current() {
+  if (Trace *function = Trace::currentFunction(); function && (!innermost || innermost->within != function))
+    function->host.observe(kShareOutside, nullptr, "the batch");
+  return innermost;
+}
 
 void SamplesOfRanks::note(const SampleShare &share) {
   differ |= end && (end != share.end || rows != share.rows || samples != share.samples);

@@ -13,7 +13,8 @@ public:
   SampleShare(const SampleShare &) = delete;
   SampleShare &operator=(const SampleShare &) = delete;
 
-  /// Of this thread; null where what it computes is of whole batches.
+  /// Of this thread; null where what it computes is of whole batches. A function that is being recorded has read it
+  /// then, where it has not made it itself: it is recorded anew in another one.
   static const SampleShare *current();
 
   /// Whether a tensor's first axis are the share's samples.
@@ -25,7 +26,8 @@ public:
   const int64_t first, rows, samples;
 
 private:
-  const SampleShare *outer;
+  const SampleShare *const outer;
+  const Trace *const within; ///< the function whose recording has made it
 };
 
 } // namespace sprig::frontend

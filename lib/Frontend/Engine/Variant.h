@@ -88,11 +88,12 @@ struct Variant {
   /// Whether a layer was in training mode when it was recorded, and asked for it.
   bool sawTrainingMode() const;
   /// Queues a call; returns its results, which are not there yet.
-  static std::vector<Tensor> call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments);
+  static std::vector<Tensor> call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments,
+                                  const RankBuckets &buckets = {});
   /// The same of several calls as one program: of the arguments of the first, of the second, and so on. Gradients do
   /// not flow through results.
   static std::vector<Tensor> callTogether(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments,
-                                          int64_t times);
+                                          int64_t times, const RankBuckets &buckets = {});
 
   uint64_t replacements = frontend::replacements(); ///< when it was found to be what the function records
   bool isChecked = false;                           ///< whether it has been recorded once more, with the same result

@@ -24,6 +24,7 @@ public:
   std::vector<Tensor> before;   // of states
   std::vector<Value *> after;   // a reference each, null for states that are only read
   int64_t times = 1;            // calls that go together: of each inputs and outputs
+  RankBuckets buckets;          // of the code, where it is compiled now
   std::optional<CollectiveOrder::Turn> turn;
 
   ~CallTask() override {
@@ -108,7 +109,7 @@ private:
       std::vector<DeviceId> devices = variant->devices;
       if (devices.empty()) devices = {variant->device};
       PlanRanks ranks;
-      if (variant->ranks) ranks = {variant->ranks->group, variant->samples.samples};
+      if (variant->ranks) ranks = {variant->ranks->group, variant->samples.samples, buckets};
       code.plan = compilePlan(variant->graph, variant->slots, options, variant->name, std::move(devices),
                               std::move(ranks), times);
     } catch (const Error &error) {
@@ -164,10 +165,12 @@ private:
 /// Makes the task of a call, or of several that go together, and what the caller gets of it.
 class CallMaker {
 public:
-  CallMaker(const std::shared_ptr<Variant> &callee, int64_t times) : callee(callee), task(new CallTask) {
+  CallMaker(const std::shared_ptr<Variant> &callee, int64_t times, const RankBuckets &buckets)
+      : callee(callee), task(new CallTask) {
     checkDevices();
     task->variant = callee;
     task->times = times;
+    task->buckets = buckets;
     task->inputs.reserve(callee->feeds.size() * size_t(times));
     task->outputs.reserve(callee->results.size() * size_t(times));
     results.reserve(callee->results.size() * size_t(times));
@@ -292,9 +295,10 @@ void CallMaker::push() {
 
 } // namespace
 
-std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments) {
+std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments,
+                                  const RankBuckets &buckets) {
   checkUse(*self, arguments);
-  CallMaker maker(self, 1);
+  CallMaker maker(self, 1, buckets);
   maker.add(arguments);
   maker.addStates();
   maker.remember();
@@ -304,7 +308,7 @@ std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::spa
 }
 
 std::vector<Tensor> Variant::callTogether(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments,
-                                          int64_t times) {
+                                          int64_t times, const RankBuckets &buckets) {
   auto refuse = [&](const std::string &why) {
     frontend::fail(self->source, self->name, std::to_string(times) + " calls cannot be one program: " + why);
   };
@@ -315,7 +319,7 @@ std::vector<Tensor> Variant::callTogether(const std::shared_ptr<Variant> &self, 
     refuse("the function uses the gradient of parameter '" + self->gradients[0].parameter.name() +
            "'; take gradients by grad()");
   checkUse(*self, arguments.first(self->inputs.size()));
-  CallMaker maker(self, times);
+  CallMaker maker(self, times, buckets);
   for (int64_t call = 0; call < times; ++call)
     maker.add(arguments.subspan(size_t(call) * self->inputs.size(), self->inputs.size()));
   maker.addStates();

@@ -14,6 +14,7 @@ inline ProgramOptions programOptions(const TrainerOptions &options) {
           .withNorm = options.onStep || !options.metrics.empty(),
           .accumulate = options.accumulate,
           .factors = options.factors,
+          .bucketBytes = options.bucketBytes,
           .group = options.group};
 }
 

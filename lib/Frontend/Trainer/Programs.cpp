@@ -5,6 +5,7 @@
 #include "sprig/grad.h"
 #include "sprig/ops.h"
 #include "sprig/random.h"
+#include <algorithm>
 #include <optional>
 
 namespace sprig::frontend {
@@ -15,11 +16,8 @@ static std::vector<Tensor> fieldsOf(const data::Batch &batch, Source at) {
   return fields;
 }
 
-template <typename Body>
-static Function<Body> program(std::string name, Body body, bool compile, Source at,
-                              FactorPolicy factors = FactorPolicy::never) {
-  // An epoch's last batch may be smaller, which is no news to anybody.
-  FunctionOptions options{.name = std::move(name), .report = [](const std::string &) {}, .factors = factors};
+template <typename Body> static Function<Body> program(FunctionOptions options, Body body, bool compile, Source at) {
+  options.report = [](const std::string &) {}; // an epoch's last batch may be smaller, which is no news to anybody
   Function<Body> result = sprig::compile(std::move(body), std::move(options), at);
   result.enable(compile);
   return result;
@@ -42,6 +40,14 @@ struct Sums {
     for (size_t i = 0; i < gradients.size(); ++i) gradients[i] = sprig::add({gradients[i], at}, {moreGradients[i], at});
   }
 };
+
+/// The last parameters' go first, as a backward pass makes them.
+std::vector<Tensor> sumOverRanks(dist::Group &group, std::vector<Tensor> gradients, Source at) {
+  std::reverse(gradients.begin(), gradients.end());
+  gradients = group.allReduceAsync(gradients, dist::Reduce::sum, dist::Algorithm::automatic, at);
+  std::reverse(gradients.begin(), gradients.end());
+  return gradients;
+}
 
 rt::collective::Range pieceOf(int64_t rows, int64_t pieces, int64_t piece) {
   return rt::collective::pieceOf(rows, uint32_t(pieces), uint32_t(piece));
@@ -81,7 +87,7 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
     }
     Fields results{cast({sums.loss, at}, DType::f32)};
     if (group) {
-      sums.gradients = group->allReduceAsync(sums.gradients, dist::Reduce::sum, dist::Algorithm::automatic, at);
+      sums.gradients = sumOverRanks(*group, std::move(sums.gradients), at);
       results[0] = group->allReduceAsync(results[0].detach(at), dist::Reduce::sum, dist::Algorithm::automatic, at);
     }
     if (options.withNorm) results.push_back(optim::gradNorm(sums.gradients, at));
@@ -92,9 +98,11 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
 
 TrainingPrograms::TrainingPrograms(Training given, const ProgramOptions &options, Source at)
     : training(std::move(given)), options(options), at(at),
-      stepProgram(program("training step", stepBody(training, options, at), options.compile, at,
-                          options.accumulate == 1 ? options.factors : FactorPolicy::never)),
-      evaluation(program("evaluation", Body([scores = training.scores, at](const Fields &batch) {
+      stepProgram(program({.name = "training step",
+                           .factors = options.accumulate == 1 ? options.factors : FactorPolicy::never,
+                           .bucketBytes = options.bucketBytes},
+                          stepBody(training, options, at), options.compile, at)),
+      evaluation(program({.name = "evaluation"}, Body([scores = training.scores, at](const Fields &batch) {
                            NoGrad quiet;
                            Scores result = scores(batch);
                            Fields results{cast({result.loss, at}, DType::f64)};

@@ -12,6 +12,7 @@ struct ProgramOptions {
   bool withNorm = false; ///< whether steps give the norm of their gradients as well; no other bit depends on it
   int64_t accumulate = 1;
   FactorPolicy factors = FactorPolicy::never; ///< of sums over ranks; gradients of several passes are added up
+  int64_t bucketBytes = 0;                    ///< of those sums; 0: chosen
   dist::Group *group = nullptr;               ///< batches are this rank's shares
 };
 
@@ -35,6 +36,7 @@ public:
   const Training &of() const { return training; }
   /// How often the step was recorded.
   size_t recordings() const { return stepProgram.recordings().size(); }
+  int64_t bucketBytes() const { return stepProgram.bucketBytes(); }
 
 private:
   using Fields = std::vector<Tensor>;

@@ -146,6 +146,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   checkpoints.finish();
   if (group) group->checkReplicas(*training.module, at);
   result.steps = step;
+  if (group && group->size() > 1) result.bucketBytes = programs.bucketBytes();
   for (const training::StepMetrics &line : log.history()) result.losses.push_back(line.loss);
   if (!result.epochs.empty()) {
     result.secondsPerEpoch = seconds / double(result.epochs.size());
@@ -173,6 +174,9 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
   if (options.checkpointsKept < 1) refuse("checkpointsKept", options.checkpointsKept, "at least 1");
   if (options.factors != FactorPolicy::never && !options.compile)
     frontend::fail(at, "Trainer", "factors are gathered in compiled steps, and compile is false");
+  if (options.bucketBytes < 0) refuse("bucketBytes", double(options.bucketBytes), "at least 0");
+  if (options.bucketBytes && !options.compile)
+    frontend::fail(at, "Trainer", "bucketBytes are of compiled steps, and compile is false");
   if (!(options.clipNorm >= 0)) refuse("clipNorm", options.clipNorm, "at least 0");
   if (!(options.clipValue >= 0)) refuse("clipValue", options.clipValue, "at least 0");
 }

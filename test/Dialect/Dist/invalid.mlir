@@ -474,3 +474,12 @@ dist.mesh @mesh ["data"] [2]
 func.func @negative_shares(%x: tensor<3xf32>) attributes {dist.rank = 0 : i64, dist.shares = array<i64: 3, -2>} {
   return
 }
+
+// -----
+
+dist.mesh @mesh ["data"] [2]
+func.func @order(%x: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-error @+1 {{expected 'dist.order' as an integer, on an all-reduce, a reduce-scatter or an all-gather, found 5 : i64}}
+  %0 = dist.broadcast %x root 0 on @mesh ["data"] {dist.order = 5} : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}

@@ -1,73 +1,13 @@
 // All-reduces as operations: in functions that compile() records, under gradients, and while the rank computes.
-#include "sprig/rt/sprig_rt.hpp"
-#include "sprig/sprig.h"
-#include "test/unit/Frontend/Expect.h"
+#include "test/unit/Frontend/RankSteps.h"
 #include "gtest/gtest.h"
 #include <atomic>
 #include <cmath>
 #include <cstring>
-#include <optional>
 #include <thread>
 
 using namespace sprig;
 using namespace std::chrono_literals;
-
-namespace {
-
-std::string errorOfRanks(const std::function<void(dist::Group &)> &f) {
-  return errorOf([&] { dist::spawn(2, f, {.timeout = 20s}); });
-}
-
-bool sameBits(const Tensor &a, const Tensor &b) {
-  return a.type() == b.type() && std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())) == 0;
-}
-bool sameBits(const nn::StateDict &a, const nn::StateDict &b) {
-  bool same = a.size() == b.size();
-  for (size_t i = 0; same && i < a.size(); ++i) same = sameBits(a[i].value, b[i].value);
-  return same;
-}
-
-// Samples begin to end of a step's batch: each has numbers that its class moves.
-std::pair<Tensor, Tensor> samplesOf(int step, int64_t begin, int64_t end) {
-  std::vector<float> numbers;
-  std::vector<int64_t> classes;
-  for (int64_t i = begin; i < end; ++i) {
-    classes.push_back((i * 7 + step) % 3);
-    for (int j = 0; j < 6; ++j) numbers.push_back(std::sin(float(i * 31 + j * 17 + step * 5 + classes.back() * 40)));
-  }
-  return {Tensor(numbers, {end - begin, 6}), Tensor(classes)};
-}
-
-struct Trained {
-  nn::StateDict state;
-  std::vector<float> losses;
-};
-
-// The whole step, gradients and their sum over the ranks included, is one function.
-Trained train(int64_t batch, dist::Group *group, bool compiled, double clip = 0) {
-  manualSeed(5);
-  nn::Sequential net(nn::Linear(6, 8), nn::Tanh(), nn::Linear(8, 3));
-  auto optimizer = optim::adam(net, {.lr = 0.05});
-  if (clip > 0) optimizer.setClipNorm(clip);
-  auto step = compile([&](const Tensor &x, const Tensor &y) {
-    Tensor loss = crossEntropy(net(x), y, {.reduction = Reduction::sum}) * (1.0 / double(batch));
-    std::vector<Tensor> gradients = grad(loss, net.parameters());
-    optimizer.update(group ? group->allReduce(gradients) : gradients);
-    return group ? group->allReduce(loss) : loss;
-  });
-  step.enable(compiled);
-  Trained result;
-  for (int i = 0; i < 6; ++i) {
-    auto [begin, end] = group ? group->rowsOf(batch) : std::pair<int64_t, int64_t>(0, batch);
-    auto [x, y] = samplesOf(i, begin, end);
-    result.losses.push_back(step(x, y).item<float>());
-  }
-  if (group) group->checkReplicas(net);
-  result.state = net.stateDict();
-  return result;
-}
-
-} // namespace
 
 // Batches need not divide, and ranks may have no sample.
 TEST(DistProgram, AStepOfRanksIsOneProgramWithTheBitsOfItsOperations) {
@@ -357,111 +297,6 @@ TEST(DistProgram, PartsAreGroupsOfTheirOwn) {
   EXPECT_TRUE(has(text, "sub: expected ranks below 2, found 2")) << text;
 }
 
-// A package of ranks: by the runtime, whose contexts are ranks; refused where there are none.
-TEST(DistProgram, FunctionsOfRanksBecomePackages) {
-  std::vector<uint8_t> bytes;
-  std::string onnx;
-  dist::spawn(2, [&](dist::Group &group) {
-    auto f = [&](const Tensor &x) { return group.allReduce(x * 2, dist::Reduce::mean); };
-    if (group.rank()) return;
-    bytes = PackageBuilder().add("average", f, {{DType::f32, {5}}}).bytes();
-    onnx = errorOf([&] { exportOnnx("never.onnx", f, {{DType::f32, {5}}}); });
-  });
-  EXPECT_TRUE(has(onnx, "all_reduce")) << onnx;
-  rt::Package package = rt::Package::fromMemory(bytes, "average");
-  std::vector<rt::Group> groups = rt::Group::threads(2);
-  std::vector<std::vector<float>> results(2, std::vector<float>(5));
-  std::vector<std::thread> threads;
-  for (size_t rank = 0; rank < 2; ++rank)
-    threads.emplace_back([&, rank] {
-      rt::Context context(package);
-      context.join(groups[rank]);
-      std::vector<float> x(5, float(rank + 1));
-      context.invoke({rt::TensorView(x.data(), SPRIG_RT_F32, {5})},
-                     {rt::TensorView(results[rank].data(), SPRIG_RT_F32, {5})});
-    });
-  for (std::thread &thread : threads) thread.join();
-  EXPECT_EQ(results[0], std::vector<float>(5, 3));
-  EXPECT_EQ(results[1], results[0]);
-  std::string text = errorOf([&] { loadBytes(bytes).call("average", {{ones({5})}}); });
-  EXPECT_TRUE(has(text, "DistProgramTest.cpp:") && has(text, "average: is of 2 ranks, and the package of none"))
-      << text;
-}
-
-// Loaded and trained by ranks: the bits of the compiled step, whatever other collectives stand between the calls.
-TEST(DistProgram, LoadedPackagesAreCalledByRanks) {
-  const int64_t batch = 8;
-  std::vector<uint8_t> bytes;
-  std::vector<Trained> expected(2), found(2);
-  dist::spawn(2, [&](dist::Group &group) {
-    manualSeed(5);
-    nn::Sequential net(nn::Linear(6, 8), nn::Tanh(), nn::Linear(8, 3));
-    auto optimizer = optim::adam(net, {.lr = 0.05});
-    auto step = [&](const Tensor &x, const Tensor &y) {
-      Tensor loss = crossEntropy(net(x), y, {.reduction = Reduction::sum}) * (1.0 / double(batch));
-      optimizer.update(group.allReduce(grad(loss, net.parameters())));
-      return group.allReduce(loss);
-    };
-    if (group.rank()) return;
-    bytes = PackageBuilder().add("step", step, {{DType::f32, {4, 6}}, {DType::i64, {4}}}).bytes();
-  });
-  dist::spawn(2, [&](dist::Group &group) {
-    size_t rank = size_t(group.rank());
-    expected[rank] = train(batch, &group, true);
-    Package package = loadBytes(bytes);
-    EXPECT_EQ(package.ranks("step"), 2);
-    package.join(group);
-    for (int i = 0; i < 6; ++i) {
-      auto [begin, end] = group.rowsOf(batch);
-      auto [x, y] = samplesOf(i, begin, end);
-      Tensor pending = group.allReduceAsync(ones({3}));
-      Tensor loss = package.call("step", {{x, y}})[0];
-      EXPECT_EQ(group.allReduce(ones({2})).toVector<float>()[1], 2.f);
-      found[rank].losses.push_back(loss.item<float>());
-    }
-    for (const std::string &name : package.states()) found[rank].state.push_back({name, package.state(name)});
-  });
-  for (size_t rank : {0, 1}) {
-    EXPECT_EQ(found[rank].losses, expected[rank].losses);
-    size_t same = 0;
-    for (const auto &own : expected[rank].state)
-      for (const auto &other : found[rank].state) same += sameBits(own.value, other.value);
-    EXPECT_GE(same, expected[rank].state.size());
-  }
-
-  std::string text = errorOf([&] {
-    dist::spawn(3, [&](dist::Group &group) {
-      Package package = loadBytes(bytes);
-      package.join(group);
-      auto [x, y] = samplesOf(0, 0, 4);
-      package.call("step", {{x, y}});
-    });
-  });
-  EXPECT_TRUE(has(text, "step: is of 2 ranks, and called as rank ")) << text;
-  // Who fails tells the others.
-  text = errorOfRanks([&](dist::Group &group) {
-    Package package = loadBytes(bytes);
-    package.join(group);
-    auto [x, y] = samplesOf(0, 0, 4);
-    if (group.rank()) y = gather(y, 0, Tensor({int64_t(0), int64_t(1), int64_t(2), int64_t(9)}));
-    package.call("step", {{x, y}})[0].wait();
-  });
-  EXPECT_TRUE(has(text, "rank 1: ") && has(text, "gather")) << text;
-  // A part of a larger group is one, too.
-  std::vector<float> sums(3);
-  dist::spawn(3, [&](dist::Group &group) {
-    dist::Group pair = group.sub({0, 2});
-    if (group.rank() == 1) return;
-    Package package = loadBytes(bytes);
-    package.join(pair);
-    auto [begin, end] = pair.rowsOf(batch);
-    auto [x, y] = samplesOf(0, begin, end);
-    sums[size_t(group.rank())] = package.call("step", {{x, y}})[0].item<float>();
-  });
-  EXPECT_EQ(sums[0], expected[0].losses[0]);
-  EXPECT_EQ(sums[2], sums[0]);
-}
-
 // Probabilities that are 0 or 1 to the nearest of 2^32.
 TEST(DistProgram, DropoutOfAShareAtTheEndsOfItsRange) {
   for (auto [p, kept] : {std::pair(0x1p-34, 1.0f), {1 - 0x1p-34, 0.0f}, {1 - 0x1p-33, 0.0f}, {1.0, 0.0f}}) {
@@ -473,6 +308,34 @@ TEST(DistProgram, DropoutOfAShareAtTheEndsOfItsRange) {
       for (float each : dropout(full({end - begin, 4}, 1.0), p, true).toVector<float>()) EXPECT_EQ(each, kept) << p;
     });
   }
+}
+
+// One around the call is a key: of batches of 8 and 7 samples the first rank has as many rows.
+TEST(DistProgram, ABatchShareAroundTheCallIsPartOfWhatIsCompiled) {
+  dist::spawn(2, [](dist::Group &group) {
+    std::vector<nn::StateDict> states;
+    std::vector<std::vector<float>> outputs(2);
+    std::vector<std::string> reasons;
+    for (bool compiled : {false, true}) {
+      manualSeed(5);
+      nn::Sequential net(nn::BatchNorm1d(6), nn::Dropout(0.5));
+      auto f = compile([&](const Tensor &x) { return net(x); },
+                       {.report = [&](const std::string &reason) { reasons.push_back(reason); }});
+      f.enable(compiled);
+      for (int64_t samples : {8, 8, 7, 8, 7}) {
+        dist::BatchShare share(group, samples);
+        auto [begin, end] = group.rowsOf(samples);
+        for (float each : f(samplesOf(1, begin, end).first).toVector<float>()) outputs[compiled].push_back(each);
+      }
+      states.push_back(net.stateDict());
+    }
+    EXPECT_EQ(outputs[1], outputs[0]);
+    EXPECT_TRUE(sameBits(states[1], states[0]));
+    ASSERT_EQ(reasons.size(), 1u);
+    if (group.rank() == 0)
+      EXPECT_TRUE(has(reasons[0], "the batch is rows 0 to 4 of 7 samples, recorded was rows 0 to 4 of 8 samples"))
+          << reasons[0];
+  });
 }
 
 TEST(DistProgram, MistakesAreErrorsByName) {
@@ -529,85 +392,6 @@ TEST(DistProgram, MistakesAreErrorsByName) {
     group.barrier();
   });
   EXPECT_TRUE(has(text, "all_reduce: is of rank 0 of 2, which is another thread")) << text;
-}
-
-namespace {
-
-// A step whose first layer has far more numbers than its input and the gradient of its output, and that layer's weight
-// afterwards. `says`: by a BatchShare how many samples all ranks have.
-Tensor weightAfterStep(int64_t batch, dist::Group *group, FactorPolicy factors, bool says = true) {
-  constexpr int64_t kWide = 256;
-  manualSeed(3);
-  nn::Sequential net(nn::Linear(kWide, 200), nn::Tanh(), nn::Linear(200, 3));
-  auto optimizer = optim::sgd(net, {.lr = 0.1});
-  auto step = compile(
-      [&](const Tensor &x, const Tensor &y) {
-        std::optional<dist::BatchShare> share;
-        if (group && says) share.emplace(*group, batch);
-        Tensor loss = crossEntropy(net(x), y, {.reduction = Reduction::sum}) * (1.0 / double(batch));
-        share.reset();
-        std::vector<Tensor> gradients = grad(loss, net.parameters());
-        optimizer.update(group ? group->allReduce(gradients) : gradients);
-      },
-      {.factors = factors});
-  auto [begin, end] = group ? group->rowsOf(batch) : std::pair<int64_t, int64_t>(0, batch);
-  std::vector<float> numbers;
-  std::vector<int64_t> classes;
-  for (int64_t i = begin; i < end; ++i) {
-    classes.push_back(i % 3);
-    for (int64_t j = 0; j < kWide; ++j) numbers.push_back(std::sin(float(i * 31 + j * 17)));
-  }
-  step(Tensor(numbers, {end - begin, kWide}), Tensor(classes));
-  if (group) group->checkReplicas(net);
-  return net.stateDict()[0].value;
-}
-
-} // namespace
-
-// The order of sums is that of one rank, whatever shares ranks have; else it is that of the ranks.
-TEST(DistProgram, FactorsAreGatheredInPlaceOfTheirSums) {
-  using enum FactorPolicy;
-  for (auto [ranks, batch] : {std::pair<int, int64_t>{2, 8}, {2, 9}, {3, 12}, {3, 11}, {4, 10}}) {
-    Tensor one = weightAfterStep(batch, nullptr, automatic);
-    dist::spawn(ranks, [&, ranks = ranks, batch = batch](dist::Group &group) {
-      EXPECT_TRUE(sameBits(weightAfterStep(batch, &group, automatic), one)) << ranks << " ranks, " << batch;
-      Tensor sums = weightAfterStep(batch, &group, never);
-      EXPECT_FALSE(sameBits(sums, one)) << ranks << " ranks, " << batch;
-      std::vector<float> a = sums.toVector<float>(), b = one.toVector<float>();
-      for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], 1e-6) << ranks << " ranks, " << batch;
-    });
-  }
-  // One of them has a single sample or none: all add up.
-  for (int64_t batch : {4, 5})
-    dist::spawn(3, [&](dist::Group &group) {
-      EXPECT_TRUE(sameBits(weightAfterStep(batch, &group, always), weightAfterStep(batch, &group, never))) << batch;
-    });
-}
-
-TEST(DistProgram, FactorsOfWhatRanksDoNotKnow) {
-  dist::spawn(2, [](dist::Group &group) { // shapes are the same, so nobody has to say how many there are
-    EXPECT_FALSE(sameBits(weightAfterStep(8, &group, FactorPolicy::automatic, /*says=*/false),
-                          weightAfterStep(8, &group, FactorPolicy::never)));
-  });
-  std::string text =
-      errorOfRanks([](dist::Group &group) { weightAfterStep(9, &group, FactorPolicy::automatic, /*says=*/false); });
-  EXPECT_TRUE(has(text, "differs: rank 0 calls all_gather of") && has(text, "rank 1 calls all_gather of")) << text;
-  text = errorOfRanks([](dist::Group &group) {
-    auto twice = compile(
-        [&](const Tensor &x) {
-          {
-            dist::BatchShare share(group, 8);
-          }
-          {
-            dist::BatchShare share(group, 6);
-          }
-          return group.allReduce(x);
-        },
-        {.name = "twice", .factors = FactorPolicy::automatic});
-    twice(ones({4}));
-  });
-  EXPECT_TRUE(has(text, "twice: factors are gathered of the samples of one batch, and its BatchShares are of several"))
-      << text;
 }
 
 // Calls of ranks that go together: the bits of single ones, with other collectives between them.

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <limits>
 #include <unistd.h>
 
 using namespace sprig;
@@ -204,6 +205,23 @@ TEST(TrainerRanks, FactorsOfGradientsAreGathered) {
   }
 }
 
+// The first rank chooses for all, or it is given: the same bits.
+TEST(TrainerRanks, BucketsChangeNoBit) {
+  for (int64_t together : {1, 2})
+    for (int ranks : {2, 3}) {
+      auto values = [](const nn::StateDict &state) { return state[0].value.toVector<float>(); };
+      auto [chosen, state] = fitWide({.ranks = ranks, .stepsPerCall = together});
+      EXPECT_GT(chosen.bucketBytes, 0);
+      for (int64_t bytes : {int64_t(1), int64_t(100000), std::numeric_limits<int64_t>::max()}) {
+        auto [given, other] = fitWide({.ranks = ranks, .bucketBytes = bytes, .stepsPerCall = together});
+        EXPECT_EQ(given.bucketBytes, bytes);
+        EXPECT_EQ(given.losses, chosen.losses) << bytes;
+        EXPECT_EQ(values(other), values(state)) << bytes;
+      }
+    }
+  EXPECT_EQ(fitWide({}).first.bucketBytes, 0);
+}
+
 // Several steps as one program have the bits of single ones: with a smaller batch at the end, in passes, with dropout,
 // batch norms and clipping, and with checkpoints between them.
 TEST(TrainerRanks, StepsOfACallAreThoseOfSingleOnes) {
@@ -332,6 +350,9 @@ TEST(TrainerRanks, MistakesAreRefusedByName) {
   EXPECT_THAT(errorOf([] { Trainer({.accumulate = 0}); }), HasSubstr("accumulate is 0"));
   EXPECT_THAT(errorOf([] { Trainer({.compile = false, .factors = FactorPolicy::automatic}); }),
               HasSubstr("factors are gathered in compiled steps, and compile is false"));
+  EXPECT_THAT(errorOf([] { Trainer({.bucketBytes = -1}); }), HasSubstr("bucketBytes is -1"));
+  EXPECT_THAT(errorOf([] { Trainer({.compile = false, .bucketBytes = 1}); }),
+              HasSubstr("bucketBytes are of compiled steps, and compile is false"));
   EXPECT_THAT(errorOf([] { Trainer({.stepsPerCall = 0}); }), HasSubstr("stepsPerCall is 0.000000, expected 1 to 256"));
   EXPECT_THAT(errorOf([] { Trainer({.stepsPerCall = 257}); }), HasSubstr("expected 1 to 256"));
   EXPECT_THAT(errorOf([] { Trainer({.compile = false, .stepsPerCall = 2}); }),

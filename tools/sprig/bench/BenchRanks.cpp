@@ -22,7 +22,7 @@ public:
   RankedCalls(const RankedModel &model, std::vector<Runner> &given, const std::map<std::string, data::Array> &arrays)
       : model(model), runners(given) {
     int first = model.where().isProcess ? model.where().rank : 0;
-    for (size_t i = 0; i < runners.size(); ++i) calls.push_back(model.prepare(runners[i], first + int(i), arrays));
+    for (size_t i = 0; i < runners.size(); ++i) calls.push_back(model.prepareFor(first + int(i), runners[i], arrays));
   }
 
   /// Nanoseconds of each sample, of so many calls, by the first rank of this process.

@@ -183,7 +183,7 @@ int compileCommand(Options options) {
     throw Error(ErrorKind::unsupported, "--state " + options.settings.states.front() + ": of " +
                                             (splits ? "a model that is split over ranks" : "a package that trains") +
                                             " inputs are no state");
-  RankLink link = usualLink();
+  RankLink link = machine::usualLink();
   if (ranks > 1) link = givenOr(link, options.settings, ranks);
   options.settings = settingsOfRank(options.settings, {.ranks = ranks, .here = ranks});
   Model model = openModel(options.model);

@@ -20,7 +20,7 @@
 #include "tools/sprig/run/RankedModel.h"
 #include "tools/sprig/shard/ShardModel.h"
 #include "tools/sprig/simulate/GivenTopology.h"
-#include "tools/sprig/train/ExpectedLink.h"
+#include "tools/sprig/train/RankLink.h"
 #include "tools/sprig/train/StepsPerCall.h"
 #include "tools/sprig/train/TrainProgram.h"
 #include <CLI/CLI.hpp>

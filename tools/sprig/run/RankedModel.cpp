@@ -192,7 +192,6 @@ std::vector<InputSpec> RankedModel::inputSpecs() const {
   return specs;
 }
 
-// The rank's entry that takes arrays of these shapes.
 size_t RankedModel::entryFor(int rank, const Arrays &arrays) const {
   const std::vector<Entry> &entries = program().entries;
   for (size_t i = 0; i < entries.size(); ++i) {
@@ -210,8 +209,11 @@ size_t RankedModel::entryFor(int rank, const Arrays &arrays) const {
                                        std::to_string(place.ranks) + " that takes " + got);
 }
 
-PreparedCall RankedModel::prepare(Runner &runner, int rank, const Arrays &arrays) const {
-  size_t entry = entryFor(rank, arrays);
+PreparedCall RankedModel::prepareFor(int rank, Runner &runner, const Arrays &arrays) const {
+  return prepare(runner, entryFor(rank, arrays), arrays);
+}
+
+PreparedCall RankedModel::prepare(Runner &runner, size_t entry, const Arrays &arrays) const {
   Arrays own;
   for (const TensorType &type : program().entries[entry].inputs) {
     Array part = arrays.at(type.name);
@@ -225,18 +227,16 @@ PreparedCall RankedModel::prepare(Runner &runner, int rank, const Arrays &arrays
   return runner.prepare(entry, own);
 }
 
-std::vector<Array> RankedModel::runRank(Runner &runner, int rank, const Arrays &arrays) const {
-  PreparedCall call = prepare(runner, rank, arrays);
-  call.invoke();
-  return call.takeOutputs();
-}
-
 std::vector<Array> RankedModel::runThreads(std::vector<Runner> &runners, const Arrays &arrays) {
   std::vector<std::vector<Array>> results(runners.size());
-  onRankThreads(runners, [&](size_t rank) { results[rank] = runRank(runners[rank], int(rank), arrays); });
-  std::vector<const Entry *> entries;
-  for (size_t rank = 0; rank < runners.size(); ++rank)
-    entries.push_back(&program().entries[entryFor(int(rank), arrays)]);
+  std::vector<const Entry *> entries(runners.size());
+  onRankThreads(runners, [&](size_t rank) {
+    size_t entry = entryFor(int(rank), arrays);
+    entries[rank] = &program().entries[entry];
+    PreparedCall call = prepare(runners[rank], entry, arrays);
+    call.invoke();
+    results[rank] = call.takeOutputs();
+  });
   std::vector<Array> wholes;
   for (size_t i = 0; i < results.front().size(); ++i) {
     const TensorType &first = entries.front()->outputs[i];
@@ -257,15 +257,18 @@ std::vector<Array> RankedModel::runThreads(std::vector<Runner> &runners, const A
 // Processes say of their pieces where they lie, as each has compiled its own program alone.
 std::vector<Array> RankedModel::runProcess(Runner &runner, const Arrays &arrays) {
   std::vector<Array> results, wholes;
+  size_t entry = 0;
   try {
-    results = runRank(runner, place.rank, arrays);
+    entry = entryFor(place.rank, arrays);
+    PreparedCall call = prepare(runner, entry, arrays);
+    call.invoke();
+    results = call.takeOutputs();
   } catch (const std::exception &error) {
     runner.failGroup(error.what());
     throw;
   }
-  const Entry &entry = program().entries[entryFor(place.rank, arrays)];
   for (size_t i = 0; i < results.size(); ++i) {
-    const TensorType &type = entry.outputs[i];
+    const TensorType &type = program().entries[entry].outputs[i];
     if (type.piece.empty()) {
       wholes.push_back(std::move(results[i]));
       continue;

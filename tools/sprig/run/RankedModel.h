@@ -36,7 +36,7 @@ public:
   /// As one group.
   void join(std::vector<Runner> &runners) const;
   /// A rank's call, of its pieces of the arrays.
-  PreparedCall prepare(Runner &runner, int rank, const std::map<std::string, data::Array> &arrays) const;
+  PreparedCall prepareFor(int rank, Runner &runner, const std::map<std::string, data::Array> &arrays) const;
   const RankPlace &where() const { return place; }
   bool isFirst() const { return place.rank == 0; }
   /// "2 threads as ranks of the mesh data=2, 1 thread(s) each"
@@ -44,10 +44,10 @@ public:
 
 private:
   void openPackage(const Model &model);
+  /// The rank's program that takes arrays of these shapes.
   size_t entryFor(int rank, const std::map<std::string, data::Array> &arrays) const;
+  PreparedCall prepare(Runner &runner, size_t entry, const std::map<std::string, data::Array> &arrays) const;
   const rt::core::Program &program() const;
-  /// One rank's call, on its thread.
-  std::vector<data::Array> runRank(Runner &runner, int rank, const std::map<std::string, data::Array> &arrays) const;
   std::vector<data::Array> runThreads(std::vector<Runner> &runners, const std::map<std::string, data::Array> &arrays);
   std::vector<data::Array> runProcess(Runner &runner, const std::map<std::string, data::Array> &arrays);
 

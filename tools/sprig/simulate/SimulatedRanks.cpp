@@ -7,7 +7,7 @@
 #include "runtime/collective/Shares.h"
 #include "tools/sprig/RankWeights.h"
 #include "tools/sprig/profile/ProfileEntry.h"
-#include "tools/sprig/train/ExpectedLink.h"
+#include "tools/sprig/train/RankLink.h"
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -272,9 +272,9 @@ namespace {
 /// nodes has to take links to be slower by as much.
 RankLink linkOf(const Cluster &cluster, double timesSlower) {
   machine::RankLink between = machine::betweenNodes(cluster.topology, cluster.nodes);
-  return rankLinkOf({{between.message.latency * timesSlower, between.message.bytesPerSecond / timesSlower},
-                     between.addBytesPerSecond / timesSlower},
-                    cluster.ranks(), "of the topology");
+  return machine::expectedLinkOf({{between.message.latency * timesSlower, between.message.bytesPerSecond / timesSlower},
+                                  between.addBytesPerSecond / timesSlower},
+                                 cluster.ranks(), "of the topology");
 }
 
 /// What was played is of several steps, what is said of one.

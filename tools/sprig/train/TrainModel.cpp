@@ -6,15 +6,11 @@
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Phases.h"
-#include "lib/Shard/StepsInACall.h"
-#include "lib/Target/Registry.h"
-#include "lib/Machine/AllReduceTime.h"
-#include "lib/Machine/MachineModel.h"
+#include "lib/Pipeline/RankBuckets.h"
 #include "lib/Model/AddTraining.h"
 #include "lib/Training/StateNames.h"
 #include "tools/sprig/compile/CompileSettings.h"
 #include "tools/sprig/compile/ImportModel.h"
-#include "tools/sprig/train/ExpectedLink.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -59,21 +55,14 @@ EntryRequest entryFor(const Model &model, const std::vector<InputSpec> &specs, c
   return entry;
 }
 
-void describe(ir::dist::MeshOp mesh, const std::optional<RankLink> &link) {
-  if (!link) return;
-  Builder b(mesh.getContext());
-  mesh->setAttr(ir::dist::kLatencyAttr, b.getF64FloatAttr(link->latency));
-  mesh->setAttr(ir::dist::kRateAttr, b.getF64FloatAttr(link->bytesPerSecond));
-  if (!link->isApart) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(false));
-}
-
 // The module and what was found; it is in the order of its members.
 class TrainingModule {
 public:
   TrainingModule(const Model &model, const TrainRequest &request, const Settings &settings)
       : imported(importForwards(model, request, settings)),
         trained(addTraining(module(), sourceOf(model), programOf(request))) {
-    for (auto mesh : module().getOps<ir::dist::MeshOp>()) describe(mesh, request.link);
+    if (!request.link) return;
+    for (auto mesh : module().getOps<ir::dist::MeshOp>()) describeLink(mesh, *request.link);
   }
 
   ModuleOp module() { return imported->module(); }
@@ -154,41 +143,18 @@ std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileO
   options.compileFrom = "fuse";
   func::FuncOp step = largestStep(module);
   if (!step) return "";
-  machine::AllReduceRate rate{request.link->latency, request.link->bytesPerSecond};
-  auto collective = [&](rt::collective::Kind kind, int64_t bytes) {
-    return machine::collectiveSeconds(rate, kind, request.ranks, double(bytes));
-  };
-  machine::MachineModel model = targetOf(options).machine(options);
-  auto seconds = [&](double flops, double bytes) { return model.kernelSeconds(flops, bytes); };
-  bool isChosen = options.bucketBytes == 0;
-  // Where nothing hides them, what comes in one piece stays in caches.
-  if (isChosen && !request.link->isApart) options.bucketBytes = kPlainBucket;
-  int64_t times = request.stepsPerCall;
-  auto expect = [&](int64_t bytes) {
-    if (times == 1) return StepsExpectation{expectBuckets(step, bytes, collective, seconds), 0};
-    if (request.turn) return expectSteps(step, bytes, times, *request.turn, collective, seconds);
-    return expectSteps(step, bytes, times, collective, seconds);
-  };
-  StepsExpectation found = options.bucketBytes != 0 ? expect(options.bucketBytes)
-                           : times > 1 ? chooseForSteps(step, times, collective, seconds)
-                                       : StepsExpectation{sprig::chooseBuckets(step, collective, seconds), 0};
-  auto agree = [](const std::function<int64_t(int64_t)> &with, int64_t own) { return with ? with(own) : own; };
-  if (isChosen) {
-    int64_t agreed = agree(request.agreeOnBucket, found.step.bytes);
-    if (agreed != found.step.bytes) found = expect(agreed);
-    options.bucketBytes = agreed;
-  }
-  if (times > 1) {
-    int64_t agreed = agree(request.agreeOnTurn, found.turn);
-    if (agreed != found.turn) found = expectSteps(step, options.bucketBytes, times, agreed, collective, seconds);
-    turn = agreed;
-    if (agreed < found.step.sums)
-      step->setAttr(ir::kRepeatTurnAttr, Builder(step.getContext()).getI64IntegerAttr(agreed));
-  }
-  double exposed = request.link->isApart ? found.step.exposed : found.step.collective;
-  return textOf(found.step, options.bucketBytes, isChosen, times) + ", of which " + formatNanoseconds(exposed * 1e9) +
-         " not hidden, at " + formatNanoseconds(rate.latency * 1e9) + " and " +
-         formatCount(rate.bytesPerSecond, "B/s") + " each, " + request.link->source;
+  BucketRequest asked{request.ranks, *request.link,         options.bucketBytes, request.stepsPerCall,
+                      request.turn,  request.agreeOnBucket, request.agreeOnTurn};
+  BucketChoice choice = chooseRankBuckets(step, asked, options);
+  const BucketExpectation &expected = choice.expected.step;
+  options.bucketBytes = choice.bytes;
+  turn = choice.turn;
+  if (turn && *turn < expected.sums)
+    step->setAttr(ir::kRepeatTurnAttr, Builder(step.getContext()).getI64IntegerAttr(*turn));
+  double exposed = request.link->isApart ? expected.exposed : expected.collective;
+  return textOf(expected, options.bucketBytes, choice.isChosen, request.stepsPerCall) + ", of which " +
+         formatNanoseconds(exposed * 1e9) + " not hidden, at " + formatNanoseconds(request.link->latency * 1e9) +
+         " and " + formatCount(request.link->bytesPerSecond, "B/s") + " each, " + request.link->source;
 }
 
 interp::Tensor tensorOf(MLIRContext &context, const data::Array &array) {
