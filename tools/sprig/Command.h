@@ -35,6 +35,7 @@ void addDevices(CLI::App &app, Invocation &invocation);
 void addOps(CLI::App &app, Invocation &invocation);
 void addBench(CLI::App &app, Invocation &invocation);
 void addShard(CLI::App &app, Invocation &invocation);
+void addQuantize(CLI::App &app, Invocation &invocation);
 void addProfile(CLI::App &app, Invocation &invocation);
 void addSimulate(CLI::App &app, Invocation &invocation);
 void addTrain(CLI::App &app, Invocation &invocation);

@@ -150,7 +150,7 @@ int main(int argc, char **argv) {
   });
   Invocation invocation;
   for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile, addShard,
-                   addSimulate, addTrain, addLaunch})
+                   addSimulate, addTrain, addQuantize, addLaunch})
     add(app, invocation);
   try {
     app.parse(argc, argv);

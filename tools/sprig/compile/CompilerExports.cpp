@@ -25,6 +25,7 @@ extern "C" __attribute__((visibility("default"))) const CompilerTable *sprig_cli
                                       compileTraining,
                                       trainingToText,
                                       shardModel,
+                                      quantizeModel,
                                       findNonFinite,
                                       exportTrained,
                                       benchAsync,

@@ -78,6 +78,8 @@ ShardReport shardModel(const Model &model, const EntryRequest &entry, const Sett
   return compiler().shardModel(model, entry, settings, request);
 }
 
+QuantizeReport quantizeModel(const QuantizeOptions &options) { return compiler().quantizeModel(options); }
+
 std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
                           std::span<const data::Array> state, std::span<const data::Array> inputs) {
   return compiler().findNonFinite(model, request, settings, state, inputs);

@@ -10,6 +10,7 @@
 #include "tools/sprig/inspect/ModelReport.h"
 #include "tools/sprig/inspect/Operators.h"
 #include "tools/sprig/profile/ProgramMemory.h"
+#include "tools/sprig/quantize/QuantizeModel.h"
 #include "tools/sprig/shard/ShardModel.h"
 #include "tools/sprig/train/TrainModel.h"
 
@@ -32,6 +33,7 @@ struct CompilerTable {
   decltype(&sprig::cli::compileTraining) compileTraining;
   decltype(&sprig::cli::trainingToText) trainingToText;
   decltype(&sprig::cli::shardModel) shardModel;
+  decltype(&sprig::cli::quantizeModel) quantizeModel;
   decltype(&sprig::cli::findNonFinite) findNonFinite;
   decltype(&sprig::cli::exportTrained) exportTrained;
   decltype(&sprig::cli::benchAsync) benchAsync;

@@ -1,0 +1,54 @@
+// A quantiser's numbers: scale, zero point and the integers that it gives.
+// For quantisation. Zero is always represented exactly.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sprig::quantize {
+
+struct Range {
+  float low = 0, high = 0;
+};
+
+/// Of activations.
+struct QuantizerType {
+  bool isSigned = false;  ///< i8, else u8
+  bool symmetric = false; ///< the same range on both sides of 0, whose integer is then 0 or 128
+  int least() const { return isSigned ? -128 : 0; }
+  int most() const { return isSigned ? 127 : 255; }
+};
+
+struct Quantizer {
+  float scale = 1;
+  int zero = 0;
+};
+
+/// The quantiser whose integers cover a range, which is widened to have 0 in it.
+Quantizer quantizerOf(Range range, const QuantizerType &type);
+
+/// Weights as integers of -127 to 127, a scale for each slice along `axis` (-1: one for all).
+struct QuantizedWeight {
+  std::vector<int8_t> values;
+  std::vector<float> scales;
+};
+/// `least`: how large each scale is at least; empty: nothing is asked of them.
+QuantizedWeight quantizeWeight(const std::vector<int64_t> &shape, const std::vector<float> &values, int axis,
+                               const std::vector<float> &least);
+/// The numbers that they stand for.
+std::vector<float> dequantize(const std::vector<int64_t> &shape, const QuantizedWeight &weight, int axis);
+
+/// Signal over noise in dB: power of `reference` over that of what `other` differs by. Equal numbers have infinity.
+class NoiseMeter {
+public:
+  void add(double reference, double other) {
+    signal += reference * reference;
+    noise += (reference - other) * (reference - other);
+  }
+  double decibels() const;
+
+private:
+  double signal = 0, noise = 0;
+};
+
+} // namespace sprig::quantize

@@ -1,0 +1,78 @@
+#include "lib/Quantize/WriteStatic.h"
+#include "test/unit/Quantize/Models.h"
+#include <cstring>
+#include <gtest/gtest.h>
+
+namespace sprig::quantize {
+namespace {
+
+Graph network() {
+  return ModelBuilder()
+      .input("x", {1, 1, 2, 2})
+      .constant("w", {2, 1, 1, 1}, {1, -2})
+      .constant("b", {2}, {0.5f, 3})
+      .constant("v", {1, 2, 1, 1}, {1, 1})
+      .node("Conv", {"x", "w", "b"}, "a")
+      .node("Relu", {"a"}, "r")
+      .node("Conv", {"r", "v"}, "y")
+      .output("y")
+      .build();
+}
+const std::map<std::string, Range> kRanges = {{"x", {-1, 1}}, {"r", {0, 5.1f}}, {"y", {-2, 2}}};
+
+TEST(WriteStaticTest, QuantisersStandAroundConvolutions) {
+  Graph graph = network();
+  WrittenStatic written = writeStatic(graph, plan(graph, {}), kRanges, {});
+  // The activation is what the quantiser of its result does.
+  EXPECT_EQ(operators(graph), "QuantizeLinear DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear "
+                              "DequantizeLinear DequantizeLinear Conv");
+  EXPECT_FLOAT_EQ(written.quantizers.at("r").scale, 0.02f);
+  EXPECT_EQ(written.quantizers.at("r").zero, 0);
+  EXPECT_EQ(graph.constant("w"), nullptr);
+  EXPECT_EQ(graph.constant("w_quantized")->data_type(), onnx::TensorProto::INT8);
+  EXPECT_EQ(graph.node(4).output(0), "r");
+}
+
+TEST(WriteStaticTest, BiasesHaveTheScaleOfTheProduct) {
+  Graph graph = network();
+  WrittenStatic written = writeStatic(graph, plan(graph, {}), kRanges, {});
+  Floats weights = *graph.floats("w_scale"), bias = *graph.floats("b_scale");
+  ASSERT_EQ(bias.values.size(), 2u);
+  std::vector<int64_t> integers = *graph.integers("b_quantized");
+  for (size_t c = 0; c < 2; ++c) {
+    EXPECT_EQ(bias.values[c], written.quantizers.at("x").scale * weights.values[c]);
+    EXPECT_NEAR(double(integers[c]) * bias.values[c], c == 0 ? 0.5 : 3, bias.values[c]);
+  }
+}
+
+TEST(WriteStaticTest, OneScaleForAWeight) {
+  Graph graph = network();
+  writeStatic(graph, plan(graph, {}), kRanges, {{}, /*perChannel=*/false});
+  EXPECT_EQ(graph.floats("w_scale")->shape, std::vector<int64_t>{});
+  EXPECT_FLOAT_EQ(graph.floats("w_scale")->values[0], 2.0f / 127);
+  EXPECT_EQ(graph.floats("b_scale")->shape, std::vector<int64_t>{});
+}
+
+TEST(WriteStaticTest, OutputsKeepTheirNamesAndValues) {
+  Graph graph = network();
+  graph.graph().add_output()->set_name("r");
+  graph.index();
+  writeStatic(graph, plan(graph, {}), kRanges, {});
+  // The result is asked for as it is, so the activation stays.
+  EXPECT_EQ(graph.node(graph.maker("r")).op_type(), "Relu");
+}
+
+TEST(WriteStaticTest, SwitchesChooseLayerByLayer) {
+  Graph graph = network();
+  PlanOptions options;
+  options.dropActivations = false;
+  writeStatic(graph, plan(graph, options), kRanges, {{}, true, /*switches=*/true});
+  EXPECT_EQ(graph.graph().input_size(), 3);
+  EXPECT_TRUE(graph.isInput("sprig.quantize/a"));
+  int wheres = 0;
+  for (const auto &node : graph.graph().node()) wheres += node.op_type() == "Where";
+  EXPECT_EQ(wheres, 5); // operand, weight and bias of one, operand and weight of the other
+}
+
+} // namespace
+} // namespace sprig::quantize

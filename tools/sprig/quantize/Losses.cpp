@@ -1,0 +1,49 @@
+#include "tools/sprig/quantize/Losses.h"
+#include <algorithm>
+#include <cmath>
+
+namespace sprig::cli {
+
+void ArrayLoss::add(const data::Array &reference, const data::Array &other) {
+  for (int64_t i = 0, count = std::min(reference.elements(), other.elements()); i < count; ++i) {
+    double a = reference.at(i), b = other.at(i);
+    if (!std::isfinite(a) || !std::isfinite(b)) continue;
+    meter.add(a, b);
+    difference = std::max(difference, std::abs(a - b));
+  }
+}
+
+bool ClassCount::fits(const data::Array &output, int64_t samples) {
+  return data::isFloat(output.dtype) && output.shape.size() == 2 && output.shape[0] == samples && output.shape[1] > 1;
+}
+
+static int64_t largestOf(const data::Array &array, int64_t row) {
+  int64_t columns = array.shape[1], best = 0;
+  for (int64_t i = 1; i < columns; ++i)
+    if (array.at(row * columns + i) > array.at(row * columns + best)) best = i;
+  return best;
+}
+
+void ClassCount::add(const data::Array &reference, const data::Array &other, const std::vector<int64_t> &labels) {
+  for (int64_t row = 0; row < reference.shape[0]; ++row) {
+    int64_t a = largestOf(reference, row), b = largestOf(other, row);
+    ++samples;
+    same += a == b;
+    if (labels.empty()) continue;
+    ++labelled;
+    before += a == labels[size_t(row)];
+    after += b == labels[size_t(row)];
+  }
+}
+
+std::optional<ClassLoss> ClassCount::result() const {
+  if (samples == 0) return std::nullopt;
+  ClassLoss loss{{}, {}, double(same) / double(samples)};
+  if (labelled == samples) {
+    loss.before = double(before) / double(samples);
+    loss.after = double(after) / double(samples);
+  }
+  return loss;
+}
+
+} // namespace sprig::cli

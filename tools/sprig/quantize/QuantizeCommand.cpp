@@ -1,0 +1,119 @@
+// sprig quantize: weights and activations in fewer bits, and what that loses.
+#include "lib/Data/File.h"
+#include "tools/sprig/Command.h"
+#include "tools/sprig/Model.h"
+#include "tools/sprig/compile/EntryRequests.h"
+#include "tools/sprig/quantize/QuantizeReport.h"
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+
+namespace sprig::cli {
+namespace {
+
+struct Options {
+  CommonOptions common;
+  QuantizeOptions quantize;
+  std::string output;
+};
+
+/// The package of a quantised model, for the sizes that --dim and --shape give.
+std::vector<uint8_t> package(const Options &options, const std::string &bytes) {
+  Model model{options.quantize.model, ModelKind::onnx, bytes, nullptr};
+  const Settings &settings = options.quantize.settings;
+  return compile(model, requestEntries(model, settings), settings, {"x86-64-v3", "x86-64-v4"}).package;
+}
+
+// Before minutes of calibration.
+void checkOutput(const std::string &output) {
+  std::filesystem::path file(output), folder = file.parent_path();
+  std::string ending = file.extension();
+  if (ending != ".onnx" && ending != ".sprig")
+    throw Error(ErrorKind::usage, "-o " + output + ": expected a name that ends in .onnx or .sprig");
+  std::error_code error;
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error))
+    throw Error(ErrorKind::runtime, output + ": cannot be written: there is no folder " + folder.string());
+}
+
+int quantizeCommand(const Options &options) {
+  checkOutput(options.output);
+  bool isPackage = options.output.ends_with(".sprig");
+  if (isPackage) {
+    Model model = openModel(options.quantize.model);
+    if (model.kind == ModelKind::onnx) requestEntries(model, options.quantize.settings);
+  }
+  QuantizeReport report = quantizeModel(options.quantize);
+  uint64_t bytes = report.bytes.size();
+  if (isPackage) {
+    std::vector<uint8_t> made = package(options, report.bytes);
+    bytes = made.size();
+    data::writeFile(options.output, {reinterpret_cast<const char *>(made.data()), made.size()});
+  } else {
+    data::writeFile(options.output, report.bytes);
+  }
+  print(report, options.output, bytes, options.common.json());
+  return kDone;
+}
+
+void addHow(CLI::App &command, QuantizeOptions &options) {
+  command
+      .add_option("--calibrate", options.calibrate,
+                  "how ranges of activations are found: minmax, percentile, mse (least squared error) or kl (least "
+                  "divergence)")
+      ->check(CLI::IsMember({"minmax", "percentile", "mse", "kl"}))
+      ->capture_default_str();
+  command.add_option("--percentile", options.percentile, "with --calibrate percentile: of the numbers, in the range")
+      ->check(CLI::Range(50.0, 100.0))
+      ->capture_default_str();
+  command.add_option("--activations", options.activations, "type of activations: u8 or i8")
+      ->check(CLI::IsMember({"u8", "i8"}))
+      ->capture_default_str();
+  command.add_flag("--symmetric", options.symmetric, "ranges of activations that are as wide below 0 as above");
+  command.add_flag("--per-tensor", options.perTensor,
+                   "one scale for all of a weight (default: one for each output channel)");
+  command
+      .add_option("--placement", options.placement,
+                  "where quantisers stand: around (operands and results of operators, so that each can run on integers "
+                  "by itself) or operands (what follows a product reads what it accumulated)")
+      ->check(CLI::IsMember({"around", "operands"}))
+      ->capture_default_str();
+  command.add_option("--exclude", options.exclude, "a layer that stays as it is, by its node's name; repeatable")
+      ->take_all()
+      ->expected(1);
+}
+
+} // namespace
+
+void addQuantize(CLI::App &app, Invocation &invocation) {
+  auto options = std::make_shared<Options>();
+  QuantizeOptions &how = options->quantize;
+  CLI::App *command =
+      addCommand(app, "quantize", "Quantises a model's weights and activations to eight bits",
+                 "  sprig quantize examples/digits/model.onnx --data examples/digits/data -o int8.onnx\n"
+                 "  sprig quantize examples/digits/model.onnx --data examples/digits/data --calibrate "
+                 "mse --dim batch=8 -o int8.sprig",
+                 options->common);
+  command->add_option("MODEL", how.model, "an ONNX file (- reads standard input)")->required();
+  command->add_option("-o,--output", options->output, "file to write: .onnx, or .sprig for a package")->required();
+  command
+      ->add_option("--data", how.data,
+                   "folder of samples: input_K.* (or subfolders test_data_set_*, data_* of them), arrays called as the "
+                   "inputs, other arrays for the one input, or images in subfolders by class; labels in labels.* or "
+                   "y.*")
+      ->required();
+  command->add_option("--eval", how.evaluation, "folder of samples to judge on (default: those of --data)");
+  command->add_option("--samples", how.samples, "samples to take at most")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 40))
+      ->capture_default_str();
+  command->add_option("--batch", how.batch, "samples of a call at most, where the model leaves it open")
+      ->check(CLI::Range(int64_t(1), int64_t(1) << 20))
+      ->capture_default_str();
+  command->add_option("--mean", how.mean, "of images: what is taken off each channel after division by 255")
+      ->delimiter(',');
+  command->add_option("--std", how.deviation, "of images: what each channel is divided by then")->delimiter(',');
+  addHow(*command, how);
+  addSettings(*command, how.settings);
+  command->callback([=, &invocation] { invocation.run = [=] { return quantizeCommand(*options); }; });
+}
+
+} // namespace sprig::cli
