@@ -56,7 +56,9 @@ struct TrainerOptions {
   /// Whether steps are compiled as a whole. The bits are the same without.
   bool compile = true;
   /// Ranks that share each batch (docs/distributed.md): threads of this process, or, where it was launched, as many
-  /// processes. The results are those of one at the same batch, which is that of all ranks together.
+  /// processes. The results are those of one at the same batch, which is that of all ranks together. 0: the processes
+  /// that there are, or as many threads as are expected to be quicker than one rank with all of them, by the machine's
+  /// model: the choice is printed.
   int ranks = 1;
   /// The same within dist::spawn, join or run: the rank that this is. Every rank calls the trainer.
   dist::Group *group = nullptr;
@@ -98,6 +100,7 @@ struct FitResult {
   int64_t steps = 0;               ///< done in all
   double secondsPerEpoch = 0, samplesPerSecond = 0;
   bool stopped = false;    ///< by onEpochEnd
+  int ranks = 1;           ///< that there were
   int64_t bucketBytes = 0; ///< of gradients that went together at most, given or chosen; 0: of no several ranks
   optim::Optimizer optimizer;
 };
@@ -235,7 +238,8 @@ private:
   }
   static void requireTwo(const std::vector<Tensor> &batch, Source at);
 
-  void onRanks(frontend::Training training, const std::function<void(frontend::Training, dist::Group *)> &body) const;
+  void onRanks(int ranks, frontend::Training training,
+               const std::function<void(frontend::Training, dist::Group *)> &body) const;
   FitResult run(frontend::Training training, data::Loader &train, data::Loader *evaluation) const;
   std::pair<double, std::optional<double>> score(frontend::Training training, data::Loader &set) const;
   std::vector<SweepRun> runSweep(frontend::Training training, std::span<const double> rates, data::Loader &train,

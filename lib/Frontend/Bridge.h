@@ -75,6 +75,11 @@ std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot>
 RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
                           const std::string &name, const PlanRanks &ranks, int64_t repetitions);
 
+/// Seconds that a graph is expected to take on so many threads, by the machine's model; sums over ranks, whose link is
+/// known, are not hidden.
+double expectedSeconds(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
+                       const std::string &name, const PlanRanks &ranks, int threads);
+
 /// One function of a package.
 struct PackageEntry {
   std::string name;

@@ -1,5 +1,6 @@
 #include "lib/Frontend/Bridge/PlanFunction.h"
 #include "lib/Frontend/Bridge/RankFacts.h"
+#include "lib/Pipeline/ExpectedStep.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Pipeline/RankBuckets.h"
 #include "runtime/comm/RankGroup.h"
@@ -20,9 +21,10 @@ func::FuncOp bridge::addPlanFunction(ModuleOp module, const Graph &graph, std::s
   chooseFactors(function, ranks, options);
   options.bucketBytes = ranks.buckets.bytes;
   Builder b(module.getContext());
-  auto next = ranks.buckets.order.begin(), last = ranks.buckets.order.end();
-  for (auto sum : function.getBody().front().getOps<ir::dist::AllReduceOp>())
-    if (next != last) sum->setAttr(ir::dist::kOrderAttr, b.getI64IntegerAttr(*next++));
+  auto sums = llvm::to_vector(function.getBody().front().getOps<ir::dist::AllReduceOp>());
+  if (sums.size() == ranks.buckets.order.size()) // else it is that of another kind of arguments
+    for (auto [sum, place] : llvm::zip(sums, ranks.buckets.order))
+      sum->setAttr(ir::dist::kOrderAttr, b.getI64IntegerAttr(place));
   if (ranks.buckets.link)
     for (auto mesh : module.getOps<ir::dist::MeshOp>()) describeLink(mesh, *ranks.buckets.link);
   return function;
@@ -41,6 +43,15 @@ RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states,
   request.stepsPerCall = repetitions;
   BucketChoice choice = chooseRankBuckets(step, request, options);
   return {choice.bytes, choice.turn, ranks.buckets.order, request.link};
+}
+
+double expectedSeconds(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &given,
+                       const std::string &name, const PlanRanks &ranks, int threads) {
+  CompileOptions options = given;
+  options.threads = threads;
+  bridge::Workspace work;
+  bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
+  return expectedStepSeconds(*work.module, options);
 }
 
 } // namespace sprig::frontend

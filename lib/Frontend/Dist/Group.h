@@ -27,6 +27,9 @@ void spawnFrom(int ranks, const std::function<void(Group &)> &body, const SpawnO
 /// `join` as often as one likes: the process stays in its group until it ends. Not beside `join`, which leaves it.
 void joinAgain(const std::function<void(Group &)> &body, Source at);
 
+/// The first rank of a group to which nobody else comes: for what is recorded there, and never run.
+void asFirstOf(int ranks, const std::function<void(Group &)> &body);
+
 /// The engine's part of it.
 std::shared_ptr<frontend::RankEnd> endOf(const Group &group);
 

@@ -151,4 +151,10 @@ void spawnFrom(int ranks, const std::function<void(Group &)> &body, const SpawnO
       throw Error(ErrorKind::runtime, frontend::placeText(at) + "spawn: " + std::string(status.message()));
 }
 
+void asFirstOf(int ranks, const std::function<void(Group &)> &body) {
+  std::vector<std::shared_ptr<RankGroup>> groups = RankGroup::ofThreads({.ranks = ranks});
+  Group group(std::make_shared<Group::Impl>(groups.front()));
+  body(group);
+}
+
 } // namespace sprig::dist

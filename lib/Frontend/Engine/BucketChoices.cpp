@@ -70,6 +70,7 @@ RankBuckets BucketChoices::choose(const Variant &variant, int64_t bytes, int64_t
   RankBuckets chosen;
   chosen.link = linkOf(*variant.ranks, variant);
   chosen.order = orderOf(variant.graph);
+  if (bytes) chosen.bytes = bytes;
   if (isFirst) {
     PlanRanks ranks{variant.ranks->group, variant.samples.samples, chosen};
     ranks.buckets.bytes = bytes;

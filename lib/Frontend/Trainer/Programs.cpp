@@ -1,6 +1,8 @@
 #include "lib/Frontend/Trainer/Programs.h"
 #include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/SampleShare.h"
+#include "lib/Frontend/Engine/Variant.h"
 #include "runtime/collective/Collective.h"
 #include "sprig/grad.h"
 #include "sprig/ops.h"
@@ -110,6 +112,21 @@ TrainingPrograms::TrainingPrograms(Training given, const ProgramOptions &options
                            return results;
                          }),
                          options.compile, at)) {}
+
+double TrainingPrograms::expectedSeconds(const Training &training, const ProgramOptions &options,
+                                         std::span<const TensorType> fields, int64_t samples, int threads, Source at) {
+  StepBody body = stepBody(training, options, at);
+  auto recorded = [&](std::span<const Tensor> batch) { return body(Fields(batch.begin(), batch.end()), samples); };
+  std::shared_ptr<Variant> step = Variant::record(fields, recorded, "training step", at);
+  CompileOptions compile = segmentOptions();
+  PlanRanks ranks;
+  if (step->ranks) {
+    ranks = {step->ranks->group, step->samples.samples, {}};
+    ranks.buckets.link = machine::linkOfThreads(ranks.group->ranks(), /*isApart=*/false);
+    if (options.accumulate == 1) compile.factors = options.factors;
+  }
+  return frontend::expectedSeconds(step->graph, step->slots, compile, step->name, ranks, threads);
+}
 
 std::pair<Tensor, Tensor> TrainingPrograms::given(const Fields &results) const {
   return {results[0].detach(at), options.withNorm ? results[1].detach(at) : Tensor()};

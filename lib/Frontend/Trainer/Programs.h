@@ -33,6 +33,11 @@ public:
   /// Asks for a batch's scores. The module is in the mode that the caller has set.
   Scores evaluate(const data::Batch &batch) const;
 
+  /// What a step of a batch of so many samples of all ranks is expected to take on so many threads, of which this rank
+  /// has fields of these types. Nothing is run.
+  static double expectedSeconds(const Training &training, const ProgramOptions &options,
+                                std::span<const TensorType> fields, int64_t samples, int threads, Source at);
+
   const Training &of() const { return training; }
   /// How often the step was recorded.
   size_t recordings() const { return stepProgram.recordings().size(); }

@@ -1,6 +1,7 @@
 #include "lib/Frontend/Dist/Group.h"
 #include "lib/Frontend/Record.h"
 #include "lib/Frontend/Trainer/Checkpoints.h"
+#include "lib/Frontend/Trainer/ChooseRanks.h"
 #include "lib/Frontend/Trainer/Evaluate.h"
 #include "lib/Frontend/Trainer/Fit.h"
 #include "lib/Frontend/Trainer/RankLoader.h"
@@ -146,7 +147,8 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   checkpoints.finish();
   if (group) group->checkReplicas(*training.module, at);
   result.steps = step;
-  if (group && group->size() > 1) result.bucketBytes = programs.bucketBytes();
+  if (group) result.ranks = group->size();
+  if (result.ranks > 1) result.bucketBytes = programs.bucketBytes();
   for (const training::StepMetrics &line : log.history()) result.losses.push_back(line.loss);
   if (!result.epochs.empty()) {
     result.secondsPerEpoch = seconds / double(result.epochs.size());
@@ -163,7 +165,7 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
     frontend::fail(at, "Trainer", std::string(what) + " is " + std::to_string(value) + ", expected " + expected);
   };
   if (options.maxEpochs < 0) refuse("maxEpochs", double(options.maxEpochs), "at least 0");
-  if (options.ranks < 1) refuse("ranks", options.ranks, "at least 1");
+  if (options.ranks < 0) refuse("ranks", options.ranks, "at least 0");
   if (!StepCalls::canBe(options.stepsPerCall)) refuse("stepsPerCall", double(options.stepsPerCall), StepCalls::kSizes);
   if (options.stepsPerCall > 1 && !options.compile)
     frontend::fail(at, "Trainer", "stepsPerCall is of compiled steps, and compile is false");
@@ -199,14 +201,14 @@ static Device deviceOf(const nn::Module &module) {
   return parameters.empty() ? defaultDevice() : parameters[0].value().device();
 }
 
-void Trainer::onRanks(Training training, const std::function<void(Training, dist::Group *)> &body) const {
-  if (options.group || options.ranks == 1) return body(std::move(training), options.group);
+void Trainer::onRanks(int ranks, Training training, const std::function<void(Training, dist::Group *)> &body) const {
+  if (options.group || ranks == 1) return body(std::move(training), options.group);
   if (dist::isLaunched())
     return dist::joinAgain(
         [&](dist::Group &group) {
-          if (group.size() != options.ranks)
+          if (ranks && group.size() != ranks)
             frontend::fail(at, "Trainer",
-                           "ranks is " + std::to_string(options.ranks) + ", and the process was launched as one of " +
+                           "ranks is " + std::to_string(ranks) + ", and the process was launched as one of " +
                                std::to_string(group.size()));
           body(training, &group);
         },
@@ -216,16 +218,23 @@ void Trainer::onRanks(Training training, const std::function<void(Training, dist
                    "the module cannot be copied, which ranks that are threads need; run it by "
                    "dist::spawn with group, and a module in each rank");
   std::vector<std::function<Training()>> copies;
-  for (int rank = 1; rank < options.ranks; ++rank) copies.push_back(training.copy());
+  for (int rank = 1; rank < ranks; ++rank) copies.push_back(training.copy());
   dist::spawnFrom(
-      options.ranks,
-      [&](dist::Group &group) { body(group.rank() ? copies[size_t(group.rank() - 1)]() : training, &group); },
+      ranks, [&](dist::Group &group) { body(group.rank() ? copies[size_t(group.rank() - 1)]() : training, &group); },
       {.devices = {deviceOf(*training.module)}}, at);
 }
 
 FitResult Trainer::run(Training training, data::Loader &train, data::Loader *evaluation) const {
+  int ranks = options.ranks;
+  if (!ranks && !options.group && !dist::isLaunched()) {
+    ChosenRanks chosen = chooseRanks(training, options, train, at);
+    ranks = chosen.ranks;
+    if (options.print)
+      printLine("ranks: " + std::to_string(ranks) + ", " + chosen.why +
+                "; results depend on it, .ranks = " + std::to_string(ranks) + " keeps to it");
+  }
   FitResult result;
-  onRanks(std::move(training), [&](Training own, dist::Group *group) {
+  onRanks(ranks, std::move(training), [&](Training own, dist::Group *group) {
     TrainerOptions given = options;
     given.group = group;
     applyClips(own, given, at);
@@ -239,7 +248,8 @@ FitResult Trainer::run(Training training, data::Loader &train, data::Loader *eva
 
 std::pair<double, std::optional<double>> Trainer::score(Training training, data::Loader &set) const {
   Evaluation scores;
-  onRanks(std::move(training), [&](Training own, dist::Group *group) {
+  const bool isOne = !options.ranks && !dist::isLaunched(); // that has all threads
+  onRanks(isOne ? 1 : options.ranks, std::move(training), [&](Training own, dist::Group *group) {
     TrainingPrograms programs(std::move(own), {.compile = options.compile, .group = group}, at);
     RankLoader shares(set, group, at);
     Evaluation found = frontend::evaluate(programs, shares.own(), group, at);

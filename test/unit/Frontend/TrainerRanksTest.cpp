@@ -1,9 +1,11 @@
 // The trainer on ranks that share each batch, against one rank with all of it.
 #include "lib/Data/File.h"
+#include "lib/Frontend/Trainer/ChooseRanks.h"
 #include "sprig/dist.h"
 #include "sprig/nn.h"
 #include "sprig/ops.h"
 #include "sprig/random.h"
+#include "sprig/rt/sprig_rt.h"
 #include "sprig/trainer.h"
 #include "test/unit/Frontend/Points.h"
 #include <cmath>
@@ -205,6 +207,40 @@ TEST(TrainerRanks, FactorsOfGradientsAreGathered) {
   }
 }
 
+// Left to the machine: what it has chosen is said, and gives the bits of as many that were asked for.
+TEST(TrainerRanks, TheMachineMaySayHowMany) {
+  Net net = makeNet();
+  data::Loader train(points(50), {.batch = 24, .shuffle = 3, .workers = 1}),
+      single(points(49), {.batch = 24, .workers = 0}), whole(points(49), {.batch = 24, .workers = 0, .dropLast = true});
+  train.seek(1, 1);
+  const data::Loader::Position before = train.position();
+  frontend::Training training;
+  training.module = &net;
+  training.optimizer = net.configureOptimizers();
+  training.loss = [&](const std::vector<Tensor> &batch) { return net.trainingStep(batch[0], batch[1]); };
+  const TrainerOptions options{.ranks = 0, .print = false};
+  frontend::ChosenRanks chosen = frontend::chooseRanks(training, options, train, Source::here());
+  EXPECT_EQ(train.position(), before);
+  const int threads = sprig_rt_default_threads();
+  if (threads % 2 == 0) {
+    EXPECT_THAT(chosen.why, testing::MatchesRegex("a step is expected to take [0-9]+ us on [0-9]+ ranks of [0-9]+ "
+                                                  "threads?, [0-9]+ us on one of [0-9]+ threads"));
+    EXPECT_THAT(frontend::chooseRanks(training, options, whole, Source::here()).why, HasSubstr(" us on one of "));
+  }
+  frontend::ChosenRanks one = frontend::chooseRanks(training, options, single, Source::here());
+  EXPECT_EQ(one.ranks, 1);
+  if (threads > 1) EXPECT_THAT(one.why, HasSubstr(" threads, as a pass may have 1 sample alone"));
+
+  Trained run = fit({.ranks = 0}, makeNet());
+  EXPECT_EQ(run.result.ranks, chosen.ranks);
+  expectSameBits(run, fit({.ranks = run.result.ranks}, makeNet()));
+  dist::spawn(2, [&](dist::Group &group) {
+    EXPECT_EQ(fit({.ranks = 0, .group = &group}, makeNet()).result.ranks, 2);
+    auto [loss, accuracy] = Trainer({.ranks = 0, .group = &group, .print = false}).evaluate(makeNet(), single);
+    EXPECT_GT(loss, 0);
+  });
+}
+
 // The first rank chooses for all, or it is given: the same bits.
 TEST(TrainerRanks, BucketsChangeNoBit) {
   for (int64_t together : {1, 2})
@@ -346,7 +382,7 @@ TEST(TrainerRanks, MistakesAreRefusedByName) {
     }
     return "no error";
   };
-  EXPECT_THAT(errorOf([] { Trainer({.ranks = 0}); }), HasSubstr("Trainer: ranks is 0"));
+  EXPECT_THAT(errorOf([] { Trainer({.ranks = -1}); }), HasSubstr("Trainer: ranks is -1"));
   EXPECT_THAT(errorOf([] { Trainer({.accumulate = 0}); }), HasSubstr("accumulate is 0"));
   EXPECT_THAT(errorOf([] { Trainer({.compile = false, .factors = FactorPolicy::automatic}); }),
               HasSubstr("factors are gathered in compiled steps, and compile is false"));

@@ -1,0 +1,72 @@
+#include "lib/Frontend/Trainer/ChooseRanks.h"
+#include "lib/Frontend/Base/Devices.h"
+#include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Record.h"
+#include "lib/Frontend/Trainer/Fit.h"
+#include "runtime/comm/RankLimits.h"
+#include <algorithm>
+
+namespace sprig::frontend {
+
+namespace {
+
+// Of the time of one rank, whose bits are those of any other machine; what is expected is rarely nearer than a tenth.
+constexpr double kWorthRanks = 0.9;
+
+std::string countOf(int64_t number, const std::string &what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+/// The fewest samples of any pass.
+int64_t leastPass(const data::Loader &train, int64_t passes) {
+  const int64_t batch = train.options().batch, rest = train.dataset().size() % batch;
+  return (rest && !train.options().dropLast ? rest : batch) / passes;
+}
+
+/// Of the fields of a batch of so many samples.
+std::vector<TensorType> typesOf(const data::Loader &train, int64_t samples, Source at) {
+  data::LoaderOptions options = train.options();
+  options.workers = 0;
+  options.shuffle = {};
+  data::Loader some(train.dataset(), options, at);
+  std::vector<TensorType> types;
+  const data::Batch first = *some.begin();
+  for (size_t i = 0; i < first.fields(); ++i) {
+    types.push_back(first[{i, at}].type(at));
+    types.back().shape[0] = samples;
+  }
+  return types;
+}
+
+std::string microseconds(double seconds) { return std::to_string(std::llround(seconds * 1e6)) + " us"; }
+
+} // namespace
+
+ChosenRanks chooseRanks(const Training &training, const TrainerOptions &options, const data::Loader &train, Source at) {
+  std::vector<Parameter> parameters = training.module->parameters();
+  const Device device = parameters.empty() ? defaultDevice() : parameters[0].value(at).device();
+  if (device.kind() != Device::Kind::cpu) return {1, "its parameters are on " + device.name()};
+  const int threads = sprig_rt_default_threads();
+  const int64_t batch = train.options().batch, least = leastPass(train, options.accumulate);
+  auto ranks = int(std::clamp<int64_t>(std::min<int64_t>(threads, least), 1, rt::comm::kMostThreadRanks));
+  while (threads % ranks) --ranks;
+  if (ranks == 1)
+    return {1, countOf(threads, "thread") +
+                   (threads > 1 ? ", as a pass may have " + countOf(least, "sample") + " alone" : "")};
+  training.module->train();
+  ProgramOptions program = programOptions(options);
+  double alone = TrainingPrograms::expectedSeconds(training, program, typesOf(train, batch, at), batch, threads, at);
+  double together = 0;
+  dist::asFirstOf(ranks, [&](dist::Group &group) {
+    program.group = &group;
+    auto [begin, end] = group.rowsOf(batch);
+    together = TrainingPrograms::expectedSeconds(training, program, typesOf(train, end - begin, at), batch,
+                                                 threads / ranks, at);
+  });
+  std::string times = "a step is expected to take " + microseconds(together) + " on " + countOf(ranks, "rank") +
+                      " of " + countOf(threads / ranks, "thread") + ", " + microseconds(alone) + " on one of " +
+                      countOf(threads, "thread");
+  return {together < alone * kWorthRanks ? ranks : 1, times};
+}
+
+} // namespace sprig::frontend
