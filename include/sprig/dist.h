@@ -10,6 +10,7 @@
 //     });
 #pragma once
 #include "sprig/nn/module.h"
+#include "sprig/ranks.h"
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -120,11 +121,12 @@ private:
 };
 
 /// While it lives, what this thread computes is of its rank's share of a batch of so many samples of all ranks, those
-/// of `rowsOf`: batch norms in training take the statistics of all ranks' samples, so every rank has to have one, and
+/// of `rowsOf`: batch norms in training take the statistics of all ranks' samples (or of its own), so every rank has to
+/// have one, and
 /// dropout of what has the samples as its first axis drops the elements that one rank with all samples would drop.
 class SPRIG_API BatchShare {
 public:
-  BatchShare(Group &group, int64_t samples, Source at = Source::here());
+  BatchShare(Group &group, int64_t samples, NormStatistics norms = NormStatistics::all, Source at = Source::here());
   ~BatchShare();
   BatchShare(const BatchShare &) = delete;
   BatchShare &operator=(const BatchShare &) = delete;

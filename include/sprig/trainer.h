@@ -14,6 +14,7 @@
 #include "sprig/nn/module.h"
 #include "sprig/optim.h"
 #include "sprig/options.h"
+#include "sprig/ranks.h"
 #include <filesystem>
 #include <optional>
 
@@ -73,6 +74,13 @@ struct TrainerOptions {
   /// of ranks a step begins while gradients of the one before travel. What is left at the end of an epoch, and up to a
   /// checkpoint, are single steps. The bits are the same.
   int64_t stepsPerCall = 1;
+  /// Of ranks' shares.
+  NormStatistics batchNorms = NormStatistics::all;
+  /// The loader's batch is each rank's, so that of all grows with their number; `lrScaling` says how rates do.
+  bool scaleBatch = false;
+  RateScaling lrScaling = RateScaling::none;
+  /// Steps between comparisons of the ranks' weights and buffers, from before the first one on; 0: at the end alone.
+  int64_t checkReplicas = 0;
   /// Passes that each batch is computed in, one after the other, to save memory; gradients are summed, then reduced.
   int64_t accumulate = 1;
   double clipNorm = 0; ///< of all gradients together; 0: none

@@ -8,12 +8,12 @@ struct BatchShare::Impl : frontend::SampleShare {
   using SampleShare::SampleShare;
 };
 
-BatchShare::BatchShare(Group &group, int64_t samples, Source at) {
+BatchShare::BatchShare(Group &group, int64_t samples, NormStatistics norms, Source at) {
   if (samples < 0)
     frontend::fail(at, "BatchShare", "expected a batch of 0 samples or more, found " + std::to_string(samples));
   group.own("BatchShare", at);
   auto [begin, end] = group.rowsOf(samples);
-  impl = std::make_unique<Impl>(endOf(group), begin, end - begin, samples);
+  impl = std::make_unique<Impl>(endOf(group), begin, end - begin, samples, norms);
 }
 
 BatchShare::~BatchShare() = default;

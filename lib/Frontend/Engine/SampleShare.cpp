@@ -7,9 +7,10 @@ namespace sprig::frontend {
 
 static thread_local const SampleShare *innermost = nullptr;
 
-SampleShare::SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples)
-    : end(std::move(end)), first(first), rows(rows), samples(samples), outer(std::exchange(innermost, this)),
-      within(Trace::currentFunction()) {
+SampleShare::SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples,
+                         NormStatistics norms)
+    : end(std::move(end)), first(first), rows(rows), samples(samples), norms(norms),
+      outer(std::exchange(innermost, this)), within(Trace::currentFunction()) {
   if (Trace *function = Trace::currentFunction()) function->samples.note(*this);
 }
 SampleShare::~SampleShare() { innermost = outer; }
@@ -18,15 +19,16 @@ SampleShare::~SampleShare() { innermost = outer; }
 static uint64_t readShare(const void *) {
   if (!innermost) return 0;
   uint64_t hash = 1;
-  for (int64_t number :
-       {innermost->first, innermost->rows, innermost->samples, int64_t(innermost->end->group->ranks())})
+  for (int64_t number : {innermost->first, innermost->rows, innermost->samples, int64_t(innermost->end->group->ranks()),
+                         int64_t(innermost->norms)})
     hash = (hash ^ uint64_t(number)) * 0x9e3779b97f4a7c15 + (hash >> 29);
   return hash | 1;
 }
 static std::string textOfShare(const void *) {
   if (!innermost) return "a whole one";
   return "rows " + std::to_string(innermost->first) + " to " + std::to_string(innermost->first + innermost->rows) +
-         " of " + std::to_string(innermost->samples) + " samples";
+         " of " + std::to_string(innermost->samples) + " samples" +
+         (innermost->norms == NormStatistics::replica ? ", with norms of its own" : "");
 }
 static const HostSetting kShareOutside = {readShare, textOfShare};
 

@@ -2,13 +2,15 @@
 // For batch norms and dropout; sprig/dist.h and the trainer say it.
 #pragma once
 #include "lib/Frontend/Engine/Collective.h"
+#include "sprig/ranks.h"
 
 namespace sprig::frontend {
 
 class SampleShare {
 public:
   /// Of `samples` of all ranks together, `rows` are this rank's, the first of them number `first`.
-  SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples);
+  SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples,
+              NormStatistics norms = NormStatistics::all);
   ~SampleShare();
   SampleShare(const SampleShare &) = delete;
   SampleShare &operator=(const SampleShare &) = delete;
@@ -24,6 +26,7 @@ public:
 
   const std::shared_ptr<RankEnd> end;
   const int64_t first, rows, samples;
+  const NormStatistics norms;
 
 private:
   const SampleShare *const outer;

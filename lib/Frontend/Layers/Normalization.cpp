@@ -3,6 +3,7 @@
 #include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Layers/LayerText.h"
 #include "sprig/ops.h"
+#include <utility>
 
 namespace sprig::nn {
 
@@ -43,6 +44,20 @@ void moveVariance(const Parameter &running, const Tensor &biased, double kept, i
       caller.at);
 }
 
+/// What each rank has found in its `count` values of a channel, weighed by samples; variances are unbiased then.
+BatchStatistics meanOfRanks(const frontend::SampleShare &share, const BatchStatistics &own, int64_t count,
+                            const std::string &layer, const Operand &caller) {
+  if (share.samples < share.end->group->ranks())
+    frontend::fail(caller.at, layer,
+                   "takes the statistics of each rank's own samples, and of " + std::to_string(share.samples) +
+                       " samples over " + std::to_string(share.end->group->ranks()) + " ranks some have none");
+  auto mean = [&](const Tensor &value) {
+    return share.sum(mul(with(value, caller), double(share.rows) / double(share.samples)), caller.at);
+  };
+  double unbiased = count > 1 ? double(count) / double(count - 1) : 1;
+  return {own.output, mean(own.mean), mean(mul(with(own.variance, caller), unbiased))};
+}
+
 } // namespace
 
 BatchNorm::BatchNorm(int axes, int64_t channels, const BatchNormOptions &options, Source at)
@@ -65,7 +80,10 @@ Tensor BatchNorm::operator()(const Operand &x) const {
   {
     NoGrad statistics;
     int64_t count = x.tensor.numel() / channels;
-    if (const frontend::SampleShare *share = frontend::SampleShare::current())
+    const frontend::SampleShare *share = frontend::SampleShare::current();
+    if (share && share->norms == NormStatistics::replica)
+      batch = meanOfRanks(*share, batch, std::exchange(count, 1), typeName(), x);
+    else if (share)
       count = count / share->rows * share->samples;
     numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
     if (options.momentum) {

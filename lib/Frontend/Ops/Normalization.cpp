@@ -87,7 +87,7 @@ BatchStatistics batchNormTraining(const Operand &x, const Operand &scale, const 
   Emitter r("batchNormTraining", x.at);
   Tensor input = channelled(r, x);
   const TensorType type = input.type(r.at), each = perChannel(type);
-  if (const SampleShare *share = SampleShare::current())
+  if (const SampleShare *share = SampleShare::current(); share && share->norms == NormStatistics::all)
     return overRanks(r, *share, input, parameterOr(r, scale, 1, each, "scale", type),
                      parameterOr(r, shift, 0, each, "shift", type), epsilon);
   if (type.elements() <= type.shape[1])

@@ -48,7 +48,8 @@ ChosenRanks chooseRanks(const Training &training, const TrainerOptions &options,
   if (device.kind() != Device::Kind::cpu) return {1, "its parameters are on " + device.name()};
   const int threads = sprig_rt_default_threads();
   const int64_t batch = train.options().batch, least = leastPass(train, options.accumulate);
-  auto ranks = int(std::clamp<int64_t>(std::min<int64_t>(threads, least), 1, rt::comm::kMostThreadRanks));
+  auto ranks = int(std::clamp<int64_t>(std::min<int64_t>(threads, options.scaleBatch ? threads : least), 1,
+                                       rt::comm::kMostThreadRanks));
   while (threads % ranks) --ranks;
   if (ranks == 1)
     return {1, countOf(threads, "thread") +
@@ -56,16 +57,18 @@ ChosenRanks chooseRanks(const Training &training, const TrainerOptions &options,
   training.module->train();
   ProgramOptions program = programOptions(options);
   double alone = TrainingPrograms::expectedSeconds(training, program, typesOf(train, batch, at), batch, threads, at);
+  const int64_t more = options.scaleBatch ? ranks : 1; // samples of all ranks, for each of one alone
   double together = 0;
   dist::asFirstOf(ranks, [&](dist::Group &group) {
     program.group = &group;
-    auto [begin, end] = group.rowsOf(batch);
-    together = TrainingPrograms::expectedSeconds(training, program, typesOf(train, end - begin, at), batch,
+    auto [begin, end] = group.rowsOf(batch * more);
+    together = TrainingPrograms::expectedSeconds(training, program, typesOf(train, end - begin, at), batch * more,
                                                  threads / ranks, at);
   });
+  alone *= double(more);
   std::string times = "a step is expected to take " + microseconds(together) + " on " + countOf(ranks, "rank") +
                       " of " + countOf(threads / ranks, "thread") + ", " + microseconds(alone) + " on one of " +
-                      countOf(threads, "thread");
+                      countOf(threads, "thread") + (more > 1 ? ", of as many samples" : "");
   return {together < alone * kWorthRanks ? ranks : 1, times};
 }
 

@@ -75,7 +75,7 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
       if (rows.size() < own.size())
         for (Tensor &field : fields) field = slice({field, at}, 0, rows.begin, rows.end);
       std::optional<SampleShare> share;
-      if (group) share.emplace(dist::endOf(*group), own.begin + rows.begin, rows.size(), together);
+      if (group) share.emplace(dist::endOf(*group), own.begin + rows.begin, rows.size(), together, options.norms);
       Tensor value = loss(fields);
       if (rows.size() < samples) value = mul({value, at}, {double(rows.size()) / double(samples), at});
       share.reset(); // what gradients need is known

@@ -13,6 +13,7 @@ struct ProgramOptions {
   int64_t accumulate = 1;
   FactorPolicy factors = FactorPolicy::never; ///< of sums over ranks; gradients of several passes are added up
   int64_t bucketBytes = 0;                    ///< of those sums; 0: chosen
+  NormStatistics norms = NormStatistics::all; ///< of batch norms over the ranks
   dist::Group *group = nullptr;               ///< batches are this rank's shares
 };
 

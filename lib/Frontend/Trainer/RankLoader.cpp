@@ -3,15 +3,17 @@
 
 namespace sprig::frontend {
 
-RankLoader::RankLoader(data::Loader &given, const dist::Group *group, Source at) : given(given) {
+RankLoader::RankLoader(data::Loader &given, const dist::Group *group, Source at, bool isScaled) : given(given) {
   const data::LoaderOptions &options = given.options();
   const int rank = group ? group->rank() : 0, ranks = group ? group->size() : 1;
-  if (options.ranks == ranks && options.rank == rank) return;
-  if (options.ranks > 1)
+  if (isScaled) times = ranks;
+  if (times == 1 && options.ranks == ranks && options.rank == rank) return;
+  if (options.ranks > 1 && (options.ranks != ranks || options.rank != rank))
     fail(at, "Trainer",
          "expected a loader of all samples or one of rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
              ", found one of rank " + std::to_string(options.rank) + " of " + std::to_string(options.ranks));
   data::LoaderOptions own = options;
+  own.batch *= times;
   own.rank = rank;
   own.ranks = ranks;
   own.workers = (options.workers + ranks - 1) / ranks; // those of all ranks together
@@ -19,14 +21,14 @@ RankLoader::RankLoader(data::Loader &given, const dist::Group *group, Source at)
   if (!own.seed) own.seed = given.seed();
   share.emplace(given.dataset(), own, at);
   data::Loader::Position position = given.position();
-  share->seek(position.epoch, position.batch, at);
+  share->seek(position.epoch, position.batch / times, at);
 }
 
 RankLoader::~RankLoader() {
   if (!share) return;
   // Ranks that have it in common are all at the same place.
   data::Loader::Position position = share->position();
-  given.seek(position.epoch, position.batch, Source());
+  given.seek(position.epoch, position.batch * times, Source());
 }
 
 } // namespace sprig::frontend

@@ -11,8 +11,8 @@ namespace sprig::frontend {
 /// Without a group it is the loader itself.
 class RankLoader {
 public:
-  /// Throws Error (usage) for a loader that has the share of another rank.
-  RankLoader(data::Loader &given, const dist::Group *group, Source at);
+  /// Throws Error (usage) for a loader that has the share of another rank. `isScaled`: its batch is each rank's.
+  RankLoader(data::Loader &given, const dist::Group *group, Source at, bool isScaled = false);
   ~RankLoader();
   RankLoader(const RankLoader &) = delete;
   RankLoader &operator=(const RankLoader &) = delete;
@@ -21,6 +21,7 @@ public:
 
 private:
   data::Loader &given;
+  int64_t times = 1; ///< batches of the given one that one of these is
   std::optional<data::Loader> share;
 };
 

@@ -11,6 +11,7 @@
 #include "lib/Frontend/Trainer/StepCalls.h"
 #include "lib/Frontend/Trainer/StepLog.h"
 #include "lib/Training/RunChart.h"
+#include "lib/Training/Schedule.h"
 #include "sprig/random.h"
 #include <cstdio>
 
@@ -62,7 +63,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   const TrainerOptions options = optionsOf(whole, writes);
   dist::Group *group = options.group;
   writes &= !isOther(group);
-  RankLoader shares(given, group, at);
+  RankLoader shares(given, group, at, options.scaleBatch);
   data::Loader &train = shares.own();
   std::optional<RankLoader> evaluationShares;
   if (givenEvaluation) evaluationShares.emplace(*givenEvaluation, group, at);
@@ -81,6 +82,8 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
     batch = from->index;
     train.seek(firstEpoch + epoch, batch, at);
   }
+  const int64_t compared = group ? options.checkReplicas : 0;
+  if (compared) group->checkReplicas(*training.module, at);
   Rates rates(training.optimizer, at);
   StepLog log(options, options.maxEpochs * batches, from ? std::optional(step) : std::nullopt, writes, at);
   if (plateau && from) plateau->restoreSums(log);
@@ -106,7 +109,9 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
       calls.add(data);
       ++batch;
       isSaved = options.checkpointEvery > 0 && (before + batch) % options.checkpointEvery == 0;
-      if (isSaved || batch == batches) calls.askSingly();
+      const bool isCompared = compared && (before + batch) % compared == 0;
+      if (isSaved || isCompared || batch == batches) calls.askSingly();
+      if (isCompared) group->checkReplicas(*training.module, at);
       log.collect(/*wait=*/false);
       if (isSaved && batch < batches) {
         // What the file of metrics says of these steps must be there when the run goes on after them.
@@ -172,6 +177,11 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
   if (options.accumulate < 1) refuse("accumulate", double(options.accumulate), "at least 1");
   if (options.group && options.ranks > 1 && options.group->size() != options.ranks)
     refuse("ranks", options.ranks, ("those of its group, " + std::to_string(options.group->size())).c_str());
+  if (options.checkReplicas < 0) refuse("checkReplicas", double(options.checkReplicas), "at least 0");
+  if (options.lrScaling != RateScaling::none && !options.scaleBatch)
+    frontend::fail(at, "Trainer",
+                   "lrScaling goes with scaleBatch; without it the batch of all ranks is the loader's, however many "
+                   "they are");
   if (options.checkpointEvery < 0) refuse("checkpointEvery", double(options.checkpointEvery), "at least 0");
   if (options.checkpointsKept < 1) refuse("checkpointsKept", options.checkpointsKept, "at least 1");
   if (options.factors != FactorPolicy::never && !options.compile)
@@ -193,6 +203,16 @@ void Trainer::requireTwo(const std::vector<Tensor> &batch, Source at) {
 static void applyClips(Training &training, const TrainerOptions &options, Source at) {
   if (options.clipNorm > 0) training.optimizer.setClipNorm(options.clipNorm, at);
   if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue, at);
+}
+
+/// Before a checkpoint is read, which has rates of its own.
+static void scaleRates(const Training &training, const TrainerOptions &options, Source at) {
+  if (options.lrScaling == RateScaling::none || !options.group) return;
+  using training::RateRule;
+  const double factor = training::rateFactor(
+      options.lrScaling == RateScaling::linear ? RateRule::linear : RateRule::sqrt, options.group->size());
+  for (size_t group = 0; group < training.optimizer.groups(); ++group)
+    training.optimizer.setLr(training.optimizer.baseLr(group, at) * factor, group, at);
 }
 
 /// Where the module's tensors are, and so the first rank's.
@@ -238,6 +258,7 @@ FitResult Trainer::run(Training training, data::Loader &train, data::Loader *eva
     TrainerOptions given = options;
     given.group = group;
     applyClips(own, given, at);
+    scaleRates(own, given, at);
     TrainingPrograms programs(std::move(own), programOptions(given), at);
     FitResult found = frontend::fit(given, programs, train, evaluation, /*writes=*/true, at);
     // Of ranks that are threads the first one's.

@@ -147,6 +147,48 @@ TEST(Dist, TrainingIsThatOfOneRankAtTheSameBatch) {
 }
 
 // The mean of means is another gradient where shares differ in size, which is why losses are summed above.
+// Norms of replicas: each rank's own statistics, and running ones that move by their mean, weighed by samples.
+TEST(Dist, BatchNormsOfReplicas) {
+  const int64_t samples = 7, channels = 3;
+  manualSeed(4);
+  Tensor all = randn({samples, channels, 2});
+  std::vector<std::vector<float>> running;
+  for (bool compiled : {false, true})
+    dist::spawn(2, [&](dist::Group &group) {
+      auto [begin, end] = group.rowsOf(samples);
+      Tensor own = slice(all.to(defaultDevice()), 0, begin, end);
+      nn::BatchNorm1d alone(channels), norm(channels);
+      Tensor expected = alone(own);
+      auto f = compile([&](const Tensor &x) {
+        dist::BatchShare share(group, samples, NormStatistics::replica);
+        return norm(x);
+      });
+      f.enable(compiled);
+      EXPECT_EQ(f(own).toVector<float>(), expected.toVector<float>());
+      // From zeros and ones by a tenth.
+      double weight = double(end - begin) / double(samples);
+      Tensor mean = group.allReduce(alone.stateDict()[2].value * weight),
+             variance = group.allReduce(alone.stateDict()[3].value * weight);
+      ASSERT_EQ(alone.stateDict()[2].name, "running_mean");
+      std::vector<float> a = norm.stateDict()[2].value.toVector<float>(), b = mean.toVector<float>(),
+                         c = norm.stateDict()[3].value.toVector<float>(), d = variance.toVector<float>();
+      for (size_t i = 0; i < a.size(); ++i) {
+        EXPECT_NEAR(a[i], b[i], 1e-6);
+        EXPECT_NEAR(c[i], d[i], 1e-6);
+      }
+      group.checkReplicas(norm);
+      if (group.rank() == 0) running.push_back(a);
+    });
+  EXPECT_EQ(running[0], running[1]);
+  EXPECT_TRUE(has(errorOf([] {
+                    dist::spawn(3, [](dist::Group &group) {
+                      dist::BatchShare share(group, 2, NormStatistics::replica);
+                      if (group.rank() < 2) nn::BatchNorm1d(3)(ones({1, 3, 4}));
+                    });
+                  }),
+                  "takes the statistics of each rank's own samples, and of 2 samples over 3 ranks some have none"));
+}
+
 TEST(Dist, MeanOfMeansIsNotTheMean) {
   manualSeed(5);
   nn::StateDict start = makeNet().stateDict(), averaged;

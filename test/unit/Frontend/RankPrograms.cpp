@@ -1,7 +1,8 @@
 // What ranks compute, as text with all digits: test/Cli/launch-programs.test compares threads with processes.
 //   rank-programs group|trainer|together|differs N
 //   rank-programs split FILE: what a model of digits gives, of two ranks or of one
-//   rank-programs exported FILE N: writes a model, and trains it on N ranks as test/Cli/train-trainer.test says
+//   rank-programs exported|replica FILE N: writes a model (N is 1), and trains it on N ranks as
+//   test/Cli/train-trainer.test says
 //   rank-programs package FILE: a training step of two ranks, by batches of four of eight samples, whose losses it
 //   prints
 #include "sprig/sprig.h"
@@ -62,22 +63,26 @@ void ofGroup(dist::Group &group) {
 /// Wide enough that there is something to choose.
 struct ExportedNet : nn::Module {
   nn::Linear a = add("a", nn::Linear(3, 200)), b = add("b", nn::Linear(200, 200)), c = add("c", nn::Linear(200, 2));
-  Tensor operator()(const Tensor &x) const { return c(tanh(b(relu(a(x))))); }
+  nn::BatchNorm1d norm = add("norm", nn::BatchNorm1d(200));
+  Tensor operator()(const Tensor &x) const { return c(tanh(norm(b(relu(a(x)))))); }
   Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy((*this)(x), y); }
   optim::Optimizer configureOptimizers() const { return optim::adam(*this, {.lr = 0.05}); }
 };
 
-void trainExported(const char *path, int ranks) {
+void trainExported(const char *path, int ranks, NormStatistics norms) {
   manualSeed(3);
   ExportedNet net;
-  if (ranks == 1) exportOnnx(path, net, {{DType::f32, {-1, 3}}});
-  data::Dataset points(13, [](int64_t i) {
+  if (ranks == 1) {
+    net.eval();
+    exportOnnx(path, net, {{DType::f32, {-1, 3}}});
+  }
+  data::Dataset points(14, [](int64_t i) {
     std::vector<float> x;
     for (int64_t k = 0; k < 3; ++k) x.push_back(float((i * 7 + k * 3) % 5) / 2);
     return data::Sample{data::Field(x), i % 2};
   });
   data::Loader train(points, {.batch = 5, .workers = 0});
-  FitResult result = Trainer({.maxEpochs = 3, .ranks = ranks, .print = false}).fit(net, train);
+  FitResult result = Trainer({.maxEpochs = 3, .ranks = ranks, .batchNorms = norms, .print = false}).fit(net, train);
   for (float loss : result.losses) std::printf("%.9g\n", double(loss));
 }
 
@@ -118,7 +123,8 @@ int main(int count, char **arguments) try {
   const int ranks = std::atoi(arguments[2]);
   if (!std::strcmp(what, "group")) dist::run(ranks, ofGroup);
   if (!std::strcmp(what, "package")) dist::run(2, [&](dist::Group &group) { trainPackage(group, arguments[2]); });
-  if (!std::strcmp(what, "exported")) trainExported(arguments[2], std::atoi(arguments[3]));
+  if (!std::strcmp(what, "exported")) trainExported(arguments[2], std::atoi(arguments[3]), NormStatistics::all);
+  if (!std::strcmp(what, "replica")) trainExported(arguments[2], std::atoi(arguments[3]), NormStatistics::replica);
   if (!std::strcmp(what, "split")) {
     if (load(arguments[2]).ranks("main") == 1)
       callSplit(nullptr, arguments[2]);

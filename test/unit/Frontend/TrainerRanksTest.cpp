@@ -172,6 +172,44 @@ TEST(TrainerRanks, BuffersStayAlikeWhereRanksHaveNoSamples) {
     }
 }
 
+TEST(TrainerRanks, BatchNormsMayBeOfReplicas) {
+  TrainerOptions options{.ranks = 2, .batchNorms = NormStatistics::replica, .checkReplicas = 1};
+  Trained replica = fit(options, makeNet(false, true), 54), all = fit({.ranks = 2}, makeNet(false, true), 54);
+  EXPECT_NE(replica.result.losses, all.result.losses);
+  options.compile = false;
+  expectSameBits(fit(options, makeNet(false, true), 54), replica);
+  options.compile = true;
+  options.stepsPerCall = 2;
+  expectSameBits(fit(options, makeNet(false, true), 54), replica);
+  // One rank has all samples itself.
+  expectSameBits(fit({.batchNorms = NormStatistics::replica}, makeNet(false, true), 54),
+                 fit({}, makeNet(false, true), 54));
+}
+
+// The batch of each rank: steps are those of as many samples together, rates grow by a rule.
+TEST(TrainerRanks, BatchesAndRatesGrowWithTheRanks) {
+  auto run = [](int64_t batch, TrainerOptions options) {
+    options.print = false;
+    options.maxEpochs = 2;
+    Net net = makeNet();
+    data::Loader train(points(50), {.batch = batch, .shuffle = 3, .workers = 0});
+    Trained trained;
+    trained.result = Trainer(options).fit(net, train);
+    trained.state = net.stateDict();
+    trained.position = train.position();
+    return trained;
+  };
+  Trained grown = run(8, {.ranks = 3, .scaleBatch = true}), given = run(24, {.ranks = 3});
+  expectSameBits(grown, given);
+  EXPECT_EQ(grown.position, given.position);
+  EXPECT_EQ(run(8, {.ranks = 1, .scaleBatch = true}).result.losses, run(8, {}).result.losses);
+  for (auto [rule, factor] : {std::pair(RateScaling::linear, 3.0), {RateScaling::sqrt, std::sqrt(3.0)}}) {
+    Trained scaled = run(8, {.ranks = 3, .scaleBatch = true, .lrScaling = rule});
+    EXPECT_NEAR(scaled.result.epochs[0].lr, 1e-2 * factor, 1e-9);
+    EXPECT_NE(scaled.result.losses, grown.result.losses);
+  }
+}
+
 namespace {
 struct WideNet : nn::Module {
   nn::Linear a = add("a", nn::Linear(kFeatures, 1500)), b = add("b", nn::Linear(1500, kClasses));
@@ -386,6 +424,9 @@ TEST(TrainerRanks, MistakesAreRefusedByName) {
   EXPECT_THAT(errorOf([] { Trainer({.accumulate = 0}); }), HasSubstr("accumulate is 0"));
   EXPECT_THAT(errorOf([] { Trainer({.compile = false, .factors = FactorPolicy::automatic}); }),
               HasSubstr("factors are gathered in compiled steps, and compile is false"));
+  EXPECT_THAT(errorOf([] { Trainer({.lrScaling = RateScaling::sqrt}); }),
+              HasSubstr("lrScaling goes with scaleBatch; without it the batch of all ranks is the loader's"));
+  EXPECT_THAT(errorOf([] { Trainer({.checkReplicas = -1}); }), HasSubstr("checkReplicas is -1"));
   EXPECT_THAT(errorOf([] { Trainer({.bucketBytes = -1}); }), HasSubstr("bucketBytes is -1"));
   EXPECT_THAT(errorOf([] { Trainer({.compile = false, .bucketBytes = 1}); }),
               HasSubstr("bucketBytes are of compiled steps, and compile is false"));
