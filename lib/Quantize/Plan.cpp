@@ -102,12 +102,12 @@ private:
       if (!layer) continue;
       if (options.exclude.count(layer->name)) {
         result.excluded.push_back(layer->name);
+        excludedNodes.insert(i);
         continue;
       }
       wanted.insert(layer->input);
       if (!layer->isConstant) wanted.insert(layer->weight);
       made.insert(layer->output);
-      layerNodes.insert(i);
       result.layers.push_back(std::move(*layer));
     }
   }
@@ -164,6 +164,14 @@ private:
     return found;
   }
 
+  /// Whether a layer that is to stay as it is reads a value, or what is moved of it.
+  bool meetsExcluded(const std::string &value) const {
+    const std::vector<int> &readers = graph.readers(value);
+    return std::any_of(readers.begin(), readers.end(), [&](int i) {
+      return excludedNodes.count(i) || (isMove(graph.node(i)) && meetsExcluded(graph.node(i).output(0)));
+    });
+  }
+
   void placeQuantisers() {
     for (const std::string &value : wanted) result.tensors[value] = value;
     for (Carrier &carrier : result.carriers) {
@@ -174,7 +182,7 @@ private:
     }
     if (options.standing == Standing::around)
       for (const Layer &layer : result.layers)
-        if (is(graph.node(layer.node), "Conv") && !graph.readers(layer.output).empty())
+        if (is(graph.node(layer.node), "Conv") && !graph.readers(layer.output).empty() && !meetsExcluded(layer.output))
           result.tensors.emplace(layer.output, layer.output);
     // In the order of the graph, so that what a move takes up has its own root already.
     for (const Carrier &carrier : result.carriers)
@@ -192,7 +200,7 @@ private:
   Plan result;
   std::set<std::string> wanted; ///< operands of products
   std::set<std::string> made;   ///< results of what is quantised
-  std::set<int> layerNodes;
+  std::set<int> excludedNodes;
 };
 
 } // namespace

@@ -28,8 +28,7 @@ public:
 private:
   void nameTensors() {
     for (const auto &[tensor, root] : plan.tensors) {
-      auto found = ranges.find(root);
-      result.quantizers[tensor] = quantizerOf(found == ranges.end() ? Range{} : found->second, options.activations);
+      result.quantizers[tensor] = quantizerOf(ranges.at(root), options.activations);
       result.dequantized[tensor] = graph.unique(tensor + "_dequantized");
     }
     for (int i : plan.dropped) outputOf[graph.node(i).input(0)] = graph.node(i).output(0);
@@ -112,6 +111,8 @@ private:
   struct Weight {
     std::string narrow, scale, zero, wide;
     std::vector<float> scales;
+    Floats before;
+    std::vector<float> after;
     double decibels = 0;
   };
 
@@ -134,6 +135,8 @@ private:
     made.zero = graph.add(layer.weight + "_zero_point", onnx::TensorProto::INT8, shape, zeros.data(), zeros.size());
     made.wide = graph.unique(layer.weight + "_dequantized");
     made.scales = integers.scales;
+    made.before = std::move(values);
+    made.after = std::move(wide);
     made.decibels = meter.decibels();
     nodes.push_back(makeNode("DequantizeLinear", graph.unique(layer.weight + "_DequantizeLinear"),
                              {made.narrow, made.scale, made.zero}, made.wide));
@@ -148,18 +151,29 @@ private:
     return switched(layer, made.wide, layer.weight);
   }
 
+  /// The bias without what the weight's rounding adds to the mean of each result.
+  Floats corrected(const Layer &layer, const Weight &weight) const {
+    Floats values = *graph.floats(layer.bias);
+    auto means = options.means.find(layer.input);
+    if (means == options.means.end()) return values;
+    std::vector<double> shift = shiftOfMeans(graph.node(layer.node), weight.before.shape, weight.before.values,
+                                             weight.after, layer.axis, means->second);
+    for (size_t c = 0; c < shift.size(); ++c) values.values[c] -= float(shift[c]);
+    return values;
+  }
+
   /// In the scale of the product, which adds it to what it accumulates. One that 32 bits do not hold stays as it is.
   std::string bias(const Layer &layer) {
     const float *inputScale = scaleOfInput(layer);
     if (!inputScale) return layer.bias;
     const Weight &made = weights.at({layer.weight, options.perChannel ? layer.axis : -1});
-    Floats values = *graph.floats(layer.bias);
+    Floats values = corrected(layer, made);
     std::vector<int32_t> integers;
     std::vector<float> scales;
     for (size_t c = 0; c < values.values.size(); ++c) {
       float scale = *inputScale * made.scales[made.scales.size() == 1 ? 0 : c];
       double integer = std::nearbyint(double(values.values[c]) / scale);
-      if (!(std::abs(integer) < double(INT32_MAX))) return layer.bias;
+      if (!(std::abs(integer) < double(INT32_MAX))) return graph.add(layer.bias + "_corrected", values);
       integers.push_back(int32_t(integer));
       scales.push_back(scale);
     }

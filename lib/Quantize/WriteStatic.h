@@ -1,7 +1,7 @@
 // A planned model with quantisers whose numbers are constants: QuantizeLinear and DequantizeLinear around operators.
 // For static quantisation. What a tensor's quantiser gives is what all nodes of the main graph read of it.
 #pragma once
-#include "lib/Quantize/Plan.h"
+#include "lib/Quantize/Equalize.h"
 #include "lib/Quantize/Quantizer.h"
 
 namespace sprig::quantize {
@@ -12,6 +12,8 @@ struct StaticOptions {
   /// Each layer gets an input, a boolean named by switchName, that says whether it is quantised in a call; for the
   /// search of layers that lose most.
   bool switches = false;
+  /// Of layers' operands: biases are corrected by what weights add to the mean of results. Empty: they stay.
+  ChannelMeans means = {};
 };
 
 struct WrittenStatic {

@@ -60,6 +60,13 @@ TEST(PlanTest, ExcludedLayers) {
   EXPECT_EQ(tensorsOf(found), (Names{"ar", "b", "c", "p<ar", "x"}));
 }
 
+TEST(PlanTest, ExcludedLayersReadFloats) {
+  PlanOptions options;
+  options.exclude = {"b", "c"};
+  // The convolution before them is followed by no quantiser, through the pool.
+  EXPECT_EQ(tensorsOf(plan(residual(), options)), (Names{"f", "x"}));
+}
+
 TEST(PlanTest, SymmetricQuantisersLeaveActivations) {
   PlanOptions options;
   options.dropActivations = false;

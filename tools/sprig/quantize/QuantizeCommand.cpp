@@ -35,7 +35,48 @@ void checkOutput(const std::string &output) {
     throw Error(ErrorKind::runtime, output + ": cannot be written: there is no folder " + folder.string());
 }
 
-int quantizeCommand(const Options &options) {
+// Flags that another mode has no use for are no wishes to pass over.
+void checkFlags(const Options &options, const CLI::App &command) {
+  const QuantizeOptions &how = options.quantize;
+  auto onlyWith = [&](bool fits, std::initializer_list<const char *> flags, const char *text) {
+    for (const char *flag : flags)
+      if (!fits && command.count(flag))
+        throw Error(ErrorKind::usage, std::string(flag) + ": goes with " + text + ", and this is --mode " + how.mode +
+                                          (how.mode == "weights" ? " --bits " + std::to_string(how.bits) : ""));
+  };
+  bool isStatic = how.mode == "static", isWeights = how.mode == "weights";
+  onlyWith(isStatic,
+           {"--calibrate", "--percentile", "--activations", "--placement", "--correct-bias", "--sensitivity",
+            "--accuracy-drop"},
+           "--mode static");
+  onlyWith(isWeights, {"--bits"}, "--mode weights");
+  onlyWith(isWeights && how.bits == 4, {"--group"}, "--mode weights --bits 4");
+  onlyWith(isStatic || (isWeights && how.bits == 4), {"--symmetric"}, "--mode static and --mode weights --bits 4");
+  if (command.count("--percentile") && how.calibrate != "percentile")
+    throw Error(ErrorKind::usage,
+                "--percentile: goes with --calibrate percentile, and this is --calibrate " + how.calibrate);
+  if (isStatic && how.data.empty())
+    throw Error(ErrorKind::usage, "--mode static finds ranges of activations on samples: give a folder of them with "
+                                  "--data DIR");
+}
+
+// "1%" or "0.01".
+double parseShare(const std::string &text) {
+  size_t used = 0;
+  double share = -1;
+  try {
+    share = std::stod(text, &used);
+  } catch (const std::exception &) {
+  }
+  bool isPercent = used + 1 == text.size() && text.back() == '%';
+  if (isPercent) share /= 100;
+  if (!(share >= 0 && share < 1) || (used != text.size() && !isPercent))
+    throw Error(ErrorKind::usage, "--accuracy-drop: expected a share as 1% or 0.01, found '" + text + "'");
+  return share;
+}
+
+int quantizeCommand(const Options &options, const CLI::App &command) {
+  checkFlags(options, command);
   checkOutput(options.output);
   bool isPackage = options.output.ends_with(".sprig");
   if (isPackage) {
@@ -57,6 +98,19 @@ int quantizeCommand(const Options &options) {
 
 void addHow(CLI::App &command, QuantizeOptions &options) {
   command
+      .add_option("--mode", options.mode,
+                  "static (ranges of activations are constants, found on samples), dynamic (found in each call) or "
+                  "weights (these alone have few bits)")
+      ->check(CLI::IsMember({"static", "dynamic", "weights"}))
+      ->capture_default_str();
+  command.add_option("--bits", options.bits, "with --mode weights: 8, or 4 for matrix products")
+      ->check(CLI::IsMember({8, 4}))
+      ->capture_default_str();
+  command
+      .add_option("--group", options.group, "with --bits 4: weights that share a scale, a power of two from 16 to 256")
+      ->check(CLI::IsMember({16, 32, 64, 128, 256}))
+      ->capture_default_str();
+  command
       .add_option("--calibrate", options.calibrate,
                   "how ranges of activations are found: minmax, percentile, mse (least squared error) or kl (least "
                   "divergence)")
@@ -77,6 +131,17 @@ void addHow(CLI::App &command, QuantizeOptions &options) {
                   "by itself) or operands (what follows a product reads what it accumulated)")
       ->check(CLI::IsMember({"around", "operands"}))
       ->capture_default_str();
+  command.add_flag("--equalize", options.equalize,
+                   "scale channels between layers first, so that weights have like ranges in all of them");
+  command.add_flag("--correct-bias,!--no-correct-bias", options.correctBias,
+                   "take what rounded weights add to the mean of results off the biases (default: on)");
+  command.add_flag("--sensitivity", options.sensitivity, "also report what quantising each layer alone loses");
+  command
+      .add_option_function<std::string>(
+          "--accuracy-drop", [&](const std::string &text) { options.accuracyDrop = parseShare(text); },
+          "keep as few layers in floats, by a search from the worst on, as lose no more: 1% of the samples, right by "
+          "their labels or, without labels, as before")
+      ->type_name("SHARE");
   command.add_option("--exclude", options.exclude, "a layer that stays as it is, by its node's name; repeatable")
       ->take_all()
       ->expected(1);
@@ -95,12 +160,11 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
                  options->common);
   command->add_option("MODEL", how.model, "an ONNX file (- reads standard input)")->required();
   command->add_option("-o,--output", options->output, "file to write: .onnx, or .sprig for a package")->required();
-  command
-      ->add_option("--data", how.data,
-                   "folder of samples: input_K.* (or subfolders test_data_set_*, data_* of them), arrays called as the "
-                   "inputs, other arrays for the one input, or images in subfolders by class; labels in labels.* or "
-                   "y.*")
-      ->required();
+  command->add_option(
+      "--data", how.data,
+      "folder of samples: input_K.* (or subfolders test_data_set_*, data_* of them), arrays called as the "
+      "inputs, other arrays for the one input, or images in subfolders by class; labels in labels.* or "
+      "y.*. --mode static needs it, others only report on it");
   command->add_option("--eval", how.evaluation, "folder of samples to judge on (default: those of --data)");
   command->add_option("--samples", how.samples, "samples to take at most")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 40))
@@ -113,7 +177,7 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
   command->add_option("--std", how.deviation, "of images: what each channel is divided by then")->delimiter(',');
   addHow(*command, how);
   addSettings(*command, how.settings);
-  command->callback([=, &invocation] { invocation.run = [=] { return quantizeCommand(*options); }; });
+  command->callback([=, &invocation] { invocation.run = [=] { return quantizeCommand(*options, *command); }; });
 }
 
 } // namespace sprig::cli

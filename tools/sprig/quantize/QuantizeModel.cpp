@@ -1,10 +1,10 @@
 #include "tools/sprig/quantize/QuantizeModel.h"
 #include "lib/Quantize/Observer.h"
 #include "lib/Quantize/Prepare.h"
+#include "lib/Quantize/WriteNarrowWeights.h"
 #include "lib/Quantize/WriteStatic.h"
-#include "tools/sprig/quantize/CalibrationData.h"
-#include "tools/sprig/quantize/CompiledModel.h"
-#include "tools/sprig/quantize/Losses.h"
+#include "tools/sprig/quantize/Calibrate.h"
+#include "tools/sprig/quantize/LayerSearch.h"
 #include <algorithm>
 
 namespace sprig::cli {
@@ -12,90 +12,53 @@ namespace {
 
 using namespace quantize;
 
-CalibrationOptions calibrationOf(const QuantizeOptions &options) {
-  Calibration method = options.calibrate == "percentile" ? Calibration::percentile
-                       : options.calibrate == "mse"      ? Calibration::mse
-                       : options.calibrate == "kl"       ? Calibration::kl
-                                                         : Calibration::minmax;
-  return {method, options.percentile};
-}
-
-StaticOptions staticOptions(const QuantizeOptions &options) {
-  return {{options.activations == "i8", options.symmetric}, !options.perTensor};
-}
-
-/// The model with values of it as further outputs.
-std::string withOutputs(const Graph &graph, const std::vector<std::string> &values) {
-  onnx::ModelProto model = graph.model;
-  std::set<std::string> there;
-  for (const auto &output : graph.graph().output()) there.insert(output.name());
-  for (const std::string &value : values) {
-    if (graph.isInput(value) || !there.insert(value).second) continue;
-    auto *output = model.mutable_graph()->add_output();
-    output->set_name(value);
-    output->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
-  }
-  std::string bytes;
-  model.SerializeToString(&bytes);
-  return bytes;
-}
-
-/// A value of a call: a result, or what was given.
-const data::Array &valueOf(const std::string &name, const std::vector<data::Array> &results,
-                           const CalibrationCall &call) {
-  for (const data::Array &array : results)
-    if (array.name == name) return array;
-  return call.inputs.at(name);
-}
-
-class StaticQuantizer {
+class Quantization {
 public:
-  StaticQuantizer(const QuantizeOptions &options, const Model &model)
+  Quantization(const QuantizeOptions &options, const Model &model)
       : options(options), model(model), floatModel(model.text, model.path, options.settings),
         graph(model.text, model.path, folderOfModel(model.path)) {}
 
   QuantizeReport run() {
-    refuseQuantized();
-    prepare(graph);
-    readData();
-    planned = quantize::plan(graph, planOptions());
-    refusePlan();
-    calibrate();
-    Graph quantized = graph;
-    written = writeStatic(quantized, planned, ranges, staticOptions(options));
-    report.bytes = quantized.serialize();
-    report.mode = "static";
+    report.mode = options.mode;
     report.bytesBefore = model.text.size();
-    report.samples = calibration.samples;
-    measure(quantized);
+    readData();
+    if (int i = firstQuantised(graph); i >= 0)
+      graph.fail(ErrorKind::badInput, "is quantised already: '" + graph.label(i) + "' is a " + graph.node(i).op_type());
+    prepare(graph);
+    excluded = {options.exclude.begin(), options.exclude.end()};
+    replan();
+    if (options.equalize && (report.equalized = equalize(graph, planned)) > 0) replan();
+    if (options.mode == "static")
+      runStatic();
+    else
+      runWeights();
     return std::move(report);
   }
 
 private:
-  void refuseQuantized() const {
-    if (int i = firstQuantised(graph); i >= 0)
-      graph.fail(ErrorKind::badInput, "is quantised already: '" + graph.label(i) + "' is a " + graph.node(i).op_type());
-  }
-
   void readData() {
     CalibrationDataOptions given{options.samples, options.batch, options.settings.entryDims().front(), options.mean,
                                  options.deviation};
     bindShapes(floatModel.inputs(), options.settings.inputShapes(), given.dims);
-    calibration = readCalibrationData(options.data, floatModel.inputs(), given);
-    if (!options.evaluation.empty()) evaluation = readCalibrationData(options.evaluation, floatModel.inputs(), given);
+    if (!options.data.empty()) calibration = readCalibrationData(options.data, floatModel.inputs(), given);
+    judged = calibration;
+    if (!options.evaluation.empty()) judged = readCalibrationData(options.evaluation, floatModel.inputs(), given);
+    report.evaluated = judged.samples;
+    if (!judged.calls.empty())
+      judge.emplace(judged, [&](const CalibrationCall &call) { return floatModel.run(call.inputs); });
   }
-  const CalibrationData &judged() const { return options.evaluation.empty() ? calibration : evaluation; }
 
   PlanOptions planOptions() const {
     PlanOptions result;
     result.standing = options.placement == "operands" ? Standing::operands : Standing::around;
     result.dropActivations = !options.symmetric;
-    result.exclude = {options.exclude.begin(), options.exclude.end()};
+    result.exclude = excluded;
     result.notFloat = notFloat;
     return result;
   }
 
-  void refusePlan() const {
+  void replan() {
+    planned = quantize::plan(graph, planOptions());
     if (!planned.unknown.empty()) {
       std::string names;
       for (const Layer &layer : planned.layers) names += (names.empty() ? "" : ", ") + layer.name;
@@ -109,46 +72,79 @@ private:
                                           : "has no layer to quantise that is not excluded");
   }
 
-  /// Ranges of tensors in the float model; what turns out to be no f32 is planned without.
-  void calibrate() {
-    std::vector<std::string> roots;
-    std::map<std::string, Observer> observers;
-    auto collect = [&] {
-      roots.clear();
-      for (const auto &[tensor, root] : planned.tensors)
-        if (std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(root);
-    };
-    collect();
-    CompiledModel watched(withOutputs(graph, roots), model.path, options.settings);
-    auto each = [&](auto body) {
-      for (const CalibrationCall &call : calibration.calls) {
-        std::vector<data::Array> results = watched.run(call.inputs);
-        for (const std::string &root : roots) {
-          const data::Array &array = valueOf(root, results, call);
-          if (array.dtype != data::DType::f32)
-            notFloat.insert(root);
-          else
-            body(observers[root], reinterpret_cast<const float *>(array.bytes.data()), array.elements());
-        }
-      }
-    };
-    each([](Observer &observer, const float *numbers, int64_t count) { observer.see(numbers, count); });
-    if (!notFloat.empty()) {
-      planned = quantize::plan(graph, planOptions());
-      refusePlan();
+  StaticOptions staticOptions() const {
+    return {{options.activations == "i8", options.symmetric}, !options.perTensor, false, means};
+  }
+
+  void runStatic() {
+    report.samples = calibration.samples;
+    if (options.correctBias) {
+      giveBiases(graph);
+      replan();
     }
-    CalibrationOptions how = calibrationOf(options);
-    if (how.method != Calibration::minmax)
-      each([](Observer &observer, const float *numbers, int64_t count) { observer.countAgain(numbers, count); });
-    for (const auto &[tensor, root] : planned.tensors) {
-      // A tensor that a second plan brought in has no numbers of its own; it has those of what it was in the first.
-      auto found = observers.find(root);
-      if (found == observers.end()) graph.fail(ErrorKind::internal, "no numbers of '" + root + "' were seen");
-      ranges[root] = found->second.range(how, staticOptions(options).activations);
+    calibrator.emplace(options, graph, calibration);
+    notFloat = calibrator->see(planned);
+    if (!notFloat.empty()) replan();
+    findRanges();
+    if (options.correctBias) means = calibrator->means(planned);
+    search();
+    measureTensors(writeModel());
+  }
+
+  /// A plan without some layers has fewer tensors, but what a move had passed on may have its own range now.
+  void findRanges() { ranges = calibrator->ranges(planned, staticOptions().activations); }
+
+  /// Which layers lose most; with a bound, as few of them as it takes are planned without.
+  void search() {
+    if (!options.sensitivity && !options.accuracyDrop) return;
+    PlanOptions how = planOptions();
+    how.dropActivations = false; // a layer that is no longer quantised needs its own
+    Plan whole = quantize::plan(graph, how);
+    Graph switched = graph;
+    StaticOptions writing = staticOptions();
+    writing.switches = true;
+    writeStatic(switched, whole, ranges, writing);
+    LayerSearch layers(switched.serialize(), model.path, options.settings, whole, *judge);
+    for (size_t i = 0; i < whole.layers.size(); ++i) {
+      const Loss &loss = layers.alone()[i];
+      std::optional<double> drop;
+      if (loss.classes) drop = loss.classes->drop();
+      alone[whole.layers[i].name] = {loss.decibels, drop};
+    }
+    if (!options.accuracyDrop) return;
+    if (!layers.alone()[0].classes)
+      throw Error(ErrorKind::usage, "--accuracy-drop: " + model.path +
+                                        "'s first output has no row of numbers for each "
+                                        "sample, of which the largest is the class");
+    std::vector<size_t> order = layers.order();
+    size_t count = layers.fewest(*options.accuracyDrop);
+    // The model itself has the last word: it rounds between layers, which a switched one does not.
+    for (;; ++count) {
+      for (size_t i = 0; i < count; ++i) excluded.insert(whole.layers[order[i]].name);
+      if (count == order.size())
+        graph.fail(ErrorKind::badInput, "loses more than --accuracy-drop allows whatever layer is quantised");
+      replan();
+      findRanges();
+      Graph attempt = graph;
+      writeStatic(attempt, planned, ranges, staticOptions());
+      if (lossOf(attempt.serialize()).classes->drop() <= *options.accuracyDrop) return;
     }
   }
 
-  void measure(const Graph &quantized) {
+  Loss lossOf(const std::string &bytes) const {
+    CompiledModel tested(bytes, model.path, options.settings);
+    return judge->judge([&](const CalibrationCall &call) { return tested.run(call.inputs); });
+  }
+
+  Graph writeModel() {
+    Graph quantized = graph;
+    written = writeStatic(quantized, planned, ranges, staticOptions());
+    report.bytes = quantized.serialize();
+    return quantized;
+  }
+
+  /// Outputs, and each quantised tensor beside what it is in the float model.
+  void measureTensors(const Graph &quantized) {
     std::vector<std::string> before, after;
     for (const auto &[tensor, wide] : written.dequantized) {
       if (quantized.maker(wide) < 0) continue;
@@ -158,51 +154,67 @@ private:
     CompiledModel reference(withOutputs(graph, before), model.path, options.settings);
     CompiledModel tested(withOutputs(quantized, after), model.path, options.settings);
     std::map<std::string, ArrayLoss> tensors;
-    std::vector<ArrayLoss> outputs;
-    ClassCount classes;
-    for (const CalibrationCall &call : judged().calls) {
-      std::vector<data::Array> wanted = floatModel.run(call.inputs), wide = reference.run(call.inputs),
-                               narrow = tested.run(call.inputs);
-      outputs.resize(wanted.size());
-      report.outputs.resize(wanted.size());
-      for (size_t i = 0; i < wanted.size(); ++i) {
-        report.outputs[i].name = wanted[i].name;
-        outputs[i].add(wanted[i], valueOf(wanted[i].name, narrow, call));
-      }
-      int64_t samples =
-          call.labels.empty() ? wanted[0].shape.empty() ? 0 : wanted[0].shape[0] : int64_t(call.labels.size());
-      if (ClassCount::fits(wanted[0], samples))
-        classes.add(wanted[0], valueOf(wanted[0].name, narrow, call), call.labels);
+    report.loss = judge->judge([&](const CalibrationCall &call) {
+      std::vector<data::Array> wide = reference.run(call.inputs), narrow = tested.run(call.inputs);
       for (size_t i = 0; i < before.size(); ++i)
         tensors[before[i]].add(valueOf(before[i], wide, call), valueOf(after[i], narrow, call));
-    }
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      report.outputs[i].decibels = outputs[i].decibels();
-      report.outputs[i].largest = outputs[i].largest();
-    }
-    report.classes = classes.result();
-    report.evaluated = judged().samples;
+      return narrow;
+    });
     for (auto &[name, loss] : tensors) {
       const Quantizer &quantizer = written.quantizers.at(name);
       report.tensors.push_back({name, quantizer.scale, quantizer.zero, loss.decibels()});
     }
-    listLayers(tensors);
+    listLayers(written.weightDecibels, tensors);
   }
 
-  void listLayers(const std::map<std::string, ArrayLoss> &tensors) {
-    for (const Layer &layer : planned.layers) {
-      LayerLoss loss{layer.name, graph.node(layer.node).op_type(), true, {}, {}, {}, {}};
-      if (auto found = written.weightDecibels.find(layer.name); found != written.weightDecibels.end())
-        loss.weightDecibels = found->second;
+  void listLayers(const std::map<std::string, double> &weights, const std::map<std::string, ArrayLoss> &tensors) {
+    std::map<std::string, Layer> all;
+    PlanOptions everything = planOptions();
+    everything.exclude.clear();
+    for (const Layer &layer : quantize::plan(graph, everything).layers) {
+      LayerLoss loss;
+      loss.name = layer.name;
+      loss.op = graph.node(layer.node).op_type();
+      loss.quantized = !excluded.count(layer.name) && (options.mode == "static" || weights.count(layer.name));
+      if (auto found = weights.find(layer.name); found != weights.end()) loss.weightDecibels = found->second;
       if (auto found = tensors.find(layer.output); found != tensors.end())
         loss.outputDecibels = found->second.decibels();
-      if (auto found = planned.tensors.find(layer.input); found != planned.tensors.end()) {
-        loss.low = ranges.at(found->second).low;
-        loss.high = ranges.at(found->second).high;
+      auto tensor = planned.tensors.find(layer.input);
+      if (loss.quantized && options.mode == "static" && tensor != planned.tensors.end()) {
+        loss.low = ranges.at(tensor->second).low;
+        loss.high = ranges.at(tensor->second).high;
       }
+      if (auto found = alone.find(layer.name); found != alone.end())
+        std::tie(loss.alone, loss.dropAlone) = found->second;
       report.layers.push_back(loss);
     }
-    for (const std::string &name : planned.excluded) report.layers.push_back({name, "", false, {}, {}, {}, {}});
+  }
+
+  /// What needs no calibration.
+  void runWeights() {
+    Graph quantized = graph;
+    WrittenWeights weights =
+        options.mode == "dynamic"
+            ? writeDynamic(quantized, planned, !options.perTensor)
+            : writeNarrowWeights(quantized, planned,
+                                 {options.bits, options.group, options.symmetric, !options.perTensor});
+    if (weights.weightDecibels.empty())
+      graph.fail(ErrorKind::badInput, "has no layer of a constant weight to quantise");
+    report.bytes = quantized.serialize();
+    std::map<std::string, ArrayLoss> results;
+    if (judge) {
+      std::vector<std::string> watched;
+      for (const Layer &layer : planned.layers) watched.push_back(layer.output);
+      CompiledModel reference(withOutputs(graph, watched), model.path, options.settings);
+      CompiledModel tested(withOutputs(quantized, watched), model.path, options.settings);
+      report.loss = judge->judge([&](const CalibrationCall &call) {
+        std::vector<data::Array> wide = reference.run(call.inputs), narrow = tested.run(call.inputs);
+        for (const std::string &value : watched)
+          results[value].add(valueOf(value, wide, call), valueOf(value, narrow, call));
+        return narrow;
+      });
+    }
+    listLayers(weights.weightDecibels, results);
   }
 
   const QuantizeOptions &options;
@@ -210,9 +222,13 @@ private:
   CompiledModel floatModel;
   Graph graph;
   Plan planned;
-  std::set<std::string> notFloat;
-  CalibrationData calibration, evaluation;
+  std::set<std::string> notFloat, excluded;
+  CalibrationData calibration, judged;
+  std::optional<Judge> judge;
+  std::optional<Calibrator> calibrator;
   std::map<std::string, Range> ranges;
+  ChannelMeans means;
+  std::map<std::string, std::pair<std::optional<double>, std::optional<double>>> alone; ///< by layer: dB and drop
   WrittenStatic written;
   QuantizeReport report;
 };
@@ -225,7 +241,7 @@ QuantizeReport quantizeModel(const QuantizeOptions &options) {
     throw Error(ErrorKind::badInput, options.model +
                                          (model.kind == ModelKind::package ? ": is a package" : ": is MLIR text") +
                                          "; quantize takes ONNX models");
-  return StaticQuantizer(options, model).run();
+  return Quantization(options, model).run();
 }
 
 } // namespace sprig::cli

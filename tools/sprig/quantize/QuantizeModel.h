@@ -12,12 +12,16 @@ namespace sprig::cli {
 struct QuantizeOptions {
   Settings settings;
   std::string model, data, evaluation; ///< as given
-  std::string calibrate = "minmax", activations = "u8", placement = "around";
+  std::string mode = "static", calibrate = "mse", activations = "u8", placement = "around";
   double percentile = 99.999;
-  bool symmetric = false, perTensor = false;
+  bool symmetric = false, perTensor = false, equalize = false, correctBias = true;
+  int bits = 8; ///< of weights; fewer with mode weights alone
+  int64_t group = 32;
   int64_t samples = 1024, batch = 32;
   std::vector<double> mean, deviation;
   std::vector<std::string> exclude;
+  bool sensitivity = false;
+  std::optional<double> accuracyDrop; ///< how much less may be right: a share of the samples
 };
 
 /// What was lost of an output, by all samples.
@@ -26,10 +30,18 @@ struct OutputLoss {
   double decibels = 0; ///< signal over noise
   double largest = 0;  ///< difference
 };
-/// Of classes, of the first output that has one row for each sample.
+/// Of classes, of the first output, where it has one row for each sample.
 struct ClassLoss {
   std::optional<double> before, after; ///< share of samples whose label has the largest number
   double agreement = 0;                ///< share of samples whose largest number is at the same place
+  /// How much less is right; without labels, how much is different.
+  double drop() const { return before ? *before - *after : 1 - agreement; }
+};
+/// Between a model and its quantised form.
+struct Loss {
+  std::vector<OutputLoss> outputs;
+  std::optional<ClassLoss> classes;
+  double decibels = 0; ///< of all outputs together
 };
 struct LayerLoss {
   std::string name, op;
@@ -37,6 +49,8 @@ struct LayerLoss {
   std::optional<double> weightDecibels;
   std::optional<double> outputDecibels; ///< of its result, with all losses before it
   std::optional<double> low, high;      ///< of its operand's quantiser
+  std::optional<double> alone;          ///< of all outputs, where only this layer is quantised: signal over noise
+  std::optional<double> dropAlone;      ///< ClassLoss::drop of that
 };
 struct TensorLoss {
   std::string name;
@@ -50,10 +64,10 @@ struct QuantizeReport {
   std::string mode;
   int64_t samples = 0, evaluated = 0;
   uint64_t bytesBefore = 0;
-  std::vector<OutputLoss> outputs;
-  std::optional<ClassLoss> classes;
+  std::optional<Loss> loss; ///< none without samples
   std::vector<LayerLoss> layers;
   std::vector<TensorLoss> tensors;
+  int equalized = 0; ///< pairs of layers
 };
 
 QuantizeReport quantizeModel(const QuantizeOptions &options);

@@ -25,28 +25,54 @@ Json numberOf(const std::optional<double> &value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
 }
 
+void printLoss(const Loss &loss) {
+  Table outputs({"output", "signal/noise dB", "largest difference"});
+  for (const OutputLoss &output : loss.outputs)
+    outputs.add({output.name, decibelText(output.decibels), formatDouble(output.largest, 3)});
+  outputs.print();
+  if (!loss.classes) return;
+  if (loss.classes->before)
+    std::cout << "accuracy " << percentText(*loss.classes->before) << " before, " << percentText(*loss.classes->after)
+              << " after; ";
+  std::cout << percentText(loss.classes->agreement) << " of the samples have the same class as before\n";
+}
+
 void printText(const QuantizeReport &report, const std::string &output, uint64_t bytes) {
   std::cout << output << ": " << formatBytes(double(bytes)) << ", before " << formatBytes(double(report.bytesBefore))
             << "; " << report.mode;
   if (report.mode == "static")
     std::cout << ", " << report.tensors.size() << " tensors calibrated on " << report.samples << " samples";
-  std::cout << "; judged on " << report.evaluated << '\n';
-  Table outputs({"output", "signal/noise dB", "largest difference"});
-  for (const OutputLoss &loss : report.outputs)
-    outputs.add({loss.name, decibelText(loss.decibels), formatDouble(loss.largest, 3)});
-  outputs.print();
-  if (report.classes && report.classes->before)
-    std::cout << "accuracy " << percentText(*report.classes->before) << " before, "
-              << percentText(*report.classes->after) << " after; ";
-  if (report.classes)
-    std::cout << percentText(report.classes->agreement) << " of the samples have the same class as before\n";
-  Table layers({"layer", "operator", "operand's range", "weight dB", "result dB"});
+  if (report.equalized) std::cout << "; " << report.equalized << " pairs of layers equalised";
+  if (report.loss) std::cout << "; judged on " << report.evaluated;
+  std::cout << '\n';
+  if (report.loss) printLoss(*report.loss);
+  bool isStatic = report.mode == "static", hasAlone = false;
+  for (const LayerLoss &layer : report.layers) hasAlone |= layer.alone.has_value();
+  std::vector<std::string> header = {"layer", "operator", isStatic ? "operand's range" : "", "weight dB", "result dB"};
+  if (hasAlone) header.insert(header.end(), {"alone dB", "alone drop"});
+  Table layers(header);
   for (const LayerLoss &layer : report.layers) {
-    std::string range = layer.low ? formatDouble(*layer.low, 3) + " to " + formatDouble(*layer.high, 3) : "-";
-    layers.add({layer.name, layer.op, layer.quantized ? range : "float", decibelText(layer.weightDecibels),
-                decibelText(layer.outputDecibels)});
+    std::string range = layer.low ? formatDouble(*layer.low, 3) + " to " + formatDouble(*layer.high, 3) : "";
+    std::vector<std::string> row = {layer.name, layer.op, layer.quantized ? range : "float",
+                                    decibelText(layer.weightDecibels), decibelText(layer.outputDecibels)};
+    if (hasAlone)
+      row.insert(row.end(), {decibelText(layer.alone), layer.dropAlone ? percentText(*layer.dropAlone) : ""});
+    layers.add(row);
   }
   layers.print();
+}
+
+Json toJson(const LayerLoss &layer) {
+  Json json = {{"name", layer.name},
+               {"op", layer.op},
+               {"quantized", layer.quantized},
+               {"low", numberOf(layer.low)},
+               {"high", numberOf(layer.high)},
+               {"weight_snr_db", numberOf(layer.weightDecibels)},
+               {"result_snr_db", numberOf(layer.outputDecibels)}};
+  if (layer.alone) json["alone_snr_db"] = numberOf(layer.alone);
+  if (layer.dropAlone) json["alone_drop"] = *layer.dropAlone;
+  return json;
 }
 
 Json toJson(const QuantizeReport &report, const std::string &output, uint64_t bytes) {
@@ -55,26 +81,24 @@ Json toJson(const QuantizeReport &report, const std::string &output, uint64_t by
                    {"bytes_before", report.bytesBefore},
                    {"mode", report.mode},
                    {"samples", report.samples},
-                   {"evaluated", report.evaluated}};
-  Json outputs = Json::array(), layers = Json::array(), tensors = Json::array();
-  for (const OutputLoss &loss : report.outputs)
-    outputs.push_back({{"name", loss.name}, {"snr_db", numberOf(loss.decibels)}, {"largest_difference", loss.largest}});
-  document["outputs"] = std::move(outputs);
-  if (report.classes) {
-    document["agreement"] = report.classes->agreement;
-    if (report.classes->before) {
-      document["accuracy_before"] = *report.classes->before;
-      document["accuracy_after"] = *report.classes->after;
+                   {"evaluated", report.evaluated},
+                   {"equalized", report.equalized}};
+  if (report.loss) {
+    Json outputs = Json::array();
+    for (const OutputLoss &loss : report.loss->outputs)
+      outputs.push_back(
+          {{"name", loss.name}, {"snr_db", numberOf(loss.decibels)}, {"largest_difference", loss.largest}});
+    document["outputs"] = std::move(outputs);
+    if (const auto &classes = report.loss->classes) {
+      document["agreement"] = classes->agreement;
+      if (classes->before) {
+        document["accuracy_before"] = *classes->before;
+        document["accuracy_after"] = *classes->after;
+      }
     }
   }
-  for (const LayerLoss &layer : report.layers)
-    layers.push_back({{"name", layer.name},
-                      {"op", layer.op},
-                      {"quantized", layer.quantized},
-                      {"low", numberOf(layer.low)},
-                      {"high", numberOf(layer.high)},
-                      {"weight_snr_db", numberOf(layer.weightDecibels)},
-                      {"result_snr_db", numberOf(layer.outputDecibels)}});
+  Json layers = Json::array(), tensors = Json::array();
+  for (const LayerLoss &layer : report.layers) layers.push_back(toJson(layer));
   document["layers"] = std::move(layers);
   for (const TensorLoss &tensor : report.tensors)
     tensors.push_back({{"name", tensor.name},

@@ -1,0 +1,18 @@
+// A planned model whose products quantise their operand when they run: DynamicQuantizeLinear with MatMulInteger or
+// ConvInteger.
+// For dynamic quantisation. Products of two computed operands, and transposed convolutions, stay as they are.
+#pragma once
+#include "lib/Quantize/Plan.h"
+
+namespace sprig::quantize {
+
+struct WrittenWeights {
+  std::map<std::string, double> weightDecibels; ///< by layer that was quantised: signal over noise of its weight
+};
+
+/// Whether a layer has a form that quantises its operand.
+bool canBeDynamic(const Graph &graph, const Layer &layer);
+
+WrittenWeights writeDynamic(Graph &graph, const Plan &plan, bool perChannel);
+
+} // namespace sprig::quantize
