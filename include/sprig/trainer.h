@@ -74,6 +74,9 @@ struct TrainerOptions {
   /// of ranks a step begins while gradients of the one before travel. What is left at the end of an epoch, and up to a
   /// checkpoint, are single steps. The bits are the same.
   int64_t stepsPerCall = 1;
+  /// Of the ranks' shares of each batch, one above 0 for each; none: sizes differ by one at most. With a number of
+  /// ranks.
+  std::vector<int64_t> shares = {};
   /// Of ranks' shares.
   NormStatistics batchNorms = NormStatistics::all;
   /// The loader's batch is each rank's, so that of all grows with their number; `lrScaling` says how rates do.

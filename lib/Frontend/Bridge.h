@@ -53,9 +53,10 @@ struct RankBuckets {
 /// What collectives of a plan are of.
 struct PlanRanks {
   std::shared_ptr<rt::comm::RankGroup> group = nullptr; ///< null: it has none
-  /// That all ranks together have, each its even share (dist::Group::rowsOf) as the first axis of its inputs; 0: not
-  /// known, and all ranks have inputs of the same shapes.
+  /// That all ranks together have, each its share, even or by weights, as the first axis of its inputs; 0: not known,
+  /// and all ranks have inputs of the same shapes.
   int64_t samples = 0;
+  std::vector<int64_t> weights = {};
   RankBuckets buckets = {};
 };
 /// Most calls that one program may be.

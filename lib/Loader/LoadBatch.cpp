@@ -1,6 +1,6 @@
 // One batch: samples into memory, with the simulated time that storage takes.
 #include "lib/Loader/LoaderCore.h"
-#include "runtime/collective/Collective.h"
+#include "runtime/collective/Shares.h"
 #include "sprig/rt/profile.hpp"
 #include <cstring>
 
@@ -100,7 +100,8 @@ void LoaderCore::waitForStorage(const Plan &plan, const Batch &batch) {
 void LoaderCore::fill(const Plan &plan, Batch &batch) {
   int64_t begin = batch.itsNumber * options.batch;
   batch.itsSamples = std::min(options.batch, int64_t(plan.order.size()) - begin);
-  auto share = rt::collective::pieceOf(batch.itsSamples, uint32_t(options.ranks), uint32_t(options.rank));
+  auto share =
+      rt::collective::shareOf(batch.itsSamples, uint32_t(options.ranks), options.weights, uint32_t(options.rank));
   batch.order.assign(plan.order.begin() + begin + share.begin, plan.order.begin() + begin + share.end);
   if (batch.order.empty()) return fillEmpty(plan, batch, plan.order[size_t(begin)]);
   std::vector<TensorType> types;

@@ -1,5 +1,6 @@
 #include "lib/Loader/LoaderCore.h"
 #include "lib/Data/Batches.h"
+#include "runtime/collective/Shares.h"
 #include "sprig/rt/profile.hpp"
 #include <algorithm>
 #include <numeric>
@@ -33,6 +34,18 @@ LoaderOptions checked(LoaderOptions options) {
   if (options.ranks > 1 && options.shuffle && !options.shuffle.seed())
     throw Error(ErrorKind::usage, "data: shuffle has no seed, expected one, so that all " +
                                       std::to_string(options.ranks) + " ranks have the same order");
+  if (!options.weights.empty()) {
+    if (options.weights.size() != size_t(options.ranks))
+      refuse("the number of weights", int64_t(options.weights.size()),
+             "that of the ranks, " + std::to_string(options.ranks));
+    int64_t sum = 0;
+    for (int64_t weight : options.weights) {
+      if (weight < 1 || weight > rt::collective::kMostWeight) refuse("a rank's weight", weight, "at least 1");
+      sum += weight;
+    }
+    if (sum > rt::collective::kMostWeight)
+      refuse("the sum of weights", sum, "at most " + std::to_string(rt::collective::kMostWeight));
+  }
   if (options.prefetch < 1) refuse("prefetch", options.prefetch, "at least 1");
   if (options.workers == kAutomaticWorkers) options.workers = automaticWorkers();
   if (options.workers < 0 || options.workers > kMostWorkers)

@@ -52,6 +52,8 @@ struct LoaderOptions {
   /// Of several ranks (sprig/dist.h) each loads its share of every batch: all ranks' shares are the batch that one
   /// would load. With `shuffle` that needs a seed of its own.
   int rank = 0, ranks = 1;
+  /// Of the shares, one above 0 for each rank, as `sprig train --shares` has them; none: sizes differ by one at most.
+  std::vector<int64_t> weights = {};
 };
 
 /// Which field, and the caller's line: the argument of operator[].

@@ -2,7 +2,7 @@
 #include "dialects/Dist/CollectiveOrder.h"
 #include "dialects/Dist/Dist.h"
 #include "mlir/IR/Builders.h"
-#include "runtime/collective/Collective.h"
+#include "runtime/collective/Shares.h"
 #include "runtime/comm/RankGroup.h"
 
 using namespace mlir;
@@ -15,9 +15,12 @@ void chooseFactors(func::FuncOp function, const PlanRanks &ranks, CompileOptions
   if (options.factors == FactorPolicy::never) return;
   options.dividesProducts = ranks.group->isWithinProcess();
   const int64_t count = ranks.group->ranks();
-  if (ranks.samples % count == 0) return; // all have one program
+  SmallVector<int64_t> shares;
+  for (int64_t rank = 0; rank < count; ++rank)
+    shares.push_back(rt::collective::shareOf(ranks.samples, uint32_t(count), ranks.weights, uint32_t(rank)).size());
+  if (llvm::all_equal(shares)) return; // all have one program
   // A rank with one sample or none has a program of another form.
-  if (ranks.samples < 2 * count) {
+  if (*llvm::min_element(shares) < 2) {
     options.factors = FactorPolicy::never;
     return;
   }
@@ -25,9 +28,6 @@ void chooseFactors(func::FuncOp function, const PlanRanks &ranks, CompileOptions
   for (Operation *sum : dist::lateCollectives(function.getBody().front(), /*isOfOneRank=*/false))
     sum->setAttr(dist::kLateAttr, UnitAttr::get(function.getContext()));
   Builder b(function.getContext());
-  SmallVector<int64_t> shares;
-  for (int64_t rank = 0; rank < count; ++rank)
-    shares.push_back(rt::collective::pieceOf(ranks.samples, uint32_t(count), uint32_t(rank)).size());
   function->setAttr(dist::kSharesAttr, b.getDenseI64ArrayAttr(shares));
   function->setAttr(dist::kSamplesAttr, b.getI64IntegerAttr(ranks.samples));
   function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(ranks.group->rank()));

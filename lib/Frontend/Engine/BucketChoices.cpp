@@ -72,7 +72,7 @@ RankBuckets BucketChoices::choose(const Variant &variant, int64_t bytes, int64_t
   chosen.order = orderOf(variant.graph);
   if (bytes) chosen.bytes = bytes;
   if (isFirst) {
-    PlanRanks ranks{variant.ranks->group, variant.samples.samples, chosen};
+    PlanRanks ranks{variant.ranks->group, variant.samples.samples, variant.samples.weights, chosen};
     ranks.buckets.bytes = bytes;
     CompileOptions options = segmentOptions();
     options.factors = variant.factors;

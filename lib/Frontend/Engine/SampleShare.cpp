@@ -1,6 +1,7 @@
 #include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "lib/Frontend/Record.h"
+#include "runtime/collective/Shares.h"
 #include <utility>
 
 namespace sprig::frontend {
@@ -8,8 +9,8 @@ namespace sprig::frontend {
 static thread_local const SampleShare *innermost = nullptr;
 
 SampleShare::SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples,
-                         NormStatistics norms)
-    : end(std::move(end)), first(first), rows(rows), samples(samples), norms(norms),
+                         NormStatistics norms, std::vector<int64_t> weights)
+    : end(std::move(end)), first(first), rows(rows), samples(samples), norms(norms), weights(std::move(weights)),
       outer(std::exchange(innermost, this)), within(Trace::currentFunction()) {
   if (Trace *function = Trace::currentFunction()) function->samples.note(*this);
 }
@@ -38,8 +39,16 @@ const SampleShare *SampleShare::current() {
   return innermost;
 }
 
+bool SampleShare::leavesOut() const {
+  const auto ranks = uint32_t(end->group->ranks());
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    if (rt::collective::shareOf(samples, ranks, weights, rank).size() == 0) return true;
+  return false;
+}
+
 void SamplesOfRanks::note(const SampleShare &share) {
-  differ |= end && (end != share.end || rows != share.rows || samples != share.samples);
+  differ |= end && (end != share.end || rows != share.rows || samples != share.samples || weights != share.weights);
+  weights = share.weights;
   end = share.end;
   rows = share.rows;
   samples = share.samples;

@@ -9,8 +9,9 @@ namespace sprig::frontend {
 class SampleShare {
 public:
   /// Of `samples` of all ranks together, `rows` are this rank's, the first of them number `first`.
+  /// `weights`: by which ranks share the batch; none: evenly.
   SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples,
-              NormStatistics norms = NormStatistics::all);
+              NormStatistics norms = NormStatistics::all, std::vector<int64_t> weights = {});
   ~SampleShare();
   SampleShare(const SampleShare &) = delete;
   SampleShare &operator=(const SampleShare &) = delete;
@@ -21,12 +22,15 @@ public:
 
   /// Whether a tensor's first axis are the share's samples.
   bool has(const TensorType &type) const { return !type.shape.empty() && type.shape[0] == rows; }
+  /// Whether some rank has no sample.
+  bool leavesOut() const;
   /// Over the ranks, on each of them.
   Tensor sum(const Tensor &x, Source at) const;
 
   const std::shared_ptr<RankEnd> end;
   const int64_t first, rows, samples;
   const NormStatistics norms;
+  const std::vector<int64_t> weights;
 
 private:
   const SampleShare *const outer;

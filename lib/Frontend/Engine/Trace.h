@@ -15,6 +15,7 @@ class SampleShare;
 struct SamplesOfRanks {
   std::shared_ptr<RankEnd> end; ///< null: nobody says
   int64_t rows = 0, samples = 0;
+  std::vector<int64_t> weights = {};
   bool differ = false; ///< there are several shares that are not alike
   void note(const SampleShare &share);
 };

@@ -109,7 +109,7 @@ private:
       std::vector<DeviceId> devices = variant->devices;
       if (devices.empty()) devices = {variant->device};
       PlanRanks ranks;
-      if (variant->ranks) ranks = {variant->ranks->group, variant->samples.samples, buckets};
+      if (variant->ranks) ranks = {variant->ranks->group, variant->samples.samples, variant->samples.weights, buckets};
       code.plan = compilePlan(variant->graph, variant->slots, options, variant->name, std::move(devices),
                               std::move(ranks), times);
     } catch (const Error &error) {

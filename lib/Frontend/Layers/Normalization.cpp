@@ -47,7 +47,7 @@ void moveVariance(const Parameter &running, const Tensor &biased, double kept, i
 /// What each rank has found in its `count` values of a channel, weighed by samples; variances are unbiased then.
 BatchStatistics meanOfRanks(const frontend::SampleShare &share, const BatchStatistics &own, int64_t count,
                             const std::string &layer, const Operand &caller) {
-  if (share.samples < share.end->group->ranks())
+  if (share.leavesOut())
     frontend::fail(caller.at, layer,
                    "takes the statistics of each rank's own samples, and of " + std::to_string(share.samples) +
                        " samples over " + std::to_string(share.end->group->ranks()) + " ranks some have none");

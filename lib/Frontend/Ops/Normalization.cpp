@@ -62,7 +62,7 @@ BatchStatistics overRanks(const Emitter &r, const SampleShare &share, const Tens
   if (!share.has(type))
     r.fail("normalises " + describe(type) + " as rank " + std::to_string(share.end->group->rank()) +
            "'s share of a batch, which has " + std::to_string(share.rows) + " samples; they have to be its first axis");
-  if (share.samples < share.end->group->ranks())
+  if (share.leavesOut())
     r.fail("takes the statistics of " + std::to_string(share.samples) + " samples over " +
            std::to_string(share.end->group->ranks()) + " ranks, of which some have none");
   int64_t count = type.elements() / type.shape[1] / share.rows * share.samples;

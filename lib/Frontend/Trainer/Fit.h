@@ -15,6 +15,7 @@ inline ProgramOptions programOptions(const TrainerOptions &options) {
           .accumulate = options.accumulate,
           .factors = options.factors,
           .bucketBytes = options.bucketBytes,
+          .shares = options.shares,
           .norms = options.batchNorms,
           .group = options.group};
 }

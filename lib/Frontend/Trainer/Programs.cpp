@@ -3,7 +3,7 @@
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Engine/Variant.h"
-#include "runtime/collective/Collective.h"
+#include "runtime/collective/Shares.h"
 #include "sprig/grad.h"
 #include "sprig/ops.h"
 #include "sprig/random.h"
@@ -55,6 +55,12 @@ rt::collective::Range pieceOf(int64_t rows, int64_t pieces, int64_t piece) {
   return rt::collective::pieceOf(rows, uint32_t(pieces), uint32_t(piece));
 }
 
+/// Of a batch of so many samples.
+rt::collective::Range shareOf(const ProgramOptions &options, int64_t samples, int64_t rank) {
+  return rt::collective::shareOf(samples, uint32_t(options.group ? options.group->size() : 1), options.shares,
+                                 uint32_t(rank));
+}
+
 } // namespace
 
 // Each pass gives the mean loss of its samples; its share of all samples makes the sum the mean of all.
@@ -63,19 +69,21 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
   return [loss = training.loss, optimizer = training.optimizer, options, at](const Fields &batch, int64_t samples) {
     dist::Group *group = options.group;
     const int64_t ranks = group ? group->size() : 1, rank = group ? group->rank() : 0;
-    const rt::collective::Range own = pieceOf(samples, ranks, rank);
+    const rt::collective::Range own = shareOf(options, samples, rank);
     Sums sums;
     for (int64_t pass = 0; pass < options.accumulate; ++pass) {
       const rt::collective::Range rows = pieceOf(own.size(), options.accumulate, pass);
       int64_t together = 0; // of this pass, of all ranks
       for (int64_t r = 0; r < ranks; ++r)
-        together += pieceOf(pieceOf(samples, ranks, r).size(), options.accumulate, pass).size();
+        together += pieceOf(shareOf(options, samples, r).size(), options.accumulate, pass).size();
       if (!rows.size()) continue;
       Fields fields = batch;
       if (rows.size() < own.size())
         for (Tensor &field : fields) field = slice({field, at}, 0, rows.begin, rows.end);
       std::optional<SampleShare> share;
-      if (group) share.emplace(dist::endOf(*group), own.begin + rows.begin, rows.size(), together, options.norms);
+      if (group)
+        share.emplace(dist::endOf(*group), own.begin + rows.begin, rows.size(), together, options.norms,
+                      options.shares);
       Tensor value = loss(fields);
       if (rows.size() < samples) value = mul({value, at}, {double(rows.size()) / double(samples), at});
       share.reset(); // what gradients need is known
@@ -121,7 +129,7 @@ double TrainingPrograms::expectedSeconds(const Training &training, const Program
   CompileOptions compile = segmentOptions();
   PlanRanks ranks;
   if (step->ranks) {
-    ranks = {step->ranks->group, step->samples.samples, {}};
+    ranks = {step->ranks->group, step->samples.samples, step->samples.weights, {}};
     ranks.buckets.link = machine::linkOfThreads(ranks.group->ranks(), /*isApart=*/false);
     if (options.accumulate == 1) compile.factors = options.factors;
   }
@@ -132,16 +140,31 @@ std::pair<Tensor, Tensor> TrainingPrograms::given(const Fields &results) const {
   return {results[0].detach(at), options.withNorm ? results[1].detach(at) : Tensor()};
 }
 
+bool TrainingPrograms::isEnough(int64_t samples) const {
+  for (int rank = 0; rank < (options.group ? options.group->size() : 1); ++rank)
+    if (shareOf(options, samples, rank).size() < options.accumulate) return false;
+  return true;
+}
+
+/// Which rank has the most.
+static int rankWithMost(const ProgramOptions &options, int64_t samples) {
+  int most = 0;
+  for (int rank = 1; rank < options.group->size(); ++rank)
+    if (shareOf(options, samples, rank).size() > shareOf(options, samples, most).size()) most = rank;
+  return most;
+}
+
 std::pair<Tensor, Tensor> TrainingPrograms::step(const data::Batch &batch) const {
   Fields results = stepProgram(fieldsOf(batch, at), batch.samplesOfRanks());
-  // A pass without samples has drawn nothing and left the module's buffers alone; the first rank has some in each.
+  // A pass without samples has drawn nothing and left the module's buffers alone; who has the most has some in each.
   if (options.group && !isEnough(batch.samplesOfRanks())) {
+    const int root = rankWithMost(options, batch.samplesOfRanks());
     RandomState now = randomState();
-    Tensor first = options.group->broadcast(Tensor({int64_t(now.seed), int64_t(now.draws)}), 0, at);
+    Tensor first = options.group->broadcast(Tensor({int64_t(now.seed), int64_t(now.draws)}), root, at);
     setRandomState({now.seed, uint64_t(first.data<int64_t>(at)[1])});
     NoGrad quiet;
     for (const Parameter &buffer : training.module->buffers())
-      buffer.set(options.group->broadcast(buffer.value(at).detach(at), 0, at), at);
+      buffer.set(options.group->broadcast(buffer.value(at).detach(at), root, at), at);
   }
   return given(results);
 }

@@ -13,6 +13,7 @@ struct ProgramOptions {
   int64_t accumulate = 1;
   FactorPolicy factors = FactorPolicy::never; ///< of sums over ranks; gradients of several passes are added up
   int64_t bucketBytes = 0;                    ///< of those sums; 0: chosen
+  std::vector<int64_t> shares = {};           ///< weights of the ranks'
   NormStatistics norms = NormStatistics::all; ///< of batch norms over the ranks
   dist::Group *group = nullptr;               ///< batches are this rank's shares
 };
@@ -28,9 +29,7 @@ public:
   /// The same of several steps as one program; batches have the same number of samples.
   std::vector<std::pair<Tensor, Tensor>> steps(std::span<const data::Batch> batches) const;
   /// Whether each pass of a batch of so many samples of all ranks has some on every rank.
-  bool isEnough(int64_t samples) const {
-    return samples >= (options.group ? options.group->size() : 1) * options.accumulate;
-  }
+  bool isEnough(int64_t samples) const;
   /// Asks for a batch's scores. The module is in the mode that the caller has set.
   Scores evaluate(const data::Batch &batch) const;
 

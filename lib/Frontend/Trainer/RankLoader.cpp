@@ -3,17 +3,21 @@
 
 namespace sprig::frontend {
 
-RankLoader::RankLoader(data::Loader &given, const dist::Group *group, Source at, bool isScaled) : given(given) {
+RankLoader::RankLoader(data::Loader &given, const dist::Group *group, Source at, const std::vector<int64_t> &weights,
+                       bool isScaled)
+    : given(given) {
   const data::LoaderOptions &options = given.options();
   const int rank = group ? group->rank() : 0, ranks = group ? group->size() : 1;
   if (isScaled) times = ranks;
-  if (times == 1 && options.ranks == ranks && options.rank == rank) return;
-  if (options.ranks > 1 && (options.ranks != ranks || options.rank != rank))
+  const bool isShare = options.ranks == ranks && options.rank == rank;
+  if (times == 1 && isShare && (ranks == 1 || options.weights == weights)) return;
+  if (options.ranks > 1 && !isShare)
     fail(at, "Trainer",
          "expected a loader of all samples or one of rank " + std::to_string(rank) + " of " + std::to_string(ranks) +
              ", found one of rank " + std::to_string(options.rank) + " of " + std::to_string(options.ranks));
   data::LoaderOptions own = options;
   own.batch *= times;
+  own.weights = ranks > 1 ? weights : std::vector<int64_t>();
   own.rank = rank;
   own.ranks = ranks;
   own.workers = (options.workers + ranks - 1) / ranks; // those of all ranks together

@@ -11,8 +11,10 @@ namespace sprig::frontend {
 /// Without a group it is the loader itself.
 class RankLoader {
 public:
-  /// Throws Error (usage) for a loader that has the share of another rank. `isScaled`: its batch is each rank's.
-  RankLoader(data::Loader &given, const dist::Group *group, Source at, bool isScaled = false);
+  /// Throws Error (usage) for a loader that has the share of another rank. `weights`: of the
+  /// ranks' shares. `isScaled`: its batch is each rank's.
+  RankLoader(data::Loader &given, const dist::Group *group, Source at, const std::vector<int64_t> &weights = {},
+             bool isScaled = false);
   ~RankLoader();
   RankLoader(const RankLoader &) = delete;
   RankLoader &operator=(const RankLoader &) = delete;

@@ -63,10 +63,10 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   const TrainerOptions options = optionsOf(whole, writes);
   dist::Group *group = options.group;
   writes &= !isOther(group);
-  RankLoader shares(given, group, at, options.scaleBatch);
+  RankLoader shares(given, group, at, options.shares, options.scaleBatch);
   data::Loader &train = shares.own();
   std::optional<RankLoader> evaluationShares;
-  if (givenEvaluation) evaluationShares.emplace(*givenEvaluation, group, at);
+  if (givenEvaluation) evaluationShares.emplace(*givenEvaluation, group, at, options.shares);
   const Training &training = programs.of();
   if (options.seed) manualSeed(*options.seed);
   std::optional<RatePlateau> plateau;
@@ -177,6 +177,8 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
   if (options.accumulate < 1) refuse("accumulate", double(options.accumulate), "at least 1");
   if (options.group && options.ranks > 1 && options.group->size() != options.ranks)
     refuse("ranks", options.ranks, ("those of its group, " + std::to_string(options.group->size())).c_str());
+  if (const size_t count = options.shares.size(); count && !options.group && count != size_t(options.ranks))
+    refuse("the number of shares", double(count), ("that of the ranks, " + std::to_string(options.ranks)).c_str());
   if (options.checkReplicas < 0) refuse("checkReplicas", double(options.checkReplicas), "at least 0");
   if (options.lrScaling != RateScaling::none && !options.scaleBatch)
     frontend::fail(at, "Trainer",
@@ -272,7 +274,7 @@ std::pair<double, std::optional<double>> Trainer::score(Training training, data:
   const bool isOne = !options.ranks && !dist::isLaunched(); // that has all threads
   onRanks(isOne ? 1 : options.ranks, std::move(training), [&](Training own, dist::Group *group) {
     TrainingPrograms programs(std::move(own), {.compile = options.compile, .group = group}, at);
-    RankLoader shares(set, group, at);
+    RankLoader shares(set, group, at, options.shares);
     Evaluation found = frontend::evaluate(programs, shares.own(), group, at);
     if (!group || group->rank() == 0 || dist::isLaunched() || options.group) scores = found;
   });

@@ -1,7 +1,7 @@
 // What ranks compute, as text with all digits: test/Cli/launch-programs.test compares threads with processes.
 //   rank-programs group|trainer|together|differs N
 //   rank-programs split FILE: what a model of digits gives, of two ranks or of one
-//   rank-programs exported|replica FILE N: writes a model (N is 1), and trains it on N ranks as
+//   rank-programs exported|replica|shares FILE N: writes a model (N is 1), and trains it on N ranks as
 //   test/Cli/train-trainer.test says
 //   rank-programs package FILE: a training step of two ranks, by batches of four of eight samples, whose losses it
 //   prints
@@ -69,7 +69,7 @@ struct ExportedNet : nn::Module {
   optim::Optimizer configureOptimizers() const { return optim::adam(*this, {.lr = 0.05}); }
 };
 
-void trainExported(const char *path, int ranks, NormStatistics norms) {
+void trainExported(const char *path, int ranks, NormStatistics norms, std::vector<int64_t> shares = {}) {
   manualSeed(3);
   ExportedNet net;
   if (ranks == 1) {
@@ -82,7 +82,9 @@ void trainExported(const char *path, int ranks, NormStatistics norms) {
     return data::Sample{data::Field(x), i % 2};
   });
   data::Loader train(points, {.batch = 5, .workers = 0});
-  FitResult result = Trainer({.maxEpochs = 3, .ranks = ranks, .batchNorms = norms, .print = false}).fit(net, train);
+  FitResult result =
+      Trainer({.maxEpochs = 3, .ranks = ranks, .shares = std::move(shares), .batchNorms = norms, .print = false})
+          .fit(net, train);
   for (float loss : result.losses) std::printf("%.9g\n", double(loss));
 }
 
@@ -124,6 +126,7 @@ int main(int count, char **arguments) try {
   if (!std::strcmp(what, "group")) dist::run(ranks, ofGroup);
   if (!std::strcmp(what, "package")) dist::run(2, [&](dist::Group &group) { trainPackage(group, arguments[2]); });
   if (!std::strcmp(what, "exported")) trainExported(arguments[2], std::atoi(arguments[3]), NormStatistics::all);
+  if (!std::strcmp(what, "shares")) trainExported(arguments[2], 2, NormStatistics::all, {1, 2});
   if (!std::strcmp(what, "replica")) trainExported(arguments[2], std::atoi(arguments[3]), NormStatistics::replica);
   if (!std::strcmp(what, "split")) {
     if (load(arguments[2]).ranks("main") == 1)

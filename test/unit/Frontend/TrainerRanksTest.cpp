@@ -229,6 +229,29 @@ std::pair<FitResult, nn::StateDict> fitWide(TrainerOptions options) {
 }
 } // namespace
 
+// By weights each has another part of every batch, some none: the results of one rank.
+TEST(TrainerRanks, SharesMayBeByWeights) {
+  Trained one = fit({.clipNorm = 0.4}, makeNet(true));
+  for (const std::vector<int64_t> &shares : {std::vector<int64_t>{1, 3}, {2, 1, 4}, {1, 40, 1}}) {
+    TrainerOptions options{.ranks = int(shares.size()), .shares = shares, .clipNorm = 0.4};
+    Trained run = fit(options, makeNet(true));
+    expectNear(run, one, std::to_string(shares.size()) + " ranks");
+    options.compile = false;
+    expectSameBits(fit(options, makeNet(true)), run);
+  }
+  expectNear(fit({.ranks = 2, .shares = {3, 1}}, makeNet(true, true), 55), fit({}, makeNet(true, true), 55), "norms");
+  expectSameBits(fit({.ranks = 2, .shares = {2, 2}}, makeNet(true)), fit({.ranks = 2}, makeNet(true)));
+  try {
+    fit({.ranks = 2, .shares = {50, 1}}, makeNet(false, true), 55);
+    ADD_FAILURE() << "a rank without a sample";
+  } catch (const Error &error) {
+    EXPECT_THAT(error.what(), HasSubstr("over 2 ranks, of which some have none"));
+  }
+  auto [result, state] = fitWide({.ranks = 2, .factors = FactorPolicy::automatic, .shares = {1, 2}});
+  auto [whole, wholeState] = fitWide({});
+  for (size_t i = 0; i < whole.losses.size(); ++i) EXPECT_NEAR(result.losses[i], whole.losses[i], 1e-6);
+}
+
 // They are gathered where it is asked for: other bits, and results of one rank all the same.
 TEST(TrainerRanks, FactorsOfGradientsAreGathered) {
   auto values = [](const nn::StateDict &state) { return state[0].value.toVector<float>(); };
@@ -426,6 +449,10 @@ TEST(TrainerRanks, MistakesAreRefusedByName) {
               HasSubstr("factors are gathered in compiled steps, and compile is false"));
   EXPECT_THAT(errorOf([] { Trainer({.lrScaling = RateScaling::sqrt}); }),
               HasSubstr("lrScaling goes with scaleBatch; without it the batch of all ranks is the loader's"));
+  EXPECT_THAT(errorOf([] { Trainer({.ranks = 2, .shares = {1}}); }),
+              HasSubstr("the number of shares is 1.000000, expected that of the ranks, 2"));
+  EXPECT_THAT(errorOf([] { fit({.ranks = 2, .shares = {1, 0}}, makeNet()); }),
+              HasSubstr("data: a rank's weight is 0, expected at least 1"));
   EXPECT_THAT(errorOf([] { Trainer({.checkReplicas = -1}); }), HasSubstr("checkReplicas is -1"));
   EXPECT_THAT(errorOf([] { Trainer({.bucketBytes = -1}); }), HasSubstr("bucketBytes is -1"));
   EXPECT_THAT(errorOf([] { Trainer({.compile = false, .bucketBytes = 1}); }),

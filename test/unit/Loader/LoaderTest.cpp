@@ -310,7 +310,29 @@ TEST(Loader, RanksShareEveryBatch) {
     }
 }
 
+TEST(Loader, SharesByWeights) {
+  const std::vector<int64_t> weights = {3, 1}, expected[] = {{24, 24, 24, 3}, {8, 8, 8, 1}};
+  std::vector<int64_t> together;
+  for (int rank = 0; rank < 2; ++rank) {
+    std::vector<int64_t> sizes;
+    for (const Batch &batch :
+         Loader(Counted(), {.batch = 32, .workers = 0, .rank = rank, .ranks = 2, .weights = weights})) {
+      sizes.push_back(batch.size());
+      together.insert(together.end(), batch.indices().begin(), batch.indices().end());
+    }
+    EXPECT_EQ(sizes, expected[rank]);
+  }
+  std::sort(together.begin(), together.end());
+  for (size_t i = 0; i < together.size(); ++i) ASSERT_EQ(together[i], int64_t(i));
+  EXPECT_EQ(together.size(), 100u);
+}
+
 TEST(Loader, RefusesOptionsThatMakeNoSense) {
+  expectHas(refusal([] { Loader(Counted(), {.ranks = 2, .weights = {1, 2, 3}}); }),
+            "the number of weights is 3, expected that of the ranks, 2");
+  expectHas(refusal([] { Loader(Counted(), {.ranks = 2, .weights = {1, -2}}); }), "a rank's weight is -2");
+  expectHas(refusal([] { Loader(Counted(), {.ranks = 2, .weights = {1, 1 << 20}}); }),
+            "the sum of weights is 1048577, expected at most 1048576");
   expectHas(refusal([] { Loader(Counted(), {.ranks = 0}); }), "ranks is 0, expected at least 1");
   expectHas(refusal([] { Loader(Counted(), {.rank = 2, .ranks = 2}); }), "rank is 2, expected 0 to 1");
   expectHas(refusal([] { Loader(Counted(), {.shuffle = true, .ranks = 2}); }),
