@@ -1,6 +1,7 @@
 #include "lib/Data/ArrayFile.h"
 #include "include/sprig/error.h"
 #include "lib/Data/File.h"
+#include "lib/Data/Holders.h"
 
 namespace sprig::data {
 
@@ -26,6 +27,12 @@ Array readArray(const std::filesystem::path &path, const std::string &name) {
   for (const Array &array : arrays) names += (names.empty() ? "" : ", ") + array.name;
   throw Error(ErrorKind::badInput,
               path.string() + ": has no array '" + name + "', only: " + (names.empty() ? "none" : names));
+}
+
+Stored readStored(const std::filesystem::path &path, Holder holder) {
+  if (holder == Holder::tensor) return {{readArray(path)}};
+  std::vector<char> bytes = readFile(path);
+  return parseStored(bytes, holder, path.string());
 }
 
 void writeArrays(const std::filesystem::path &path, std::span<const Array> arrays) {

@@ -1,8 +1,10 @@
-// ONNX TensorProto files, as the ONNX project's test data stores inputs and outputs.
+// ONNX TensorProto, SequenceProto and OptionalProto files, as the ONNX project's test data stores inputs and outputs.
 #include "include/sprig/error.h"
 #include "lib/Data/ArrayFile.h"
+#include "lib/Data/Holders.h"
 #include "lib/Data/Packed.h"
 #include <cstring>
+#include <onnx/onnx-data.pb.h>
 #include <onnx/onnx_pb.h>
 #include <optional>
 #include <type_traits>
@@ -61,13 +63,8 @@ template <typename Wide> std::optional<int> narrow(const google::protobuf::Repea
   return std::nullopt;
 }
 
-} // namespace
-
-Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
+Array arrayOf(const TensorProto &proto, const std::string &file) {
   auto fail = [&](const std::string &what) { throw Error(ErrorKind::badInput, file + ": " + what); };
-  TensorProto proto;
-  if (bytes.size() > INT32_MAX || !proto.ParseFromArray(bytes.data(), int(bytes.size())) || proto.data_type() == 0)
-    fail("not an array: neither .npy, .npz, safetensors, IDX, CSV nor an ONNX TensorProto");
   Array array;
   array.name = proto.name();
   const auto *type =
@@ -126,6 +123,53 @@ Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
          " is beyond its type");
   makeBooleans(array);
   return array;
+}
+
+template <typename Proto> bool parse(std::span<const char> bytes, Proto &proto) {
+  return bytes.size() <= INT32_MAX && proto.ParseFromArray(bytes.data(), int(bytes.size()));
+}
+
+} // namespace
+
+Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
+  TensorProto proto;
+  if (!parse(bytes, proto) || proto.data_type() == 0)
+    throw Error(ErrorKind::badInput,
+                file + ": not an array: neither .npy, .npz, safetensors, IDX, CSV nor an ONNX TensorProto");
+  return arrayOf(proto, file);
+}
+
+Stored parseStored(std::span<const char> bytes, Holder holder, const std::string &file) {
+  auto fail = [&](const std::string &what) {
+    throw Error(ErrorKind::badInput, file + ": " + what + "; expected an ONNX " +
+                                         (isOptional(holder) ? "OptionalProto" : "SequenceProto") + " with " +
+                                         (isSequence(holder) ? "tensors" : "a tensor"));
+  };
+  Stored stored;
+  auto takeAll = [&](const onnx::SequenceProto &sequence) {
+    using onnx::SequenceProto;
+    if (sequence.elem_type() != SequenceProto::TENSOR && sequence.elem_type() != SequenceProto::UNDEFINED)
+      fail("holds a sequence of other things than tensors");
+    for (const TensorProto &tensor : sequence.tensor_values()) stored.arrays.push_back(arrayOf(tensor, file));
+  };
+  if (!isOptional(holder)) {
+    onnx::SequenceProto sequence;
+    if (!parse(bytes, sequence)) fail("is no such message");
+    takeAll(sequence);
+    return stored;
+  }
+  onnx::OptionalProto optional;
+  if (!parse(bytes, optional)) fail("is no such message");
+  if (optional.elem_type() == onnx::OptionalProto::UNDEFINED) {
+    stored.isPresent = false;
+  } else if (isSequence(holder)) {
+    if (!optional.has_sequence_value()) fail("holds no sequence");
+    takeAll(optional.sequence_value());
+  } else {
+    if (!optional.has_tensor_value()) fail("holds no tensor");
+    stored.arrays.push_back(arrayOf(optional.tensor_value(), file));
+  }
+  return stored;
 }
 
 std::vector<char> formatTensorProto(const Array &array) {

@@ -1,4 +1,5 @@
-// ONNX TensorProto files: what is read is written and read again the same.
+// ONNX TensorProto files: what is read is written and read again the same. Their sequences and optionals.
+#include "lib/Data/Holders.h"
 #include "test/fuzz/ArrayChecks.h"
 
 using namespace sprig;
@@ -11,5 +12,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     requireSame(data::parseTensorProto(data::formatTensorProto(array), "again.pb"), array, "writing a TensorProto",
                 /*named=*/true);
   });
+  for (auto holder : {data::Holder::sequence, data::Holder::optional, data::Holder::optionalSequence})
+    accepts([&] {
+      for (const data::Array &array : data::parseStored(chars(data, size), holder, "fuzz.pb").arrays) checkSound(array);
+    });
   return 0;
 }

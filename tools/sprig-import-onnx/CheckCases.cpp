@@ -2,7 +2,6 @@
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNDialect.h"
-#include "lib/Data/ArrayFile.h"
 #include "lib/Data/Counted.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Interpreter/Interpreter.h"
@@ -51,14 +50,15 @@ struct Failure {
   bool isOfValues = false; ///< types and shapes are as expected
 };
 
-std::vector<data::Array> readAll(const fs::path &set, const std::string &prefix) {
-  std::vector<data::Array> arrays;
+std::vector<data::Stored> readAll(const fs::path &set, const std::string &prefix,
+                                  const std::vector<InterfaceValue> &values) {
+  std::vector<data::Stored> all;
   for (int k = 0;; ++k) {
     fs::path file;
     for (const char *ending : {".pb", ".npy"})
       if (fs::path candidate = set / (prefix + std::to_string(k) + ending); fs::exists(candidate)) file = candidate;
-    if (file.empty()) return arrays;
-    arrays.push_back(data::readArray(file));
+    if (file.empty()) return all;
+    all.push_back(data::readStored(file, size_t(k) < values.size() ? values[size_t(k)].holder : data::Holder::tensor));
   }
 }
 
@@ -94,23 +94,32 @@ void checkSet(const fs::path &model, const fs::path &set, const std::map<std::st
   for (const auto *values : {&interface.inputs, &interface.outputs})
     for (const InterfaceValue &value : *values)
       if (value.dtype == "no tensor") throw Error(ErrorKind::unsupported, "'" + value.name + "' is no tensor");
-  std::vector<data::Array> inputs = readAll(set, "input_"), outputs = readAll(set, "output_");
+  std::vector<data::Stored> stored = readAll(set, "input_", interface.inputs);
+  std::map<std::string, data::Array> inputs;
   ImportOptions options;
   options.entries[0].dims = dims;
   context.loadDialect<ir::NNDialect>();
-  for (size_t k = 0; k < inputs.size() && k < interface.inputs.size(); ++k) {
-    const std::string &name = interface.inputs[k].name;
-    options.entries[0].shapes[name] = inputs[k].shape;
-    options.entries[0].values[name] = ir::makeConstant(typeOf(context, inputs[k]), ArrayRef<char>(inputs[k].bytes));
+  for (size_t k = 0; k < stored.size() && k < interface.inputs.size(); ++k) {
+    const InterfaceValue &value = interface.inputs[k];
+    const data::Held held{stored[k].isPresent, int64_t(stored[k].arrays.size())};
+    data::bind(value.holder, value.name, held, options.entries[0].dims);
+    std::vector<std::string> names = data::namesOf(value.holder, value.name, held);
+    for (size_t i = 0; i < names.size(); ++i) {
+      const data::Array &array = inputs[names[i]] = stored[k].arrays[i];
+      options.entries[0].shapes[names[i]] = array.shape;
+      options.entries[0].values[names[i]] = ir::makeConstant(typeOf(context, array), ArrayRef<char>(array.bytes));
+    }
   }
+  std::vector<data::Array> outputs;
+  for (data::Stored &each : readAll(set, "output_", interface.outputs))
+    outputs.insert(outputs.end(), each.arrays.begin(), each.arrays.end());
   auto module = importONNX(context, model.string(), options);
   auto function = *module->getOps<func::FuncOp>().begin();
   std::vector<interp::Tensor> arguments;
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    auto name = function.getArgAttrOfType<StringAttr>(i, ir::kNameAttr);
-    for (size_t k = 0; k < inputs.size() && k < interface.inputs.size(); ++k)
-      if (interface.inputs[k].name == name)
-        arguments.push_back(interp::Tensor::ofBytes(typeOf(context, inputs[k]), inputs[k].bytes));
+    auto found = inputs.find(function.getArgAttrOfType<StringAttr>(i, ir::kNameAttr).str());
+    if (found == inputs.end()) continue;
+    arguments.push_back(interp::Tensor::ofBytes(typeOf(context, found->second), found->second.bytes));
   }
   if (arguments.size() != function.getNumArguments()) throw Failure{"has inputs without data"};
   std::string diagnostic;

@@ -29,12 +29,18 @@ std::string entryName(const std::vector<EntryRequest> &entries, size_t index) {
   return name;
 }
 
-std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings) {
+std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings, bool isOpen) {
   std::vector<InputSpec> specs = inputsOf(model);
   for (auto &[name, values] : settings.inputValues())
     if (name != kRandomSeed && std::erase_if(specs, [&](const InputSpec &spec) { return spec.name == name; }) == 0)
       throw Error(ErrorKind::usage, "--value " + name + "=...: the model has no input '" + name + "'");
   std::map<std::string, std::vector<int64_t>> shapes = settings.inputShapes();
+  std::map<std::string, int64_t> dims = settings.entryDims(/*besideRanges=*/true).front();
+  for (const InputSpec &spec : specs)
+    data::refuseRanges(spec.holder, spec.name,
+                       [&](const std::string &dim) { return settings.dimRanges().count(dim) > 0; });
+  specs = withTensors(specs, dims, [&](auto &name) { return shapes.count(name) > 0; });
+  if (!isOpen) requireTensors(specs);
   for (InputSpec &spec : specs) {
     auto given = shapes.find(spec.name);
     if (spec.hasShape || given == shapes.end()) continue;

@@ -33,7 +33,9 @@ Model openModel(const std::string &path);
 /// Inputs (and outputs) of a model that is no package, symbolic dimensions and all.
 std::vector<InputSpec> inputsOf(const Model &model);
 /// Inputs that calls give: those that are left with --value; what says no shape has the one that --shape gives it.
-std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings);
+/// Sequences and optionals come as the tensors that they stand for, where --dim and --shape say how many; else that is
+/// an error, unless others may say it (`isOpen`).
+std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings, bool isOpen = false);
 std::vector<InputSpec> outputsOf(const Model &model);
 /// Whether an ONNX model draws random numbers; of no package.
 bool drawsRandomNumbers(const Model &model);

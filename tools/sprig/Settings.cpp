@@ -467,6 +467,13 @@ void takeSize(const std::string &symbol, int64_t size, std::map<std::string, int
   dims[symbol] = size;
 }
 
+std::vector<InputSpec> takeTensors(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims) {
+  for (const InputSpec &spec : specs)
+    if (spec.holder != data::Holder::tensor)
+      takeSize(spec.name + (data::isSequence(spec.holder) ? ".length" : ".present"), 1, dims);
+  return withTensors(specs, dims, [](auto &) { return false; });
+}
+
 void takeLeast(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims) {
   for (const std::string &symbol : unboundSymbols(specs, dims)) {
     int64_t least = 1;

@@ -93,6 +93,9 @@ void requireSizes(const std::string &model, const std::vector<InputSpec> &specs,
                   const std::map<std::string, int64_t> &dims);
 /// Gives a dimension a size that nobody else gave, and says so.
 void takeSize(const std::string &symbol, int64_t size, std::map<std::string, int64_t> &dims);
+/// Sequences and optionals as the tensors that they stand for; of those whose number nobody gave it is one, which is
+/// said.
+std::vector<InputSpec> takeTensors(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims);
 /// Gives all that have no size 1, or the smallest that is known to do, and says so.
 void takeLeast(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims);
 

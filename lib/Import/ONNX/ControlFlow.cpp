@@ -158,7 +158,10 @@ void importLoop(Node &n) {
   for (int64_t i = 0;; ++i) {
     auto known = n.tryControl(condition);
     if (!known) {
-      if (scanned > 0 || !trips) n.known(condition, "its condition, which decides how many iterations run,");
+      // How long a sequence gets has to be known, too.
+      bool holdsTensors = llvm::all_of(state, [](const Item &item) { return bool(item.value); });
+      if (scanned > 0 || !trips || !holdsTensors)
+        n.known(condition, "its condition, which decides how many iterations run,");
     } else if ((*known)[0] == 0) {
       break;
     }

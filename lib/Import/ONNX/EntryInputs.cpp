@@ -130,16 +130,16 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
   Block &block = function.front();
   Emit emit(state, function.getLoc(), model.file);
   std::map<std::string, int64_t> dims = given.dims;
-  std::vector<const onnx::ValueInfoProto *> inputs;
-  for (const auto &input : model.proto.graph().input())
-    if (!scope.initializers.count(input.name())) inputs.push_back(&input);
+  EntryHolders holders;
+  std::vector<const onnx::ValueInfoProto *> inputs = tensorInputs(given, scope, holders);
   for (const auto *input : inputs) {
     std::string what = "input '" + input->name() + "'";
     if (input->type().value_case() == onnx::TypeProto::VALUE_NOT_SET)
       model.fail(ErrorKind::badInput, what + " has no type; expected a tensor's element type and shape");
     if (!input->type().has_tensor_type())
-      model.fail(ErrorKind::unsupported,
-                 what + " is no tensor (a sequence, optional, map or sparse tensor), which an entry cannot take");
+      model.fail(
+          ErrorKind::unsupported,
+          what + " holds no tensors (but maps, sequences of sequences or sparse tensors), which an entry cannot take");
     int dataType = input->type().tensor_type().elem_type();
     if (!storageType(builder.getContext(), dataType))
       model.fail(dataType == 0 ? ErrorKind::badInput : ErrorKind::unsupported,
@@ -186,6 +186,7 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
         Item(block.addArgument(type, NameLoc::get(builder.getStringAttr(input->name()))), narrow);
     argumentNames.push_back(input->name());
   }
+  gatherHolders(holders, scope);
 }
 
 } // namespace sprig::onnximport

@@ -1,4 +1,5 @@
 #include "lib/Import/ONNX/ImportONNX.h"
+#include "lib/Import/ONNX/Holding.h"
 #include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Table.h"
@@ -15,12 +16,14 @@ using namespace onnximport;
 static InterfaceValue describeValue(const onnx::ValueInfoProto &info, bool isInput) {
   InterfaceValue value;
   value.name = info.name();
-  if (!info.type().has_tensor_type()) {
+  const Holding holding = holdingOf(info.type());
+  if (!holding.tensor) {
     value.dtype = "no tensor";
     value.hasShape = false;
     return value;
   }
-  const auto &type = info.type().tensor_type();
+  value.holder = holding.holder;
+  const auto &type = *holding.tensor;
   // Narrow types are the bytes that hold them.
   const NarrowType *narrow = narrowType(type.elem_type());
   value.dtype = narrow ? narrow->isSigned ? "i8" : "ui8" : dataTypeName(type.elem_type());
@@ -28,7 +31,8 @@ static InterfaceValue describeValue(const onnx::ValueInfoProto &info, bool isInp
   for (int i = 0; i < type.shape().dim_size(); ++i) {
     const auto &dim = type.shape().dim(i);
     InterfaceDim shown;
-    shown.symbol = isInput ? dimensionName(info, i) : dim.dim_param();
+    bool isElement = data::isSequence(value.holder);
+    shown.symbol = isInput && !isElement ? dimensionName(tensorOf(holding, info.name()), i) : dim.dim_param();
     if (dim.has_dim_value() && dim.dim_value() >= 0) shown.size = dim.dim_value();
     value.dims.push_back(std::move(shown));
   }
@@ -73,6 +77,7 @@ OwningOpRef<ModuleOp> importONNX(MLIRContext &context, const Model &model, const
     importer.emitState().training = options.training;
     importer.setWarn(options.warn);
     int64_t group = 0;
+    for (const ImportEntry &entry : options.entries) refuseRanges(model.proto.graph(), entry);
     for (const ImportEntry &entry : options.entries)
       for (const EntryAtLength &each : entriesAtLengths(entry, group)) importer.importEntry(each);
     importer.eraseUnusedParameters();

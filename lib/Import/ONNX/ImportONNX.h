@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "lib/Data/Holders.h"
 #include "sprig/error.h"
 #include "sprig/options.h"
 #include <cstdint>
@@ -33,7 +34,8 @@ struct ImportLimits {
 
 /// One entry of the module: the sizes that its symbolic dimensions take.
 struct ImportEntry {
-  std::string name = "main";                 ///< symbol of the function
+  std::string name = "main"; ///< symbol of the function
+  // Of what is no tensor, dims, shapes and values are those of the tensors that it stands for (lib/Data/Holders.h).
   std::map<std::string, int64_t> dims;       ///< symbolic dimension -> size
   std::map<std::string, LengthRange> ranges; ///< symbolic dimension -> sizes that calls choose from
   /// Symbolic dimension -> a sum of others and numbers, `past + 1`. One that is called so by the model needs none.
@@ -68,6 +70,7 @@ struct InterfaceValue {
   std::string dtype; ///< f32, i64, ui8, i1, ... or ONNX's own name where Sprig has no such type
   bool hasShape = true;
   std::vector<InterfaceDim> dims;
+  data::Holder holder = data::Holder::tensor; ///< type and shape are those of each tensor
 };
 struct ModelInterface {
   std::vector<InterfaceValue> inputs, outputs; ///< inputs without those that have an initializer

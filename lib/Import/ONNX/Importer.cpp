@@ -97,22 +97,14 @@ void Importer::addInitializers(const onnx::GraphProto &graph, Scope &scope) {
 
 void Importer::finishFunction(Scope &scope) {
   const onnx::GraphProto &graph = model.proto.graph();
-  Emit emit(state, function.getLoc(), model.file);
-  SmallVector<Value> values, counts;
-  SmallVector<std::string> names, countNames;
-  for (const auto &output : graph.output()) {
-    Item item = lookup(scope, output.name());
-    if (!item.value)
-      model.fail(ErrorKind::unsupported, "output '" + output.name() + "' is no tensor, which an entry cannot give");
-    checkDeclared(output, item, "output '" + output.name() + "'");
-    names.push_back(output.name());
-    if (item.counted) {
-      countNames.push_back(data::countName(output.name(), item.counted->axis));
-      counts.push_back(item.counted->count);
-      item.value = padded(emit, item.value, *item.counted, 0);
-    }
-    values.push_back(item.value);
-  }
+  EntryResults results;
+  for (const auto &output : graph.output()) giveOutput(output, lookup(scope, output.name()), results);
+  auto &[values, counts, names, countNames] = results;
+  if (values.empty() && graph.output_size() > 0)
+    model.fail(ErrorKind::unsupported, "gives no tensor: its outputs are empty sequences or absent optionals");
+  for (auto name = names.begin(); name != names.end(); ++name)
+    if (std::find(names.begin(), name, *name) != name)
+      model.fail(ErrorKind::unsupported, "output '" + *name + "' is called as an element of a sequence");
   // By its name a count is known: no other output may be taken for one.
   for (auto [value, name] : llvm::zip(values, names))
     for (int64_t d = 0; d < Emit::rank(value); ++d)

@@ -85,6 +85,22 @@ private:
   /// Starts the import again with these as constants.
   [[noreturn]] void makeConstant(const std::set<std::string> &initializers);
   void bindInputs(const ImportEntry &entry, Scope &scope);
+  /// Inputs that are sequences or optionals, and the declarations of the tensors that they stand for.
+  struct EntryHolders {
+    struct One {
+      std::string name;
+      data::Holder holder;
+      data::Held held;
+      std::vector<std::string> tensors;
+    };
+    std::vector<One> all;
+    std::deque<onnx::ValueInfoProto> made;
+  };
+  /// What the entry takes, each a tensor; the entry says how many a sequence has, and whether an optional is there.
+  std::vector<const onnx::ValueInfoProto *> tensorInputs(const ImportEntry &given, const Scope &scope,
+                                                         EntryHolders &holders);
+  /// Makes them of their tensors.
+  void gatherHolders(const EntryHolders &holders, Scope &scope);
   void bindGiven(IntsRef shape, const onnx::ValueInfoProto &input, std::map<std::string, int64_t> &dims);
   void bindFixed(const onnx::ValueInfoProto &input, size_t count, std::map<std::string, int64_t> &dims);
   Value fixedInput(Emit &emit, const std::string &name, RankedTensorType type, const std::vector<double> &values);
@@ -104,6 +120,12 @@ private:
   void dispatch(Node &node, Scope &scope);
   bool callSchemaFunction(Node &node, const onnx::OpSchema &schema);
   void callFunction(Node &node, const onnx::FunctionProto &function);
+  struct EntryResults {
+    llvm::SmallVector<Value> values, counts;
+    std::vector<std::string> names, countNames;
+  };
+  /// The tensors of an output.
+  void giveOutput(const onnx::ValueInfoProto &output, const Item &item, EntryResults &results);
   void finishFunction(Scope &scope);
   /// Holds a value to what the file declares of it; `label` is how errors call what makes it.
   void checkDeclared(const onnx::ValueInfoProto &declared, const Item &item, const std::string &label);

@@ -34,6 +34,7 @@ extern "C" __attribute__((visibility("default"))) const CompilerTable *sprig_cli
                                       sprig::data::parseNpz,
                                       sprig::data::formatNpz,
                                       sprig::data::parseTensorProto,
+                                      sprig::data::parseStored,
                                       sprig::data::formatTensorProto};
   return &table;
 }

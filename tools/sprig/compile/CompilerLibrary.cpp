@@ -111,6 +111,9 @@ std::vector<char> formatNpz(std::span<const Array> arrays) { return cli::compile
 Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
   return cli::compiler().parseTensorProto(bytes, file);
 }
+Stored parseStored(std::span<const char> bytes, Holder holder, const std::string &file) {
+  return cli::compiler().parseStored(bytes, holder, file);
+}
 std::vector<char> formatTensorProto(const Array &array) { return cli::compiler().formatTensorProto(array); }
 
 } // namespace sprig::data

@@ -42,6 +42,7 @@ struct CompilerTable {
   decltype(&sprig::data::parseNpz) parseNpz;
   decltype(&sprig::data::formatNpz) formatNpz;
   decltype(&sprig::data::parseTensorProto) parseTensorProto;
+  decltype(&sprig::data::parseStored) parseStored;
   decltype(&sprig::data::formatTensorProto) formatTensorProto;
 };
 

@@ -10,7 +10,7 @@ namespace {
 std::vector<InputSpec> toSpecs(const std::vector<InterfaceValue> &values) {
   std::vector<InputSpec> specs;
   for (const InterfaceValue &value : values) {
-    InputSpec spec{value.name, value.dtype, {}, value.hasShape};
+    InputSpec spec{value.name, value.dtype, {}, value.hasShape, value.holder};
     for (const InterfaceDim &dim : value.dims) spec.dims.push_back({dim.size, dim.symbol});
     specs.push_back(std::move(spec));
   }

@@ -209,8 +209,9 @@ ModelSummary summarizeSomehow(const Model &model, const std::vector<InputSpec> &
 }
 
 int inspectModel(const Options &options, const Model &model) {
-  auto specs = inputsOfCalls(model, options.settings);
   EntryRequest entry{options.settings.entryDims().front(), options.settings.inputShapes(), {}};
+  const auto shown = inputsOfCalls(model, options.settings, /*isOpen=*/true);
+  std::vector<InputSpec> specs = takeTensors(shown, entry.dims);
   bindShapes(specs, entry.shapes, entry.dims);
   bindBatch(options, model, specs, entry);
   ModelSummary summary = summarizeSomehow(model, specs, entry, options.settings);
@@ -219,7 +220,7 @@ int inspectModel(const Options &options, const Model &model) {
   if (options.common.json()) {
     Json json = {{"model", model.path}};
     for (auto &[key, list] :
-         {std::pair<std::string, std::vector<InputSpec>>{"inputs", specs}, {"outputs", outputsOf(model)}}) {
+         {std::pair<std::string, std::vector<InputSpec>>{"inputs", shown}, {"outputs", outputsOf(model)}}) {
       json[key] = Json::array();
       for (auto &spec : list)
         json[key].push_back({{"name", spec.name}, {"type", cli::describe(spec).substr(spec.name.size() + 2)}});
@@ -230,7 +231,7 @@ int inspectModel(const Options &options, const Model &model) {
     if (needs) json["memory"] = toJson(*needs);
     std::cout << toText(json) << '\n';
   } else {
-    for (auto &spec : specs) std::cout << "input   " << cli::describe(spec) << '\n';
+    for (auto &spec : shown) std::cout << "input   " << cli::describe(spec) << '\n';
     for (auto &spec : outputsOf(model)) std::cout << "output  " << cli::describe(spec) << '\n';
     std::cout << summary.parameterElements << " parameters, " << formatBytes(double(summary.parameterBytes));
     if (!summary.isOutline) std::cout << "; " << formatCount(double(summary.flops), "FLOP") << " a call";

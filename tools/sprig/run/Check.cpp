@@ -48,7 +48,7 @@ int closingLine(const Options &options, int passed, int failed, std::optional<in
 
 int checkOne(const Options &options) {
   CheckedModel model(options.model, options.settings, options.interpreter);
-  DataSet set = readDataSet(options.data);
+  DataSet set = model.read(options.data);
   std::vector<OutputResult> results = model.check(set, toleranceFor(options, options.data));
   int failed = 0;
   Json details = Json::array();
@@ -93,7 +93,7 @@ int checkCases(const Options &options) {
         model = std::make_unique<CheckedModel>(one.model, options.settings, options.interpreter);
         opened = one.model;
       }
-      for (const OutputResult &result : model->check(readDataSet(one.dataSet), toleranceFor(options, one.dataSet)))
+      for (const OutputResult &result : model->check(model->read(one.dataSet), toleranceFor(options, one.dataSet)))
         if (!result.comparison.passed) {
           isOfValues &= result.comparison.isOfValues;
           if (reason.empty()) reason = "output '" + result.name + "': " + result.comparison.reason;

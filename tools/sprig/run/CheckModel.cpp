@@ -19,27 +19,37 @@ CheckedModel::CheckedModel(const std::filesystem::path &path, const Settings &se
   if (model.kind == ModelKind::package) {
     if (interpreter) throw Error(ErrorKind::usage, path.string() + ": is a package, which the interpreter cannot run");
     runner = compileAndLoad(model, {}, settings);
-    specs = runner->inputSpecs();
+    given = runner->inputSpecs();
     return;
   }
-  specs = inputsOfCalls(model, settings);
-  requireTypes(specs, "input");
+  given = inputsOfCalls(model, settings, /*isOpen=*/true);
+  for (const InputSpec &spec : given) inputHolders.push_back(spec.holder);
+  for (const InputSpec &spec : outputsOf(model)) outputHolders.push_back(spec.holder);
+  requireTypes(given, "input");
   requireTypes(outputsOf(model), "output");
 }
 
 BoundInputs CheckedModel::bind(const DataSet &set) const {
-  if (set.inputs.size() > specs.size())
+  if (set.inputs.size() > given.size())
     throw Error(ErrorKind::badInput, "the data set has " + std::to_string(set.inputs.size()) + " inputs, the model " +
-                                         std::to_string(specs.size()));
+                                         std::to_string(given.size()));
   BoundInputs bound;
   bound.entry.dims = settings.entryDims().front();
   bound.entry.shapes = settings.inputShapes();
-  bindShapes(specs, bound.entry.shapes, bound.entry.dims);
   for (size_t k = 0; k < set.inputs.size(); ++k) {
-    data::Array array = set.inputs[k];
-    array.name = specs[k].name;
-    bound.arrays.emplace(specs[k].name, std::move(array));
+    const data::Stored &stored = set.inputs[k];
+    const data::Held held{stored.isPresent, int64_t(stored.arrays.size())};
+    data::bind(given[k].holder, given[k].name, held, bound.entry.dims);
+    std::vector<std::string> names = data::namesOf(given[k].holder, given[k].name, held);
+    for (size_t i = 0; i < names.size(); ++i) {
+      data::Array array = stored.arrays[i];
+      array.name = names[i];
+      bound.arrays.emplace(names[i], std::move(array));
+    }
   }
+  const std::vector<InputSpec> specs = withTensors(given, bound.entry.dims, [](auto &) { return false; });
+  requireTensors(specs);
+  bindShapes(specs, bound.entry.shapes, bound.entry.dims);
   bindDims(specs, bound.arrays, bound.entry.dims);
   requireAll(specs, bound.arrays);
   for (auto &[name, array] : bound.arrays) {
@@ -70,13 +80,15 @@ std::vector<OutputResult> CheckedModel::check(const DataSet &set, Tolerance tole
     outputs = runner->run(bound.arrays);
   }
   data::cutToCounts(outputs);
-  if (outputs.size() != set.outputs.size())
-    throw Error(ErrorKind::badInput, "the data set has " + std::to_string(set.outputs.size()) + " outputs, the model " +
+  std::vector<data::Array> wanted;
+  for (const data::Stored &stored : set.outputs)
+    wanted.insert(wanted.end(), stored.arrays.begin(), stored.arrays.end());
+  if (outputs.size() != wanted.size())
+    throw Error(ErrorKind::badInput, "the data set has " + std::to_string(wanted.size()) + " outputs, the model " +
                                          std::to_string(outputs.size()));
   std::vector<OutputResult> results;
   for (size_t k = 0; k < outputs.size(); ++k)
-    results.push_back(
-        {outputs[k].name, data::describe(set.outputs[k]), compare(outputs[k], set.outputs[k], tolerance)});
+    results.push_back({outputs[k].name, data::describe(wanted[k]), compare(outputs[k], wanted[k], tolerance)});
   return results;
 }
 

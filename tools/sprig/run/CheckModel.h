@@ -17,6 +17,8 @@ class CheckedModel {
 public:
   CheckedModel(const std::filesystem::path &path, const Settings &settings, bool interpreter);
 
+  /// Reads a folder of the model's inputs and outputs.
+  DataSet read(const std::filesystem::path &folder) const { return readDataSet(folder, inputHolders, outputHolders); }
   /// Binds the model's dimensions to the set's inputs, runs, compares output by output.
   std::vector<OutputResult> check(const DataSet &set, Tolerance tolerance);
   /// Which operation's compiled result is not the interpreter's, in words.
@@ -33,7 +35,8 @@ private:
   Model model;
   Settings settings;
   bool interpreter;
-  std::vector<InputSpec> specs;
+  std::vector<InputSpec> given; ///< in the order of the graph
+  std::vector<data::Holder> inputHolders, outputHolders;
   std::optional<Runner> runner;
   std::map<std::string, int64_t> compiledDims;
   std::map<std::string, std::vector<char>> compiledValues;

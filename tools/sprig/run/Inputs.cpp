@@ -33,11 +33,41 @@ std::optional<data::DType> dtypeOf(const std::string &name) {
 }
 
 std::string describe(const InputSpec &spec) {
-  std::string text = spec.name + ": ";
+  std::string text;
   if (!spec.hasShape) text += "*x";
   for (const Dim &dim : spec.dims)
     text += (dim.size ? std::to_string(*dim.size) : dim.symbol.empty() ? "?" : dim.symbol) + "x";
-  return text + spec.dtype;
+  return spec.name + ": " + data::describe(spec.holder, text + spec.dtype);
+}
+
+std::vector<InputSpec> withTensors(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims,
+                                   const std::function<bool(const std::string &)> &isGiven) {
+  std::vector<InputSpec> result;
+  for (const InputSpec &spec : specs) {
+    std::optional<data::Held> held = data::heldBy(spec.holder, spec.name, dims, isGiven);
+    if (spec.holder == data::Holder::tensor || !held) {
+      result.push_back(spec);
+      continue;
+    }
+    data::bind(spec.holder, spec.name, *held, dims);
+    for (const std::string &name : data::namesOf(spec.holder, spec.name, *held)) {
+      InputSpec tensor{name, spec.dtype, spec.dims, spec.hasShape};
+      // Each element of a sequence has sizes of its own.
+      for (size_t i = 0; data::isSequence(spec.holder) && i < tensor.dims.size(); ++i)
+        if (!tensor.dims[i].size) tensor.dims[i].symbol = name + "." + std::to_string(i);
+      result.push_back(std::move(tensor));
+    }
+  }
+  return result;
+}
+
+void requireTensors(const std::vector<InputSpec> &specs) {
+  std::string missing;
+  for (const InputSpec &spec : specs)
+    if (spec.holder != data::Holder::tensor)
+      missing += "\n  " + describe(spec) + ": " + data::flagOf(spec.holder, spec.name);
+  if (!missing.empty())
+    throw Error(ErrorKind::usage, "how much these inputs hold has to be known when compiling:" + missing);
 }
 
 std::map<std::string, data::Array> readInputs(const std::vector<std::string> &arguments,

@@ -2,6 +2,7 @@
 // For run, bench and check.
 #pragma once
 #include "lib/Data/Array.h"
+#include "lib/Data/Holders.h"
 #include <map>
 #include <optional>
 #include <string>
@@ -20,7 +21,15 @@ struct InputSpec {
   std::string dtype; ///< f32, ui8, i1, ...
   std::vector<Dim> dims;
   bool hasShape = true;
+  data::Holder holder = data::Holder::tensor; ///< type and shape are those of each tensor
 };
+
+/// Sequences and optionals as the tensors that they stand for, where `dims` or what is given say how many, which is
+/// added to `dims`.
+std::vector<InputSpec> withTensors(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims,
+                                   const std::function<bool(const std::string &)> &isGiven);
+/// Throws a usage error of those that are left, with the flags that say it.
+void requireTensors(const std::vector<InputSpec> &specs);
 
 /// "x: batchx784xf32"
 std::string describe(const InputSpec &spec);

@@ -1,5 +1,4 @@
 #include "tools/sprig/train/DataSet.h"
-#include "lib/Data/ArrayFile.h"
 #include "sprig/error.h"
 #include <algorithm>
 #include <cctype>
@@ -42,8 +41,9 @@ std::vector<fs::path> sorted(const fs::path &folder) {
   return entries;
 }
 
-std::vector<data::Array> readNumbered(const fs::path &folder, const std::string &prefix) {
-  std::vector<data::Array> arrays;
+std::vector<data::Stored> readNumbered(const fs::path &folder, const std::string &prefix,
+                                       const std::vector<data::Holder> &holders) {
+  std::vector<data::Stored> values;
   std::vector<std::pair<size_t, fs::path>> files;
   for (const fs::path &file : sorted(folder)) {
     std::string stem = file.stem();
@@ -58,15 +58,16 @@ std::vector<data::Array> readNumbered(const fs::path &folder, const std::string 
     if (files[k].first != k)
       throw Error(ErrorKind::badInput, folder.string() + ": expected " + prefix + std::to_string(k) + ", found " +
                                            files[k].second.filename().string());
-    arrays.push_back(data::readArray(files[k].second));
+    values.push_back(data::readStored(files[k].second, k < holders.size() ? holders[k] : data::Holder::tensor));
   }
-  return arrays;
+  return values;
 }
 
 } // namespace
 
-DataSet readDataSet(const fs::path &folder) {
-  DataSet set{readNumbered(folder, "input_"), readNumbered(folder, "output_")};
+DataSet readDataSet(const fs::path &folder, const std::vector<data::Holder> &inputs,
+                    const std::vector<data::Holder> &outputs) {
+  DataSet set{readNumbered(folder, "input_", inputs), readNumbered(folder, "output_", outputs)};
   if (set.outputs.empty())
     throw Error(ErrorKind::badInput,
                 folder.string() + ": has no output_0.npy (.npz, .safetensors, .pb) to compare with");

@@ -1,7 +1,7 @@
 // Data sets beside models: folders of input_K.* and output_K.* arrays, and folders of cases in ONNX's backend layout.
 // For check.
 #pragma once
-#include "lib/Data/Array.h"
+#include "lib/Data/Holders.h"
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,11 +9,13 @@
 namespace sprig::cli {
 
 struct DataSet {
-  std::vector<data::Array> inputs, outputs; ///< K in the order of the graph's inputs and outputs
+  std::vector<data::Stored> inputs, outputs; ///< K in the order of the graph's inputs and outputs
 };
 
-/// Reads input_0.*, input_1.*, ... and output_0.*, ... Throws badInput when the folder has no outputs, or a gap.
-DataSet readDataSet(const std::filesystem::path &folder);
+/// Reads input_0.*, input_1.*, ... and output_0.*, ..., which are held so; what is not said is a tensor. Throws
+/// badInput when the folder has no outputs, or a gap.
+DataSet readDataSet(const std::filesystem::path &folder, const std::vector<data::Holder> &inputs,
+                    const std::vector<data::Holder> &outputs);
 
 struct Case {
   std::string name; ///< folder/set
