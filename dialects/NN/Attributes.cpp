@@ -2,6 +2,7 @@
 // somebody's mistake.
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNRandom.h"
 #include "dialects/NN/NNReduction.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
@@ -60,6 +61,7 @@ static ArrayRef<Row> rows() {
       {kRepeatTurnAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", is<IntegerAttr>},
       {kTrainingAttr, "a module", isOn<ModuleOp>, "a string", is<StringAttr>},
       {kMomentumAttr, "nn.batch_norm", isOn<BatchNormOp>, "a float", is<FloatAttr>},
+      {kDrawAttr, "nn.philox", isOn<PhiloxOp>, "an integer", is<IntegerAttr>},
       {kDifferentiatedAttr, "an operation", isAnywhere, "no value", is<UnitAttr>},
       {kPartialsAttr, "nn.reduce", isOn<ReduceOp>, "no value", is<UnitAttr>},
       {kPlaceAttr, "an operation", isAnywhere, "a string", is<StringAttr>},

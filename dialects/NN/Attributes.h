@@ -27,6 +27,9 @@ inline constexpr llvm::StringLiteral kRepeatTurnAttr = "nn.repeat_turn";
 inline constexpr llvm::StringLiteral kTrainingAttr = "nn.training";
 /// On a normalization that was imported: a FloatAttr, the momentum of its running statistics.
 inline constexpr llvm::StringLiteral kMomentumAttr = "nn.momentum";
+/// On random words that were imported for training: an IntegerAttr, their stream in a step, which gives them its
+/// counter and adds its key to theirs (lib/Training/TrainingForm.cpp).
+inline constexpr llvm::StringLiteral kDrawAttr = "nn.draw";
 /// On the operation that gives what a loss's gradient was asked of: a UnitAttr; the forward pass ends with it. For
 /// remat.
 inline constexpr llvm::StringLiteral kDifferentiatedAttr = "nn.differentiated";

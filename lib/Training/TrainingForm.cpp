@@ -105,7 +105,7 @@ SmallVector<Value> writeForm(OpBuilder &b, func::FuncOp forward, ValueRange inpu
     if (auto read = dyn_cast<ir::GetParamOp>(op))
       mapping.map(read.getResult(), state.get(read.getParam()));
     else
-      b.clone(op, mapping);
+      b.clone(op, mapping)->removeAttr(ir::kDrawAttr); // random words that a step does not give are those of any call
   }
   return llvm::map_to_vector(body.getTerminator()->getOperands(), [&](Value v) { return mapping.lookup(v); });
 }
@@ -158,6 +158,14 @@ SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRa
       mapping.map(dropout.getResult(), x);
       return true;
     }
+    if (auto words = dyn_cast<ir::PhiloxOp>(op))
+      if (auto draw = op.getAttrOfType<IntegerAttr>(ir::kDrawAttr)) {
+        ir::Expression e(b, op.getLoc());
+        Value key = e.add(mapping.lookup(words.getKey()), random.key);
+        mapping.map(words.getResult(), ir::PhiloxOp::create(b, op.getLoc(), mapping.lookup(words.getIndex()), key,
+                                                            random.counter, uint64_t(draw.getInt())));
+        return true;
+      }
     return false;
   });
 }
@@ -194,6 +202,7 @@ void dropDropouts(func::FuncOp forward) {
     dropout.replaceAllUsesWith(dropout.getOperand());
     dropout.erase();
   });
+  forward.walk([](ir::PhiloxOp words) { words->removeAttr(ir::kDrawAttr); });
 }
 
 } // namespace sprig::training

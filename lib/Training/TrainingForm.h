@@ -30,8 +30,8 @@ struct OwnStatistics {
 /// Writes the body of `forward` at the insertion point, on the given inputs; returns what it gives. Parameters are read
 /// through `state`, which takes the new running statistics. Batch norms have the statistics of all ranks' samples, or
 /// where the configuration wants those of replicas put theirs into `own`. Dropouts drop what they drop where one rank
-/// has all samples: `differs` becomes true where the form is one rank's alone for that. Throws unsupported where it
-/// cannot be.
+/// has all samples, and random words are other ones in each pass: `differs` becomes true where the form is one rank's
+/// alone for that. Throws unsupported where it cannot be.
 llvm::SmallVector<mlir::Value> writeTrainingForm(mlir::OpBuilder &b, mlir::func::FuncOp forward,
                                                  mlir::ValueRange inputs, StateAccess &state, const TrainConfig &config,
                                                  RandomState random, const ForwardPass &pass, bool &differs,
@@ -44,7 +44,7 @@ llvm::SmallVector<mlir::Value> writeInferenceForm(mlir::OpBuilder &b, mlir::func
                                                   mlir::ValueRange inputs, StateAccess &state,
                                                   llvm::ArrayRef<std::string> averaged);
 
-/// Takes the dropouts out of a function that infers.
+/// Takes the dropouts out of a function that infers; its random words are those of any call.
 void dropDropouts(mlir::func::FuncOp forward);
 
 /// Whether the parameter is a running statistic of a batch norm in the function.

@@ -1,4 +1,5 @@
 #include "lib/Import/ONNX/Random.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNRandom.h"
 #include "dialects/NN/NNUnary.h"
@@ -17,16 +18,24 @@ RandomWords::RandomWords(Node &n) {
     throw std::logic_error("the table does not say that " + n.proto.op_type() + " draws random numbers");
   EmitState &state = n.importer.emitState();
   if (state.rolledLoops > 0) throw NeedsNumber();
-  if (state.training) n.unsupported("draws random numbers, which would be the same in all steps of training");
-  if (!n.attribute("seed") && !state.seed)
+  if (state.training) requireDrawOfSteps(n);
+  if (!n.attribute("seed") && !state.seed && !state.training)
     n.unsupported("draws random numbers, but has no attribute 'seed'; give one to all such nodes with --value " +
                   std::string(kRandomSeed) + "=7 (CompileOptions::values)");
   // Dropout's seed is an integer, the others' a float.
   const auto *own = n.attribute("seed");
-  double seed = !own ? *state.seed : own->type() == onnx::AttributeProto::INT ? double(own->i()) : double(own->f());
+  double seed = !own                                       ? state.seed.value_or(0)
+                : own->type() == onnx::AttributeProto::INT ? double(own->i())
+                                                           : double(own->f());
   bool isWhole = seed == std::trunc(seed) && std::abs(seed) < 0x1p53;
   key = n.ints({isWhole ? int64_t(seed) : llvm::bit_cast<int64_t>(seed)}, {});
   counter = n.ints({state.draws++}, {});
+}
+
+void requireDrawOfSteps(Node &n) {
+  mlir::Operation *parent = n.state.builder.getInsertionBlock()->getParentOp();
+  if (!llvm::isa_and_present<mlir::func::FuncOp>(parent))
+    n.unsupported("draws random numbers in a branch or a loop, which in training would be the same in all steps");
 }
 
 namespace {
@@ -39,6 +48,11 @@ public:
     int64_t count = n.tensor(shape, n.i64()).getNumElements();
     if (count >= kMost) n.unsupported("draws " + shapeText(shape) + " random numbers; the limit is 2^34");
     index = n.reshape(n.iota({count}, n.i64(), 0), shape);
+    // No other node and no dropout has these streams.
+    if (EmitState &state = n.importer.emitState(); state.training) {
+      draw = state.dropouts;
+      state.dropouts += kStreams;
+    }
   }
 
   /// [0, 1): as many upper bits as the type's significand has; of f64 53 bits of two words.
@@ -68,13 +82,24 @@ public:
 
 private:
   Value upper(int64_t stream, int count, Type type) {
-    Value bits = n.op<ir::PhiloxOp>({index, words.key, words.counter}, {n.attr("stream", stream)});
+    Value bits =
+        draw ? wordsOfStep(stream) : n.op<ir::PhiloxOp>({index, words.key, words.counter}, {n.attr("stream", stream)});
     return n.cast(n.op<ir::ShrOp>({bits, n.scalar(32 - count, Emit::elem(bits))}), type);
   }
 
+  // Steps give another counter: nothing of it is known yet.
+  Value wordsOfStep(int64_t stream) {
+    mlir::OpBuilder &b = n.state.builder;
+    auto words = ir::PhiloxOp::create(b, n.loc, index, this->words.key, this->words.counter, uint64_t(stream));
+    words->setAttr(ir::kDrawAttr, b.getI64IntegerAttr(*draw + stream));
+    return words;
+  }
+
+  static constexpr int64_t kStreams = 4; ///< of a node, at most
   Node &n;
   RandomWords words;
   Value index;
+  std::optional<int64_t> draw; ///< its first stream in a step of training
 };
 
 Type drawnType(Node &n, Type otherwise) {

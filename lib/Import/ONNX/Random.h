@@ -12,4 +12,7 @@ struct RandomWords {
   Value key, counter; ///< scalars, i64
 };
 
+/// Refuses a node in a branch or loop of a model that trains: a step gives its counter to nodes of the graph itself.
+void requireDrawOfSteps(Node &n);
+
 } // namespace sprig::onnximport

@@ -221,6 +221,7 @@ void dropout(Node &n) {
   EmitState &state = n.importer.emitState();
   if (ratio != 0 && (state.training || training)) {
     // A step of training gives key and counter itself, and tells dropouts apart by their streams.
+    if (state.training) requireDrawOfSteps(n);
     Value key = n.scalar(0, n.i64()), counter = key;
     if (!state.training) {
       RandomWords words(n);
