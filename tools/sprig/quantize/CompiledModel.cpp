@@ -7,6 +7,14 @@ CompiledModel::CompiledModel(std::string bytes, const std::string &path, const S
       specs(inputsOfCalls(model, settings)) {}
 
 std::vector<data::Array> CompiledModel::run(const std::map<std::string, data::Array> &arrays) {
+  return runnerFor(arrays).run(arrays);
+}
+
+PreparedCall CompiledModel::prepare(const std::map<std::string, data::Array> &arrays) {
+  return runnerFor(arrays).prepare(arrays);
+}
+
+const Runner &CompiledModel::runnerFor(const std::map<std::string, data::Array> &arrays) {
   std::vector<int64_t> sizes;
   for (const auto &[name, array] : arrays) sizes.insert(sizes.end(), array.shape.begin(), array.shape.end());
   auto found = runners.find(sizes);
@@ -18,7 +26,7 @@ std::vector<data::Array> CompiledModel::run(const std::map<std::string, data::Ar
     for (const auto &[name, array] : arrays) entry.shapes[name] = array.shape;
     found = runners.emplace(sizes, compileAndLoad(model, {entry}, settings)).first;
   }
-  return found->second.run(arrays);
+  return found->second;
 }
 
 } // namespace sprig::cli

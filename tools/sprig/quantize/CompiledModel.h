@@ -11,8 +11,12 @@ public:
   CompiledModel(std::string bytes, const std::string &path, const Settings &settings);
   const std::vector<InputSpec> &inputs() const { return specs; }
   std::vector<data::Array> run(const std::map<std::string, data::Array> &arrays);
+  /// A call that can be repeated while the model lives.
+  PreparedCall prepare(const std::map<std::string, data::Array> &arrays);
 
 private:
+  const Runner &runnerFor(const std::map<std::string, data::Array> &arrays);
+
   Model model;
   const Settings &settings;
   std::vector<InputSpec> specs;

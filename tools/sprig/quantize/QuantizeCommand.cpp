@@ -79,7 +79,7 @@ int quantizeCommand(const Options &options, const CLI::App &command) {
   checkFlags(options, command);
   checkOutput(options.output);
   bool isPackage = options.output.ends_with(".sprig");
-  if (isPackage) {
+  if (isPackage && options.quantize.model != "-") { // what it lacks is told before minutes of calibration, too
     Model model = openModel(options.quantize.model);
     if (model.kind == ModelKind::onnx) requestEntries(model, options.quantize.settings);
   }

@@ -6,6 +6,8 @@
 #include "tools/sprig/quantize/Calibrate.h"
 #include "tools/sprig/quantize/LayerSearch.h"
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 
 namespace sprig::cli {
 namespace {
@@ -32,6 +34,7 @@ public:
       runStatic();
     else
       runWeights();
+    if (judge) timeCalls();
     return std::move(report);
   }
 
@@ -215,6 +218,23 @@ private:
       });
     }
     listLayers(weights.weightDecibels, results);
+  }
+
+  void timeCalls() {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kWhole = std::chrono::milliseconds(200);
+    CompiledModel quantized(report.bytes, model.path, options.settings);
+    const CalibrationCall &call = judged.calls[0];
+    PreparedCall before = floatModel.prepare(call.inputs), after = quantized.prepare(call.inputs);
+    CallTimes times{judged.samples / int64_t(judged.calls.size()), INFINITY, INFINITY};
+    auto start = Clock::now();
+    for (int round = 0; round < 1000 && (round < 3 || Clock::now() - start < kWhole); ++round)
+      for (auto &[prepared, shortest] : {std::pair(&before, &times.before), {&after, &times.after}}) {
+        auto begin = Clock::now();
+        prepared->invoke();
+        *shortest = std::min(*shortest, std::chrono::duration<double, std::nano>(Clock::now() - begin).count());
+      }
+    report.times = times;
   }
 
   const QuantizeOptions &options;

@@ -59,6 +59,12 @@ struct TensorLoss {
   double decibels = 0;
 };
 
+/// The shortest of some calls of each model, in turns, on this machine.
+struct CallTimes {
+  int64_t samples = 0;          ///< of a call
+  double before = 0, after = 0; ///< nanoseconds
+};
+
 struct QuantizeReport {
   std::string bytes; ///< of the quantised ONNX model
   std::string mode;
@@ -67,7 +73,8 @@ struct QuantizeReport {
   std::optional<Loss> loss; ///< none without samples
   std::vector<LayerLoss> layers;
   std::vector<TensorLoss> tensors;
-  int equalized = 0; ///< pairs of layers
+  int equalized = 0;              ///< pairs of layers
+  std::optional<CallTimes> times; ///< none without samples
 };
 
 QuantizeReport quantizeModel(const QuantizeOptions &options);

@@ -46,6 +46,9 @@ void printText(const QuantizeReport &report, const std::string &output, uint64_t
   if (report.loss) std::cout << "; judged on " << report.evaluated;
   std::cout << '\n';
   if (report.loss) printLoss(*report.loss);
+  if (const auto &times = report.times)
+    std::cout << "a call of " << times->samples << (times->samples == 1 ? " sample: " : " samples: ")
+              << formatNanoseconds(times->before) << " before, " << formatNanoseconds(times->after) << " after\n";
   bool isStatic = report.mode == "static", hasAlone = false;
   for (const LayerLoss &layer : report.layers) hasAlone |= layer.alone.has_value();
   std::vector<std::string> header = {"layer", "operator", isStatic ? "operand's range" : "", "weight dB", "result dB"};
@@ -97,6 +100,8 @@ Json toJson(const QuantizeReport &report, const std::string &output, uint64_t by
       }
     }
   }
+  if (const auto &times = report.times)
+    document["call"] = {{"samples", times->samples}, {"ns_before", times->before}, {"ns_after", times->after}};
   Json layers = Json::array(), tensors = Json::array();
   for (const LayerLoss &layer : report.layers) layers.push_back(toJson(layer));
   document["layers"] = std::move(layers);
