@@ -74,7 +74,7 @@ private:
     if (is(node, "Gemm") && (real(node, "alpha", 1) != 1 || real(node, "beta", 1) != 1)) return std::nullopt;
     std::optional<Floats> weight = graph.floats(layer.weight);
     layer.isConstant = weight.has_value();
-    if (!weight && (graph.constant(layer.weight) || !is(node, "MatMul"))) return std::nullopt;
+    if (!weight && (!options.computed || graph.constant(layer.weight) || !is(node, "MatMul"))) return std::nullopt;
     if (weight) {
       int rank = int(weight->shape.size());
       if (weight->values.empty()) return std::nullopt;

@@ -14,7 +14,8 @@ enum class Standing {
 };
 
 struct PlanOptions {
-  Standing standing = Standing::around;
+  Standing standing = Standing::operands;
+  bool computed = false;          ///< matrix products of two computed operands, too
   bool dropActivations = true;    ///< those that a quantiser's range does as well
   std::set<std::string> exclude;  ///< layers by name, as reports call them
   std::set<std::string> notFloat; ///< values that are no f32

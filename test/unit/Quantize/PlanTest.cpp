@@ -34,7 +34,9 @@ Graph residual() {
 }
 
 TEST(PlanTest, QuantisersAreAroundOperators) {
-  Plan found = plan(residual(), {});
+  PlanOptions options;
+  options.standing = Standing::around;
+  Plan found = plan(residual(), options);
   ASSERT_EQ(found.layers.size(), 4u);
   EXPECT_EQ(found.layers[0].output, "ar");
   EXPECT_EQ(found.layers[3].bias, "gb");
@@ -44,14 +46,13 @@ TEST(PlanTest, QuantisersAreAroundOperators) {
 }
 
 TEST(PlanTest, OperandsAlone) {
-  PlanOptions options;
-  options.standing = Standing::operands;
   // The later of the two branches goes into the sum as it was accumulated.
-  EXPECT_EQ(tensorsOf(plan(residual(), options)), (Names{"ar", "b", "f<m", "m", "p<ar", "sr", "x"}));
+  EXPECT_EQ(tensorsOf(plan(residual(), {})), (Names{"ar", "b", "f<m", "m", "p<ar", "sr", "x"}));
 }
 
 TEST(PlanTest, ExcludedLayers) {
   PlanOptions options;
+  options.standing = Standing::around;
   options.exclude = {"y", "nothing"};
   Plan found = plan(residual(), options);
   EXPECT_EQ(found.excluded, Names{"y"});
@@ -62,6 +63,7 @@ TEST(PlanTest, ExcludedLayers) {
 
 TEST(PlanTest, ExcludedLayersReadFloats) {
   PlanOptions options;
+  options.standing = Standing::around;
   options.exclude = {"b", "c"};
   // The convolution before them is followed by no quantiser, through the pool.
   EXPECT_EQ(tensorsOf(plan(residual(), options)), (Names{"f", "x"}));
@@ -83,13 +85,15 @@ TEST(PlanTest, ProductsOfTwoTensorsAndAddedBiases) {
                     .node("MatMul", {"q", "x"}, "y")
                     .output("y")
                     .build();
-  Plan found = plan(graph, {});
+  EXPECT_EQ(plan(graph, {}).layers.size(), 1u);
+  PlanOptions options;
+  options.computed = true;
+  Plan found = plan(graph, options);
   ASSERT_EQ(found.layers.size(), 2u);
   EXPECT_EQ(found.layers[0].bias, "b");
   EXPECT_EQ(found.layers[0].output, "q");
   EXPECT_FALSE(found.layers[1].isConstant);
   EXPECT_EQ(tensorsOf(found), (Names{"q", "x"}));
-  PlanOptions options;
   options.notFloat = {"q"};
   EXPECT_EQ(plan(graph, options).layers.size(), 1u);
 }

@@ -46,8 +46,8 @@ void checkFlags(const Options &options, const CLI::App &command) {
   };
   bool isStatic = how.mode == "static", isWeights = how.mode == "weights";
   onlyWith(isStatic,
-           {"--calibrate", "--percentile", "--activations", "--placement", "--correct-bias", "--sensitivity",
-            "--accuracy-drop"},
+           {"--calibrate", "--percentile", "--activations", "--placement", "--computed-products", "--correct-bias",
+            "--sensitivity", "--accuracy-drop"},
            "--mode static");
   onlyWith(isWeights, {"--bits"}, "--mode weights");
   onlyWith(isWeights && how.bits == 4, {"--group"}, "--mode weights --bits 4");
@@ -126,11 +126,14 @@ void addHow(CLI::App &command, QuantizeOptions &options) {
   command.add_flag("--per-tensor", options.perTensor,
                    "one scale for all of a weight (default: one for each output channel)");
   command
-      .add_option("--placement", options.placement,
-                  "where quantisers stand: around (operands and results of operators, so that each can run on integers "
-                  "by itself) or operands (what follows a product reads what it accumulated)")
+      .add_option(
+          "--placement", options.placement,
+          "where quantisers stand: operands (of products: what follows one reads what it accumulated) or around "
+          "(also at results of convolutions, so that a runtime can run each operator on integers by itself)")
       ->check(CLI::IsMember({"around", "operands"}))
       ->capture_default_str();
+  command.add_flag("--computed-products", options.computedProducts,
+                   "quantise matrix products of two computed operands, too, as in attention");
   command.add_flag("--equalize", options.equalize,
                    "scale channels between layers first, so that weights have like ranges in all of them");
   command.add_flag("--correct-bias,!--no-correct-bias", options.correctBias,

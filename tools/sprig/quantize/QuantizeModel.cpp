@@ -54,6 +54,7 @@ private:
   PlanOptions planOptions() const {
     PlanOptions result;
     result.standing = options.placement == "operands" ? Standing::operands : Standing::around;
+    result.computed = options.computedProducts;
     result.dropActivations = !options.symmetric;
     result.exclude = excluded;
     result.notFloat = notFloat;

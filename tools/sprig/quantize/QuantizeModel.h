@@ -12,9 +12,10 @@ namespace sprig::cli {
 struct QuantizeOptions {
   Settings settings;
   std::string model, data, evaluation; ///< as given
-  std::string mode = "static", calibrate = "mse", activations = "u8", placement = "around";
+  std::string mode = "static", calibrate = "mse", activations = "u8", placement = "operands";
   double percentile = 99.999;
   bool symmetric = false, perTensor = false, equalize = false, correctBias = true;
+  bool computedProducts = false;
   int bits = 8; ///< of weights; fewer with mode weights alone
   int64_t group = 32;
   int64_t samples = 1024, batch = 32;
