@@ -1,10 +1,14 @@
 #include "lib/Quantize/Graph.h"
 #include "lib/Export/ONNX/WriteWeights.h"
 #include "lib/Import/ONNX/Model.h"
+#include "lib/Import/ONNX/Tensor.h"
+#include "mlir/IR/MLIRContext.h"
 #include <cstring>
 #include <limits>
 
 namespace sprig::quantize {
+
+static constexpr int64_t kMostBytes = int64_t(1) << 36; // of any one tensor
 
 bool is(const onnx::NodeProto &node, std::string_view op) {
   return node.op_type() == op && onnximport::normalizeDomain(node.domain()).empty();
@@ -45,8 +49,16 @@ onnx::NodeProto makeNode(const std::string &op, const std::string &name, const s
   return node;
 }
 
+/// Sizes and data of constants, and that files with them lie in the model's folder: nobody imports the model before.
+static void checkTensors(const onnximport::Model &model) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  for (const auto &tensor : model.proto.graph().initializer())
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL || tensor.data_type() == onnx::TensorProto::FLOAT)
+      onnximport::readTensorType(&context, model, tensor, "initializer '" + tensor.name() + "'", kMostBytes);
+}
+
 Graph::Graph(std::string_view bytes, const std::string &file, const std::string &folder) : file(file) {
-  onnximport::parseModel(bytes, file, folder);
+  checkTensors(onnximport::parseModel(bytes, file, folder));
   std::string whole = withWeights(bytes, file, folder, {});
   model.ParseFromString(whole);
   // Constants are initializers, and no inputs that a call could override.

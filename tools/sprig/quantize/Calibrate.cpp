@@ -1,5 +1,6 @@
 #include "tools/sprig/quantize/Calibrate.h"
 #include "tools/sprig/quantize/Judge.h"
+#include <cmath>
 
 namespace sprig::cli {
 
@@ -83,7 +84,7 @@ ChannelMeans Calibrator::means(const Plan &plan) {
     isConvolution.emplace(layer.input, graph.node(layer.node).op_type().starts_with("Conv"));
   std::vector<std::string> values;
   for (const auto &[value, ignored] : isConvolution) values.push_back(value);
-  std::map<std::string, int64_t> counts;
+  std::map<std::string, std::vector<int64_t>> counts;
   ChannelMeans sums;
   each(values, [&](const std::string &value, const data::Array &array) {
     if (array.shape.size() < 2) return;
@@ -91,13 +92,15 @@ ChannelMeans Calibrator::means(const Plan &plan) {
     int64_t channels = array.shape[axis], inner = 1;
     for (size_t i = axis + 1; i < array.shape.size(); ++i) inner *= array.shape[i];
     auto &sum = sums[value];
-    sum.resize(size_t(channels));
+    auto &count = counts[value];
+    sum.resize(size_t(channels)), count.resize(size_t(channels));
     const auto *numbers = reinterpret_cast<const float *>(array.bytes.data());
-    for (int64_t i = 0, count = array.elements(); i < count; ++i) sum[size_t(i / inner % channels)] += numbers[i];
-    counts[value] += channels ? array.elements() / channels : 0;
+    for (int64_t i = 0, elements = array.elements(); i < elements; ++i)
+      if (std::isfinite(numbers[i]))
+        sum[size_t(i / inner % channels)] += numbers[i], ++count[size_t(i / inner % channels)];
   });
   for (auto &[value, sum] : sums)
-    for (double &x : sum) x /= double(std::max<int64_t>(counts[value], 1));
+    for (size_t c = 0; c < sum.size(); ++c) sum[c] /= double(std::max<int64_t>(counts[value][c], 1));
   return sums;
 }
 

@@ -1,4 +1,5 @@
 #include "tools/sprig/quantize/Judge.h"
+#include "sprig/error.h"
 
 namespace sprig::cli {
 
@@ -10,7 +11,16 @@ const data::Array &valueOf(const std::string &name, const std::vector<data::Arra
 }
 
 Judge::Judge(const CalibrationData &data, const Run &floatModel) : data(data) {
-  for (const CalibrationCall &call : data.calls) wanted.push_back(floatModel(call));
+  for (const CalibrationCall &call : data.calls) {
+    wanted.push_back(floatModel(call));
+    const data::Array &first = wanted.back()[0];
+    if (!ClassCount::fits(first, int64_t(call.labels.size()))) continue;
+    for (int64_t label : call.labels)
+      if (label < 0 || label >= first.shape[1])
+        throw Error(ErrorKind::badInput, "the samples have a label " + std::to_string(label) + "; output '" +
+                                             first.name + "' has the classes 0 to " +
+                                             std::to_string(first.shape[1] - 1));
+  }
 }
 
 Loss Judge::judge(const Run &quantized) const {

@@ -7,7 +7,8 @@ namespace sprig::cli {
 void ArrayLoss::add(const data::Array &reference, const data::Array &other) {
   for (int64_t i = 0, count = std::min(reference.elements(), other.elements()); i < count; ++i) {
     double a = reference.at(i), b = other.at(i);
-    if (!std::isfinite(a) || !std::isfinite(b)) continue;
+    if (!std::isfinite(a)) continue;
+    if (!std::isfinite(b)) b = INFINITY; // what was a number is none any more: nothing but noise
     meter.add(a, b);
     difference = std::max(difference, std::abs(a - b));
   }

@@ -8,7 +8,7 @@ namespace sprig::cli {
 namespace {
 
 std::string decibelText(double decibels) {
-  if (!std::isfinite(decibels)) return decibels > 0 ? "exact" : "-";
+  if (!std::isfinite(decibels)) return decibels > 0 ? "exact" : "not finite";
   char text[32];
   std::snprintf(text, sizeof text, "%.1f", decibels);
   return text;
