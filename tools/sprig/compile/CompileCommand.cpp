@@ -188,7 +188,7 @@ int compileCommand(Options options) {
     return kDone;
   }
   if (options.output.empty()) throw Error(ErrorKind::usage, "-o FILE.sprig is missing: where to write the package");
-  const std::vector<std::string> cpus = {"x86-64-v3", "x86-64-v4"};
+  const std::vector<std::string> &cpus = kPackagedCpus;
   Compiled compiled = trains ? compileTraining(model, training, options.settings, cpus)
                              : compile(model, entries, options.settings, cpus, split);
   // What was made is verified as the runtime will do it before it is written. The null device needs no code for this

@@ -21,7 +21,7 @@ struct Options {
 std::vector<uint8_t> package(const Options &options, const std::string &bytes) {
   Model model{options.quantize.model, ModelKind::onnx, bytes, nullptr};
   const Settings &settings = options.quantize.settings;
-  return compile(model, requestEntries(model, settings), settings, {"x86-64-v3", "x86-64-v4"}).package;
+  return compile(model, requestEntries(model, settings), settings, kPackagedCpus).package;
 }
 
 // Before minutes of calibration.
