@@ -7,7 +7,11 @@ using namespace mlir;
 namespace sprig::kernel {
 
 int64_t MatmulPackedOp::getFlops() { return 2 * getType().getNumElements() * getLhs().getType().getShape().back(); }
-int64_t ConvPackedOp::getFlops() { return 2 * getType().getNumElements() * getPanels().getType().getDimSize(1); }
+int64_t ConvPackedOp::getFlops() {
+  int64_t rows = getInput().getType().getShape().back() / int64_t(getGroups());
+  for (int64_t size : getWindow()) rows *= size;
+  return 2 * getType().getNumElements() * rows;
+}
 int64_t ConvDepthwiseOp::getFlops() {
   return 2 * getType().getNumElements() * llvm::product_of(getFilter().getType().getShape().drop_back(), int64_t(1));
 }

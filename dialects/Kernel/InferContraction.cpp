@@ -1,7 +1,9 @@
 // Result types of packed products and convolutions.
 #include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/Panels.h"
 #include "dialects/Kernel/Winograd.h"
 #include "dialects/NN/Infer.h"
+#include "llvm/Support/InterleavedRange.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -19,15 +21,31 @@ SPRIG_NN_INFER(PackOp) {
   if (op.getTransposed()) std::swap(k, n);
   int64_t groups = op.getGroups();
   if (groups < 1 || n % groups) return infer.fail("has ", groups, " groups of ", n, " columns");
-  return infer.give({groups * static_cast<int64_t>(llvm::divideCeil(n / groups, kPanelWidth)), k, kPanelWidth},
-                    operand->getElementType());
+  int64_t interleave = op.getInterleave();
+  if (interleave < 1 || interleave > kPanelWidth) return infer.fail("interleaves ", interleave, " rows");
+  SmallVector<int64_t> shape{groups * static_cast<int64_t>(llvm::divideCeil(n / groups, kPanelWidth)),
+                             static_cast<int64_t>(llvm::divideCeil(k, interleave)), kPanelWidth};
+  if (interleave > 1) shape.push_back(interleave);
+  return infer.give(shape, operand->getElementType());
+}
+
+/// The element type of a product with panels: the operands' own, or i32 of ui8 and i8.
+static FailureOr<Type> inferPackedElement(const Inference &infer, RankedTensorType operand, StringRef name,
+                                          RankedTensorType panels) {
+  Type element = operand.getElementType();
+  if (element.isUnsignedInteger(8) && panels.getElementType().isSignlessInteger(8))
+    return Type(IntegerType::get(element.getContext(), 32));
+  if (failed(infer.sameElementType(operand, name, panels, "panels"))) return failure();
+  return element;
 }
 
 /// Checks panels against the sizes that they must have.
 static LogicalResult checkPanels(const Inference &infer, RankedTensorType panels, int64_t columns, int64_t groups,
-                                 int64_t rows) {
-  if (panels.getRank() != 3 || panels.getDimSize(2) != kPanelWidth)
-    return infer.fail("takes panels of shape [panels, rows, ", kPanelWidth, "], got ", describe(panels));
+                                 int64_t rows, bool areBytes) {
+  SmallVector<int64_t> tail{kPanelWidth};
+  if (areBytes) tail.push_back(kInterleavedBytes);
+  if (panels.getRank() != 2 + int64_t(tail.size()) || panels.getShape().drop_front(2) != ArrayRef<int64_t>(tail))
+    return infer.fail("takes panels of shape [panels, rows, ", llvm::interleaved(tail), "], got ", describe(panels));
   int64_t count = groups * llvm::divideCeil(columns / groups, kPanelWidth);
   if (panels.getDimSize(0) != count)
     return infer.fail("has ", panels.getDimSize(0), " panels for ", columns, " columns, which take ", count);
@@ -39,23 +57,30 @@ static LogicalResult checkPanels(const Inference &infer, RankedTensorType panels
 SPRIG_NN_INFER(MatmulPackedOp) {
   Inference infer(location, MatmulPackedOp::getOperationName(), results);
   auto lhs = infer.tensor(op.getLhs(), "lhs"), panels = infer.tensor(op.getPanels(), "panels");
-  if (failed(lhs) || failed(panels) || failed(infer.sameElementType(*lhs, "lhs", *panels, "panels")) ||
-      failed(infer.rankAtLeast(*lhs, "lhs", 2)) || failed(infer.present(op.getColumnsAttr(), "columns")))
+  if (failed(lhs) || failed(panels)) return failure();
+  auto element = inferPackedElement(infer, *lhs, "lhs", *panels);
+  if (failed(element) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) ||
+      failed(infer.present(op.getColumnsAttr(), "columns")))
     return failure();
+  bool areBytes = *element != lhs->getElementType();
   int64_t columns = op.getColumns();
   if (columns < 0) return infer.fail("has ", columns, " columns");
   SmallVector<int64_t> shape(lhs->getShape());
-  if (failed(checkPanels(infer, *panels, columns, 1, shape.back()))) return failure();
+  int64_t rows = areBytes ? llvm::divideCeil(shape.back(), kInterleavedBytes) : shape.back();
+  if (failed(checkPanels(infer, *panels, columns, 1, rows, areBytes))) return failure();
   shape.back() = columns;
-  return infer.give(shape, lhs->getElementType());
+  return infer.give(shape, *element);
 }
 
 SPRIG_NN_INFER(ConvPackedOp) {
   Inference infer(location, ConvPackedOp::getOperationName(), results);
   auto input = infer.tensor(op.getInput(), "input"), panels = infer.tensor(op.getPanels(), "panels");
-  if (failed(input) || failed(panels) || failed(infer.sameElementType(*input, "input", *panels, "panels")) ||
-      failed(checkConvInput(infer, *input)) || failed(infer.present(op.getChannelsAttr(), "channels")))
+  if (failed(input) || failed(panels)) return failure();
+  auto element = inferPackedElement(infer, *input, "input", *panels);
+  if (failed(element) || failed(checkConvInput(infer, *input)) ||
+      failed(infer.present(op.getChannelsAttr(), "channels")))
     return failure();
+  bool areBytes = *element != input->getElementType();
   ArrayRef<int64_t> in = input->getShape();
   int64_t outputs = op.getChannels(), groups = op.getGroups();
   if (outputs < 0) return infer.fail("has ", outputs, " channels");
@@ -68,11 +93,18 @@ SPRIG_NN_INFER(ConvPackedOp) {
   if (failed(windows)) return failure();
   int64_t rows = in.back() / groups;
   for (int64_t size : *window) rows *= size;
-  if (failed(checkPanels(infer, *panels, outputs, groups, rows))) return failure();
+  if (areBytes) {
+    int64_t run = std::max<int64_t>(runLength(in.back(), groups, *window, windows->dilations), 1);
+    int64_t channels = in.back() / groups;
+    if (channels % kInterleavedBytes && llvm::any_of(windows->padding, [](int64_t size) { return size != 0; }))
+      return infer.fail("has padding, and ", channels, " channels, which ", kInterleavedBytes, " does not divide");
+    rows = PanelPlaces{rows, run, kInterleavedBytes}.rows();
+  }
+  if (failed(checkPanels(infer, *panels, outputs, groups, rows, areBytes))) return failure();
   SmallVector<int64_t> shape{in[0]};
   shape.append(windows->outputs);
   shape.push_back(outputs);
-  return infer.give(shape, input->getElementType());
+  return infer.give(shape, *element);
 }
 
 SPRIG_NN_INFER(ConvDepthwiseOp) {
@@ -146,7 +178,7 @@ SPRIG_NN_INFER(ConvWinogradOp) {
                         "; tile + window - 1 must be 1, 4, 6 or 8");
     rows *= line->frequencies();
   }
-  if (failed(checkPanels(infer, *panels, outputs, 1, rows))) return failure();
+  if (failed(checkPanels(infer, *panels, outputs, 1, rows, /*areBytes=*/false))) return failure();
   SmallVector<int64_t> shape{input->getDimSize(0)};
   shape.append(windows->outputs);
   shape.push_back(outputs);

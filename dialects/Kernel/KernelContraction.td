@@ -11,18 +11,25 @@ def Kernel_PackOp : Kernel_InferredOp<"pack"> {
     From a matrix [K, N] (or [N, K] with `transposed`) to panels [ceil(N/32), K, 32], padded with zeros: the one packed
     layout of all instruction sets. With `groups` > 1, N is made of that many equal groups, each of which is padded to
     whole panels: [groups * ceil(N/groups/32), K, 32]. A splat stays a splat, padding included.
+
+    `interleave` rows lie side by side, as instructions want them that add up that many products: element (k, n) of a
+    panel is at [k / interleave, n, k % interleave] of [..., ceil(K/interleave), 32, interleave]. 4 for bytes.
   }] #
       NN_Example<"%w: tensor<16x40xf32>",
                  "kernel.pack %w : tensor<16x40xf32>",
                  "tensor<2x16x32xf32>">.text;
-  let arguments = (ins NN_NumberTensor:$operand, UnitAttr:$transposed, DefaultValuedAttr<I64Attr, "1">:$groups);
+  let arguments = (ins NN_NumberTensor:$operand, UnitAttr:$transposed, DefaultValuedAttr<I64Attr, "1">:$groups,
+                       DefaultValuedAttr<I64Attr, "1">:$interleave);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
 }
 
 def Kernel_MatmulPackedOp : Kernel_InferredOp<"matmul_packed", [MatrixProduct, FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "matrix product with packed right side";
-  let description = [{`lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N.}] #
+  let description = [{
+    `lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N. Where `lhs` is ui8, panels are i8,
+    [ceil(N/32), ceil(K/4), 32, 4], and the result is i32, which wraps.
+  }] #
       NN_Example<"%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>",
                  "kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>",
                  "tensor<8x40xf32>">.text;
@@ -35,7 +42,11 @@ def Kernel_ConvPackedOp : Kernel_InferredOp<"conv_packed", [FusesAs<"contraction
   let summary = "channels-last convolution with packed filter";
   let description = [{
     `input` [N, spatial..., C]; `panels` [groups * ceil(O/groups/32), window positions * C/groups, 32], rows ordered by
-    window position (row-major), then channel; the result is [N, spatial..., O], `channels` = O.
+    window position (row-major), then channel; the result is [N, spatial..., O], `channels` = O. Where `input` is ui8,
+    panels are i8 and the result is i32, which wraps: [groups * ceil(O/groups/32), runs * ceil(run/4), 32, 4], where a run
+    is what lies side by side in the input, channels of neighbours in width that the window takes together (one group,
+    neighbours that follow each other), or the channels of one position. With channels that 4 does not divide there is
+    no padding.
   }] #
       NN_Example<"%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>",
                  "kernel.conv_packed %x, %w {window = array<i64: 3, 3>, channels = 16 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>",

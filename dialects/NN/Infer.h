@@ -64,6 +64,17 @@ mlir::LogicalResult checkConvInput(const Inference &infer, mlir::RankedTensorTyp
 /// `which` channels split into groups: "input", "output".
 mlir::LogicalResult checkGroups(const Inference &infer, int64_t groups, int64_t channels, llvm::StringRef which);
 
+/// The element type of a product's result: that of both operands, or `accumulator` (i32 of i8 and ui8).
+mlir::FailureOr<mlir::Type> inferAccumulator(const Inference &infer, mlir::RankedTensorType a, llvm::StringRef aName,
+                                             mlir::RankedTensorType b, llvm::StringRef bName,
+                                             mlir::TypeAttr accumulator);
+
+/// The shape of a convolution's result.
+mlir::FailureOr<llvm::SmallVector<int64_t>>
+inferConvolution(const Inference &infer, mlir::RankedTensorType input, mlir::RankedTensorType filter, int64_t groups,
+                 bool channelsLast, mlir::DenseI64ArrayAttr strides, mlir::DenseI64ArrayAttr dilations,
+                 mlir::DenseI64ArrayAttr padding);
+
 /// The shape of a filter whose gradient a convolution's input and the cotangent of its result give: [O, C/groups,
 /// window...].
 mlir::FailureOr<llvm::SmallVector<int64_t>>

@@ -7,12 +7,27 @@ using namespace mlir;
 
 namespace sprig::ir {
 
+FailureOr<Type> inferAccumulator(const Inference &infer, RankedTensorType a, StringRef aName, RankedTensorType b,
+                                 StringRef bName, TypeAttr accumulator) {
+  if (!accumulator) {
+    if (failed(infer.sameElementType(a, aName, b, bName))) return failure();
+    return a.getElementType();
+  }
+  auto isByte = [](RankedTensorType type) { return type.getElementType().isInteger(8); };
+  if (!accumulator.getValue().isSignlessInteger(32) || !isByte(a) || !isByte(b))
+    return infer.fail("accumulates ", describe(a), " and ", describe(b), " in ", describe(accumulator.getValue()),
+                      "; an accumulator of its own is i32, of i8 and ui8");
+  return accumulator.getValue();
+}
+
 SPRIG_NN_INFER(MatmulOp) {
   Inference infer(location, MatmulOp::getOperationName(), results);
   auto lhs = infer.tensor(op.getLhs(), "lhs"), rhs = infer.tensor(op.getRhs(), "rhs");
-  if (failed(lhs) || failed(rhs) || failed(infer.sameElementType(*lhs, "lhs", *rhs, "rhs")) ||
-      failed(infer.rankAtLeast(*lhs, "lhs", 2)) || failed(infer.rankAtLeast(*rhs, "rhs", 2)))
+  if (failed(lhs) || failed(rhs) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) ||
+      failed(infer.rankAtLeast(*rhs, "rhs", 2)))
     return failure();
+  auto element = inferAccumulator(infer, *lhs, "lhs", *rhs, "rhs", op.getAccumulatorAttr());
+  if (failed(element)) return failure();
   bool lhsTransposed = op.getTransposeLhs(), rhsTransposed = op.getTransposeRhs();
   ArrayRef<int64_t> a = lhs->getShape(), b = rhs->getShape();
   auto [m, k] = std::pair(a[a.size() - 2], a[a.size() - 1]);
@@ -27,7 +42,7 @@ SPRIG_NN_INFER(MatmulOp) {
     return infer.fail("does not broadcast the leading dimensions of lhs ", describe(*lhs), " with those of rhs ",
                       describe(*rhs));
   shape->append({m, n});
-  return infer.give(*shape, lhs->getElementType());
+  return infer.give(*shape, *element);
 }
 
 LogicalResult checkConvInput(const Inference &infer, RankedTensorType input) {
@@ -40,31 +55,40 @@ LogicalResult checkGroups(const Inference &infer, int64_t groups, int64_t channe
   return infer.fail("splits ", channels, " ", which, " channels into ", groups, " groups");
 }
 
-SPRIG_NN_INFER(ConvOp) {
-  Inference infer(location, ConvOp::getOperationName(), results);
-  auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter");
-  if (failed(input) || failed(filter) || failed(infer.sameElementType(*input, "input", *filter, "filter")) ||
-      failed(checkConvInput(infer, *input)))
-    return failure();
-  if (filter->getRank() != input->getRank())
-    return infer.fail("slides filter ", describe(*filter), " of rank ", filter->getRank(), " over input ",
-                      describe(*input), " of rank ", input->getRank());
-  bool last = op.getChannelsLast();
-  ArrayRef<int64_t> in = input->getShape(), taps = filter->getShape();
-  int64_t channels = last ? in.back() : in[1], outputs = taps[0], groups = op.getGroups();
+FailureOr<SmallVector<int64_t>> inferConvolution(const Inference &infer, RankedTensorType input,
+                                                 RankedTensorType filter, int64_t groups, bool last,
+                                                 DenseI64ArrayAttr strides, DenseI64ArrayAttr dilations,
+                                                 DenseI64ArrayAttr padding) {
+  if (failed(checkConvInput(infer, input))) return failure();
+  if (filter.getRank() != input.getRank())
+    return infer.fail("slides filter ", describe(filter), " of rank ", filter.getRank(), " over input ",
+                      describe(input), " of rank ", input.getRank());
+  ArrayRef<int64_t> in = input.getShape(), taps = filter.getShape();
+  int64_t channels = last ? in.back() : in[1], outputs = taps[0];
   if (failed(checkGroups(infer, groups, channels, "input")) || failed(checkGroups(infer, groups, outputs, "output")))
     return failure();
   if (taps[1] * groups != channels)
     return infer.fail("convolves ", channels, " channels of input with ", taps[1] * groups, " channels of filter (",
-                      describe(*input), " and ", describe(*filter), ", ", groups, groups == 1 ? " group)" : " groups)");
+                      describe(input), " and ", describe(filter), ", ", groups, groups == 1 ? " group)" : " groups)");
   auto windows = inferWindows(infer, last ? in.drop_front(1).drop_back(1) : in.drop_front(2), taps.drop_front(2),
-                              op.getStridesAttr(), op.getDilationsAttr(), op.getPaddingAttr());
+                              strides, dilations, padding);
   if (failed(windows)) return failure();
   SmallVector<int64_t> shape{in[0]};
   if (!last) shape.push_back(outputs);
   shape.append(windows->outputs);
   if (last) shape.push_back(outputs);
-  return infer.give(shape, input->getElementType());
+  return shape;
+}
+
+SPRIG_NN_INFER(ConvOp) {
+  Inference infer(location, ConvOp::getOperationName(), results);
+  auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter");
+  if (failed(input) || failed(filter)) return failure();
+  auto element = inferAccumulator(infer, *input, "input", *filter, "filter", op.getAccumulatorAttr());
+  if (failed(element)) return failure();
+  auto shape = inferConvolution(infer, *input, *filter, op.getGroups(), op.getChannelsLast(), op.getStridesAttr(),
+                                op.getDilationsAttr(), op.getPaddingAttr());
+  return failed(shape) ? failure() : infer.give(*shape, *element);
 }
 
 FailureOr<SmallVector<int64_t>> inferFilterGradient(const Inference &infer, RankedTensorType input,

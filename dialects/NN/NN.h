@@ -7,6 +7,7 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/NNRandom.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNReduction.h"

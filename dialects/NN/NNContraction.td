@@ -10,13 +10,21 @@ def NN_MatmulOp : NN_InferredOp<"matmul", [NN_Vjp, MatrixProduct, FusesAs<"contr
   let description = [{
     `lhs` is [B..., M, K] and `rhs` [B..., K, N] (or [B..., K, M] and [B..., N, K] with `transpose_lhs`,
     `transpose_rhs`); leading dimensions broadcast; the result is [B..., M, N]. Each element is one chain of fused
-    multiply-adds in ascending k from zero, or where K is above 1024 the sum, in order, of such chains of 512. Integer products accumulate in the element type.
+    multiply-adds in ascending k from zero, or where K is above 1024 the sum, in order, of such chains of 512. Integer products accumulate in the element type
+    and wrap, or in `accumulator`, which is then the type of the result: i32 for operands of i8 and ui8, of which each
+    may be either.
   }] #
       NN_Example<"%x: tensor<2x8x16xf32>, %y: tensor<32x16xf32>",
                  "nn.matmul %x, %y {transpose_rhs} : tensor<2x8x16xf32>, tensor<32x16xf32>",
                  "tensor<2x8x32xf32>">.text;
-  let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
+  let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$rhs, UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs,
+                       OptionalAttr<TypeAttr>:$accumulator);
   let results = (outs NN_NumberTensor:$result);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$lhs, "::mlir::Value":$rhs, "bool":$transpose_lhs, "bool":$transpose_rhs), [{
+      build($_builder, $_state, lhs, rhs, transpose_lhs, transpose_rhs, ::mlir::TypeAttr());
+    }]>,
+  ];
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
 
@@ -26,14 +34,15 @@ def NN_ConvOp : NN_InferredOp<"conv", [NN_Vjp, FusesAs<"contraction">], NN_Contr
     `input` [N, C, spatial...] (channels last with `channels_last`: [N, spatial..., C]), `filter` [O, C/groups,
     window...] always in the model's layout. `padding` has the low and then the high padding of each spatial dimension:
     [low..., high...]. Each element is one chain of fused multiply-adds from zero, over window positions in row-major
-    order and then input channels; taps in the padding are skipped.
+    order and then input channels; taps in the padding are skipped. `accumulator` is as with nn.matmul.
   }] #
       NN_Example<"%x: tensor<1x3x8x8xf32>, %w: tensor<16x3x3x3xf32>",
                  "nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x3x8x8xf32>, tensor<16x3x3x3xf32>",
                  "tensor<1x16x8x8xf32>">.text;
   let arguments = (ins NN_NumberTensor:$input, NN_NumberTensor:$filter, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
-                       DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_last);
+                       DefaultValuedAttr<I64Attr, "1">:$groups, UnitAttr:$channels_last,
+                       OptionalAttr<TypeAttr>:$accumulator);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }

@@ -36,6 +36,7 @@ void NNDialect::initialize() {
   registerGradientOperations(*this);
   registerLossOperations(*this);
   registerRandomOperations(*this);
+  registerQuantizedOperations(*this);
   registerYieldOperations(*this);
   attachElementwiseShardingRules(getContext());
   attachContractionShardingRules(getContext());

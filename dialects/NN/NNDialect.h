@@ -58,6 +58,7 @@ void registerControlOperations(mlir::Dialect &dialect);
 void registerGradientOperations(mlir::Dialect &dialect);
 void registerLossOperations(mlir::Dialect &dialect);
 void registerRandomOperations(mlir::Dialect &dialect);
+void registerQuantizedOperations(mlir::Dialect &dialect);
 void registerYieldOperations(mlir::Dialect &dialect);
 
 /// The broadcast of two shapes by NumPy's rules, or failure.

@@ -15,6 +15,7 @@ include "dialects/NN/NNControl.td"
 include "dialects/NN/NNGradient.td"
 include "dialects/NN/NNLoss.td"
 include "dialects/NN/NNRandom.td"
+include "dialects/NN/NNQuantized.td"
 include "dialects/NN/NNYield.td"
 
 #endif // SPRIG_NN_NNOPS_TD

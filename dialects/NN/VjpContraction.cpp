@@ -66,7 +66,7 @@ LogicalResult ConvOp::buildVjp(VjpBuilder &vjp) {
 /// The convolution whose input gradient a transposed convolution is, cut to the size that it has.
 static Value convolved(VjpExpression &e, Value input, Value filter, ConvTransposeOp op) {
   Value result = ConvOp::create(e.b, e.loc, input, filter, op.getStrides(), op.getDilations(), op.getPadding(),
-                                op.getGroups(), /*channels_last=*/false);
+                                op.getGroups(), /*channels_last=*/false, TypeAttr());
   auto wanted = VjpExpression::typeOf(op.getInput()).getShape();
   if (VjpExpression::typeOf(result).getShape() == wanted) return result;
   return e.slice(result, SmallVector<int64_t>(wanted.size(), 0), wanted);
@@ -109,7 +109,7 @@ LogicalResult ConvFilterGradOp::buildVjp(VjpBuilder &vjp) {
   }
   if (vjp.needs(1))
     vjp.give(1, ConvOp::create(e.b, e.loc, getInput(), e.g(), getStrides(), getDilations(), getPadding(), getGroups(),
-                               /*channels_last=*/false));
+                               /*channels_last=*/false, TypeAttr()));
   return success();
 }
 

@@ -1,6 +1,7 @@
 // Matrix products. The right side is read in panels of columns, so that a large weight is never a whole array of
 // doubles.
 #include "lib/Interpreter/Evaluation.h"
+#include "dialects/Kernel/Panels.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNContraction.h"
@@ -96,15 +97,16 @@ mlir::LogicalResult evaluatePack(kernel::PackOp op, Evaluation &e) {
   bool transposed = op.getTransposed();
   int64_t k = operand.shape()[transposed ? 1 : 0], n = operand.shape()[transposed ? 0 : 1];
   int64_t group = n / op.getGroups(), panels = (group + kPanelWidth - 1) / kPanelWidth;
+  kernel::PanelPlaces places{k, std::max<int64_t>(k, 1), int64_t(op.getInterleave())};
   return byClass(operand, [&](auto zero) {
     using T = decltype(zero);
     Elements<T> in = operand.elements<T>();
     std::vector<T> result(type.getNumElements(), T());
     for (int64_t column = 0; column < n; ++column) {
       int64_t g = column / group, inGroup = column % group;
-      int64_t to = (g * panels + inGroup / kPanelWidth) * k * kPanelWidth + inGroup % kPanelWidth;
+      int64_t panel = (g * panels + inGroup / kPanelWidth) * places.size();
       for (int64_t row = 0; row < k; ++row)
-        result[to + row * kPanelWidth] = in[transposed ? column * k + row : row * n + column];
+        result[panel + places.at(row, inGroup % kPanelWidth)] = in[transposed ? column * k + row : row * n + column];
     }
     return e.give(Tensor::of<T>(type, std::move(result)));
   });
@@ -112,15 +114,18 @@ mlir::LogicalResult evaluatePack(kernel::PackOp op, Evaluation &e) {
 
 mlir::LogicalResult evaluateMatmulPacked(kernel::MatmulPackedOp op, Evaluation &e) {
   const Tensor &lhs = e.operands[0], &panels = e.operands[1];
-  int64_t k = panels.shape()[1], n = op.getColumns();
+  int64_t k = lhs.shape().back(), n = op.getColumns();
   int64_t m = product(lhs.shape().drop_back());
+  kernel::PanelPlaces places{k, std::max<int64_t>(k, 1), panels.rank() == 4 ? panels.shape()[3] : 1};
   return byClass(lhs, [&](auto zero) {
     using T = decltype(zero);
-    std::vector<T> result(m * n), a(m * k), b(k * kPanelWidth);
+    std::vector<T> result(m * n), a(m * k), b(k * kPanelWidth), packed(places.size());
     lhs.load(0, m * k, a.data());
     for (int64_t p = 0; p < panels.shape()[0]; ++p) {
       int64_t first = p * kPanelWidth, width = std::min(kPanelWidth, n - first);
-      panels.load(p * b.size(), b.size(), b.data());
+      panels.load(p * packed.size(), packed.size(), packed.data());
+      for (int64_t row = 0; row < k; ++row)
+        for (int64_t j = 0; j < kPanelWidth; ++j) b[row * kPanelWidth + j] = packed[places.at(row, j)];
       multiplyAdd(m, width, k, a.data(), k, b.data(), kPanelWidth, result.data() + first, n);
     }
     return giveWrapped(e, std::move(result));

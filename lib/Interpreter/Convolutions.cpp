@@ -1,5 +1,6 @@
 // Convolutions: for each sample and group, a filter matrix times the matrix of the windows' elements.
 #include "lib/Interpreter/Evaluation.h"
+#include "dialects/Kernel/Panels.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNContraction.h"
 #include "lib/Interpreter/Gemm.h"
@@ -147,15 +148,18 @@ mlir::LogicalResult evaluateConvPacked(kernel::ConvPackedOp op, Evaluation &e) {
   const Tensor &panels = e.operands[1];
   Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(), op.getWindow(),
                                       op.getGroups(), /*channelsLast=*/true);
+  bool areBytes = panels.rank() == 4;
+  int64_t run = areBytes ? kernel::runLength(c.groups * c.channels, c.groups, op.getWindow(), op.getDilations()) : 1;
+  kernel::PanelPlaces places{c.depth(), std::max<int64_t>(run, 1), areBytes ? kernel::kInterleavedBytes : 1};
   return byClass(e.operands[0], [&](auto zero) {
     using T = decltype(zero);
     return convolve<T>(e, c, [&](int64_t g) {
       int64_t depth = c.depth(), perGroup = panels.shape()[0] / c.groups;
-      std::vector<T> packed(perGroup * depth * kPanelWidth), result(c.filters * depth);
+      std::vector<T> packed(perGroup * places.size()), result(c.filters * depth);
       panels.load(g * packed.size(), packed.size(), packed.data());
       for (int64_t f = 0; f < c.filters; ++f)
         for (int64_t k = 0; k < depth; ++k)
-          result[f * depth + k] = packed[(f / kPanelWidth * depth + k) * kPanelWidth + f % kPanelWidth];
+          result[f * depth + k] = packed[f / kPanelWidth * places.size() + places.at(k, f % kPanelWidth)];
       return result;
     });
   });

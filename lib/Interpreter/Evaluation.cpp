@@ -19,6 +19,7 @@ const EvaluatorTable &EvaluatorTable::get() {
     addNorms(rows);
     addRecurrent(rows);
     addRandom(rows);
+    addQuantized(rows);
     return rows;
   }();
   return table;

@@ -59,6 +59,7 @@ void addConvolutions(EvaluatorTable &table);
 void addNorms(EvaluatorTable &table);
 void addRecurrent(EvaluatorTable &table);
 void addRandom(EvaluatorTable &table);
+void addQuantized(EvaluatorTable &table);
 
 /// Calls `body` with a value of the tensor's class (double or int64_t), for generic lambdas: [&](auto zero) { ... }.
 template <typename Body> auto byClass(const Tensor &tensor, Body body) {

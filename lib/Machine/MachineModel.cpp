@@ -113,8 +113,10 @@ MachineModel modelFor(std::span<const std::string> cpus) {
     auto kept = keptCalibration();
     return kept ? modelOf(*kept) : defaultModel(machineIdentity().isa);
   }
+  // A level and what it has beyond itself ("x86-64-v4-vnni") has the level's rates.
   std::string least = "x86-64-v4";
-  for (const std::string &cpu : cpus) least = std::min(least, cpu == "native" ? machineIdentity().isa : cpu);
+  for (const std::string &cpu : cpus)
+    least = std::min(least, cpu == "native" ? machineIdentity().isa : cpu.substr(0, least.size()));
   return defaultModel(least);
 }
 

@@ -21,8 +21,9 @@ using namespace sprig;
 
 static void buildImport(OpPassManager &passes, const CompileOptions &options) {}
 
-static void simplify(OpPassManager &passes, const CompileOptions &options) {
+static void simplify(OpPassManager &passes, const CompileOptions &options, bool keepQuantized = false) {
   FoldConstantsOptions fold;
+  fold.keepQuantized = keepQuantized;
   fold.exact = options.math == MathMode::strict;
   passes.addNestedPass<func::FuncOp>(createFoldConstants(fold));
   passes.addPass(createCanonicalizerPass());
@@ -41,19 +42,19 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
     freeze.strict = options.math == MathMode::strict;
     passes.addPass(createFreeze(freeze));
   }
-  simplify(passes, options);
+  simplify(passes, options, /*keepQuantized=*/true);
 }
 
 static void buildDifferentiate(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDifferentiate());
-  simplify(passes, options);
+  simplify(passes, options, /*keepQuantized=*/true);
   // On products as differentiation leaves them, and before anybody counts what all-reduces take.
   if (options.factors == FactorPolicy::never) return;
   GatherFactorsOptions factors;
   factors.always = options.factors == FactorPolicy::always;
   factors.divide = options.dividesProducts;
   passes.addNestedPass<func::FuncOp>(createGatherFactors(factors));
-  simplify(passes, options);
+  simplify(passes, options, /*keepQuantized=*/true);
 }
 
 static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
@@ -68,6 +69,11 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   BucketCollectivesOptions buckets;
   if (options.bucketBytes) buckets.bytes = options.bucketBytes;
   passes.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
+  // Only constant weights: those of packages for inference.
+  if (options.freeze && options.math == MathMode::fast && targetOf(options).takesByteProducts()) {
+    passes.addNestedPass<func::FuncOp>(createIntegerProducts());
+    simplify(passes, options, /*keepQuantized=*/true);
+  }
   passes.addNestedPass<func::FuncOp>(createDecompose());
   simplify(passes, options);
   // On primitives, before layouts move axes.
@@ -76,6 +82,9 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   unroll.all = !options.fuse;
   unroll.target = options.target;
   passes.addNestedPass<func::FuncOp>(createUnrollScans(unroll));
+  WidenProductsOptions widen;
+  widen.target = options.target;
+  passes.addNestedPass<func::FuncOp>(createWidenProducts(widen));
   targetOf(options).addLayoutPasses(passes, options);
   if (options.prepare) passes.addPass(createPrepare());
   simplify(passes, options);

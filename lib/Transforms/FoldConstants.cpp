@@ -2,6 +2,7 @@
 #include "lib/Interpreter/Fold.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Transforms/Passes.h"
 
@@ -25,7 +26,8 @@ struct FoldConstants : sprig::impl::FoldConstantsBase<FoldConstants> {
     getOperation().walk([&](Block *block) {
       Operation *parent = block->getParentOp();
       if (!isa<func::FuncOp, ir::CondOp, ir::WhileOp>(parent)) return;
-      for (Operation &op : llvm::make_early_inc_range(*block)) fold(op, limits);
+      for (Operation &op : llvm::make_early_inc_range(*block))
+        if (!keepQuantized || !isa<ir::DequantizeOp>(op)) fold(op, limits);
       for (Operation &op : llvm::make_early_inc_range(*block))
         if (isa<ir::ConstantOp>(op) && op.use_empty()) op.erase();
     });

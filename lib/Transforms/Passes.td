@@ -140,14 +140,46 @@ def FoldConstants : Pass<"sprig-fold-constants", "::mlir::func::FuncOp"> {
     expanding them; a result that would make the program larger than `max-bytes` stays an operation, as does one that
     fails (an index out of range), so that run time reports it. With `exact` only what a kernel computes with the same
     bits is folded: functions that kernels approximate, and sums, whose order matters, stay operations. So do shifts that
-    take several numbers out of each byte: they are there to keep weights small.
+    take several numbers out of each byte: they are there to keep weights small. With `keep-quantized` dequantised
+    constants stay what they are.
   }];
   let options = [
+    Option<"keepQuantized", "keep-quantized", "bool", "false", "leave nn.dequantize, for sprig-integer-products">,
     Option<"exact", "exact", "bool", "false", "fold only what never changes a bit">,
     Option<"maxBytes", "max-bytes", "int64_t", "1048576",
            "largest result, in bytes, unless the operands are at least as large or it is a splat">,
   ];
   let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
+def IntegerProducts : Pass<"sprig-integer-products", "::mlir::func::FuncOp"> {
+  let summary = "Computes with quantised tensors as integers";
+  let description = [{
+    What stands between `nn.dequantize` and `nn.quantize` as floats is computed on the integers themselves where they
+    say the same. A convolution or product of a dequantised activation (a scale and a zero point for the whole tensor)
+    and a dequantised constant (or one for each output) becomes `nn.conv_integer` or `nn.matmul_integer`, times the
+    product of the scales; a bias that is quantised with that product is added as an integer. A constant scale of
+    `nn.quantize` goes back through additions, activations and factors, into constants: no division is left. Pools of
+    maxima, and operations that only move elements, between equal scales and zero points work on the integers; a
+    quantisation of what was quantised alike is dropped.
+
+    The integers are exact where floats round, and a factor is rounded where a quotient was: results may differ by one
+    step of a quantiser (docs/numerics.md). A remark of the category `fuse` says what keeps a product of quantised
+    tensors in floats.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
+def WidenProducts : Pass<"sprig-widen-products", "::mlir::func::FuncOp"> {
+  let summary = "Gives products of bytes operands of 32 bits where the target has no kernel for them";
+  let description = [{
+    `nn.matmul` and `nn.conv` with an `accumulator` of their own, but those of ui8 and a constant of i8 for a target that
+    takes them, outside of loops and branches. No bit changes.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+  ];
 }
 
 def IndependentSamples : Pass<"sprig-independent-samples", "::mlir::ModuleOp"> {

@@ -1,4 +1,5 @@
 // RUN: sprig-opt %s --sprig-fold-constants --split-input-file | FileCheck %s
+// RUN: sprig-opt %s --sprig-fold-constants=keep-quantized --split-input-file | FileCheck %s --check-prefix=KEEP
 // RUN: sprig-opt %s --sprig-fold-constants=max-bytes=16 --split-input-file | FileCheck %s --check-prefix=SMALL
 
 // A shape computation, as models do it, folds in one run; what only it needed goes.
@@ -112,4 +113,19 @@ func.func @packed() -> tensor<2x2xui8> {
   %places = nn.constant dense<[0, 4]> : tensor<2xui8>
   %numbers = nn.shr %bytes, %places : tensor<2x1xui8>, tensor<2xui8>
   return %numbers : tensor<2x2xui8>
+}
+
+// -----
+
+// A dequantised constant is one, unless somebody means to compute with its integers.
+// CHECK-LABEL: @dequantised
+// CHECK: nn.constant dense<[-5.000000e-01, 5.000000e-01]> : tensor<2xf32>
+// KEEP-LABEL: @dequantised
+// KEEP: nn.dequantize
+func.func @dequantised() -> tensor<2xf32> {
+  %q = nn.constant dense<[1, 3]> : tensor<2xi8>
+  %s = nn.constant dense<0.5> : tensor<f32>
+  %z = nn.constant dense<2> : tensor<i8>
+  %r = nn.dequantize %q, %s, %z : tensor<2xi8>, tensor<f32>, tensor<i8>
+  return %r : tensor<2xf32>
 }

@@ -331,9 +331,11 @@ void addSettings(CLI::App &command, Settings &settings) {
       ->expected(1);
   command
       .add_option("--cpu", settings.cpus,
-                  "instruction set: x86-64-v2, x86-64-v3, x86-64-v4 or native; repeatable, the runtime picks the best "
-                  "that the machine has (default: native to run, x86-64-v3 and x86-64-v4 for packages)")
-      ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v4"}))
+                  "instruction set: x86-64-v2, x86-64-v3, x86-64-v4, native, or x86-64-v3-vnni, x86-64-v4-vnni with "
+                  "dot products of bytes; repeatable, the runtime picks the best "
+                  "that the machine has (default: native to run, x86-64-v3 and x86-64-v4 for packages, "
+                  "x86-64-v4-vnni too where a network multiplies bytes)")
+      ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v3-vnni", "x86-64-v4", "x86-64-v4-vnni"}))
       ->take_all()
       ->delimiter(',');
   command.add_option("--math", settings.math, "fast: a frozen graph may use rewrites that change bits; strict: none")

@@ -65,7 +65,7 @@ PackageBuilder &PackageBuilder::addBody(const std::string &name, const Body &bod
 
 CompileOptions PackageBuilder::portable() {
   CompileOptions options;
-  options.architectures = {"x86-64-v3", "x86-64-v4"};
+  options.architectures = {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"};
   options.math = MathMode::strict;
   return options;
 }

@@ -1,6 +1,7 @@
 // Convolutions.
 #include "lib/Import/ONNX/Table.h"
 #include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNQuantized.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "lib/Import/ONNX/Window.h"
 
@@ -15,7 +16,8 @@ static void checkRanks(Node &n, Value x, Value filter) {
     n.unsupported("has " + std::to_string(Emit::rank(x) - 2) + " spatial dimensions; supported are 1 to 3");
 }
 
-Value convolve(Node &n, Value x, Value filter) {
+/// Checks a convolution and gives its attributes.
+static llvm::SmallVector<mlir::NamedAttribute> convolutionAttributes(Node &n, Value x, Value filter) {
   checkRanks(n, x, filter);
   int64_t groups = n.intAttr("group", 1);
   n.require(groups >= 1, "has " + std::to_string(groups) + " groups");
@@ -34,8 +36,16 @@ Value convolve(Node &n, Value x, Value filter) {
                                          std::to_string(padded) + " padded elements of dimension " +
                                          std::to_string(i + 2) + " of " + typeText(x));
   }
-  return n.op<ir::ConvOp>({x, filter}, {n.attr("strides", w.strides), n.attr("dilations", w.dilations),
-                                        n.attr("padding", w.padding()), n.attr("groups", groups)});
+  return {n.attr("strides", w.strides), n.attr("dilations", w.dilations), n.attr("padding", w.padding()),
+          n.attr("groups", groups)};
+}
+
+Value convolve(Node &n, Value x, Value filter) {
+  return n.op<ir::ConvOp>({x, filter}, convolutionAttributes(n, x, filter));
+}
+
+Value convolve(Node &n, Value x, Value filter, Value inputZero, Value filterZero) {
+  return n.op<ir::ConvIntegerOp>({x, filter, inputZero, filterZero}, convolutionAttributes(n, x, filter));
 }
 
 Value perChannel(Node &n, Value v, int64_t rank, int64_t channels, const char *what) {

@@ -177,8 +177,7 @@ void attention(Node &n) {
 
 void qAttention(Node &n) {
   checkProjection(n);
-  Value product =
-      matmulOfAnyRank(n, centred(n, n.in(0), n.inOr(6, {}), false), centred(n, n.in(1), n.inOr(7, {}), false));
+  Value product = multiplyIntegers(n, n.in(0), n.in(1), n.inOr(6, {}), n.inOr(7, {}));
   n.require(Emit::count(n.in(3)) == 1, "has input_scale " + typeText(n.in(3)) + "; expected one number");
   Value columns = Emit::count(n.in(4)) == 1 ? n.reshape(n.in(4), {}) : n.in(4);
   Value scale = n.mul(n.reshape(n.in(3), {}), columns);

@@ -86,7 +86,7 @@ void qGemm(Node &n) {
             std::string("has ") + (n.has(7) ? "y_scale without y_zero_point" : "y_zero_point without y_scale"));
   if (n.intAttr("transA", 0) != 0) a = n.transpose(a, {1, 0});
   if (n.intAttr("transB", 0) != 0) b = n.transpose(b, {1, 0});
-  Value product = n.matmul(centred(n, a, number(n, 2, "a_zero_point"), true), centred(n, b, n.in(5), false));
+  Value product = multiplyIntegers(n, a, b, number(n, 2, "a_zero_point"), n.in(5));
   if (n.has(6)) {
     auto together = ir::broadcastShapes(Emit::shape(n.in(6)), Emit::shape(product));
     n.require(mlir::succeeded(together) && IntsRef(*together) == Emit::shape(product),
@@ -102,7 +102,7 @@ void qGemm(Node &n) {
 
 /// (a - zero) (b - zero) times both scales, and a bias.
 void scaledProduct(Node &n, Value a, Value aScale, Value aZero, unsigned bScale, unsigned bZero, unsigned bias) {
-  Value product = matmulOfAnyRank(n, centred(n, a, aZero, true), centred(n, n.in(1), n.inOr(bZero, {}), false));
+  Value product = multiplyIntegers(n, a, n.in(1), aZero, n.inOr(bZero, {}));
   Type type = Emit::elem(n.in(bScale));
   Value scale = n.mul(n.cast(aScale, n.f32()), n.cast(columnScale(n, bScale), n.f32()));
   Value v = n.mul(n.cast(product, n.f32()), scale);

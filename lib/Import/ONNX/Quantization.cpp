@@ -2,20 +2,22 @@
 #include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Quantized.h"
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 
 Value convolve(Node &n, Value x, Value filter);
+Value convolve(Node &n, Value x, Value filter, Value inputZero, Value filterZero);
 Value matmulOfAnyRank(Node &n, Value a, Value b);
 
 static Type i32(Node &n) { return n.state.builder.getI32Type(); }
 
-static std::pair<double, double> bounds(Type type) {
-  auto integer = llvm::cast<mlir::IntegerType>(type);
-  double span = double(uint64_t(1) << (integer.getWidth() < 64 ? integer.getWidth() : 63));
-  return integer.isUnsigned() ? std::pair(0.0, span - 1) : std::pair(-span / 2, span / 2 - 1);
+/// Without a zero point it is 0.
+static Value zeroOr(Node &n, Value zero, Type element) {
+  if (!zero) return n.scalar(0, element);
+  return Emit::count(zero) == 1 ? n.reshape(zero, {}) : zero;
 }
 
 Value spread(Node &n, Value parameter, Value x, int64_t axisAttr, int64_t block) {
@@ -44,17 +46,48 @@ Value spread(Node &n, Value parameter, Value x, int64_t axisAttr, int64_t block)
 }
 
 Value quantize(Node &n, Value x, Value scale, Value zero, Type to) {
-  Value v = n.op<ir::RoundOp>({n.div(x, scale)});
-  if (zero) v = n.add(v, n.cast(zero, Emit::elem(v)));
-  auto [low, high] = bounds(to);
-  v = n.min(n.max(v, n.scalar(low, Emit::elem(v))), n.scalar(high, Emit::elem(v)));
-  return n.cast(v, to);
+  return n.op<ir::QuantizeOp>({x, scale, zeroOr(n, zero, to)});
 }
 
 Value dequantize(Node &n, Value x, Value scale, Value zero) {
-  Value v = n.cast(x, i32(n));
-  if (zero) v = n.sub(v, n.cast(zero, i32(n)));
-  return n.mul(n.cast(v, n.f32()), n.cast(scale, n.f32()));
+  return n.op<ir::DequantizeOp>({x, n.cast(scale, n.f32()), zeroOr(n, zero, Emit::elem(x))});
+}
+
+Value requantize(Node &n, Value sums, Value factor, Value zero) {
+  Value v = n.mul(n.cast(sums, n.f32()), factor);
+  return quantize(n, v, n.scalar(1, n.f32()), zero, Emit::elem(zero));
+}
+
+/// Whether two tensors are of bytes, for which there are products of their own.
+static bool areBytes(Value a, Value b) { return Emit::elem(a).isInteger(8) && Emit::elem(b).isInteger(8); }
+
+/// A zero point that belongs to the rows of a matrix stands in a column.
+static Value rowZero(Node &n, Value zero, Type element) {
+  if (zero && Emit::count(zero) != 1 && Emit::rank(zero) == 1) return n.reshape(zero, {Emit::count(zero), 1});
+  return zeroOr(n, zero, element);
+}
+
+Value multiplyIntegers(Node &n, Value a, Value b, Value aZero, Value bZero) {
+  auto fits = [](Value zero) { return !zero || Emit::count(zero) == 1 || Emit::rank(zero) <= 2; };
+  if (areBytes(a, b) && Emit::rank(a) >= 2 && Emit::rank(b) >= 2 && fits(aZero) && fits(bZero))
+    return n.op<ir::MatmulIntegerOp>({a, b, rowZero(n, aZero, Emit::elem(a)), zeroOr(n, bZero, Emit::elem(b))});
+  return matmulOfAnyRank(n, centred(n, a, aZero, true), centred(n, b, bZero, false));
+}
+
+/// A filter's zero point, scalar or per output channel, taken off.
+static Value centredFilter(Node &n, Value filter, Value zero) {
+  Value wide = n.cast(filter, i32(n));
+  if (!zero) return wide;
+  return n.sub(wide, n.cast(spread(n, zero, filter, 0, 0), i32(n)));
+}
+
+Value convolveIntegers(Node &n, Value x, Value filter, Value xZero, Value filterZero) {
+  if (areBytes(x, filter) && (!xZero || Emit::count(xZero) == 1)) {
+    Value zero = zeroOr(n, filterZero, Emit::elem(filter));
+    if (Emit::count(zero) != 1) zero = spread(n, filterZero, filter, 0, 0);
+    return convolve(n, x, filter, zeroOr(n, xZero, Emit::elem(x)), zero);
+  }
+  return convolve(n, centred(n, x, xZero, false), centredFilter(n, filter, filterZero));
 }
 
 DynamicQuantized dynamicQuantize(Node &n, Value x) {
@@ -122,6 +155,11 @@ void dequantizeLinear(Node &n) {
   const NarrowType *narrowed = n.item(0).narrow;
   int64_t axis = n.intAttr("axis", 1), block = n.intAttr("block_size", 0);
   Type to = n.intAttr("output_dtype", 0) != 0 ? n.typeAttr("output_dtype", Emit::elem(scale)) : Emit::elem(scale);
+  Type element = Emit::elem(x);
+  if (!narrowed && llvm::isa<mlir::IntegerType>(element) && element.getIntOrFloatBitWidth() <= 32) {
+    Value zero = n.has(2) ? spread(n, n.in(2), x, axis, block) : Value();
+    return n.out(n.cast(dequantize(n, x, spread(n, scale, x, axis, block), zero), to));
+  }
   Type exact = narrowed && narrowed->isFloat ? n.f32() : i32(n);
   auto numbers = [&](Value v) { return n.cast(narrowed ? widen(n, v, *narrowed) : v, exact); };
   Value v = numbers(x);
@@ -137,41 +175,23 @@ void dynamicQuantizeLinear(Node &n) {
   n.out(q.zero, 2);
 }
 
-void matmulInteger(Node &n) {
-  n.out(matmulOfAnyRank(n, centred(n, n.in(0), n.inOr(2, {}), true), centred(n, n.in(1), n.inOr(3, {}), false)));
-}
+void matmulInteger(Node &n) { n.out(multiplyIntegers(n, n.in(0), n.in(1), n.inOr(2, {}), n.inOr(3, {}))); }
 
 void qLinearMatmul(Node &n) {
-  Value product = matmulOfAnyRank(n, centred(n, n.in(0), n.in(2), true), centred(n, n.in(3), n.in(5), false));
+  Value product = multiplyIntegers(n, n.in(0), n.in(3), n.in(2), n.in(5));
   Value columnScale = Emit::count(n.in(4)) == 1 ? n.reshape(n.in(4), {}) : n.in(4);
   Value scale = n.div(n.mul(n.cast(rowScale(n, n.in(1)), n.f32()), n.cast(columnScale, n.f32())),
                       n.cast(rowScale(n, n.in(6)), n.f32()));
-  Value v = n.op<ir::RoundOp>({n.mul(n.cast(product, n.f32()), scale)});
-  Type to = Emit::elem(n.in(7));
-  v = n.add(v, n.cast(rowScale(n, n.in(7)), n.f32()));
-  auto [low, high] = bounds(to);
-  n.out(n.cast(n.min(n.max(v, n.scalar(low, n.f32())), n.scalar(high, n.f32())), to));
+  n.out(requantize(n, product, scale, rowScale(n, n.in(7))));
 }
 
-/// A filter's zero point, scalar or per output channel, taken off.
-Value centredFilter(Node &n, Value filter, Value zero) {
-  Value wide = n.cast(filter, i32(n));
-  if (!zero) return wide;
-  return n.sub(wide, n.cast(spread(n, zero, filter, 0, 0), i32(n)));
-}
-
-void convInteger(Node &n) {
-  n.out(convolve(n, centred(n, n.in(0), n.inOr(2, {}), false), centredFilter(n, n.in(1), n.inOr(3, {}))));
-}
+void convInteger(Node &n) { n.out(convolveIntegers(n, n.in(0), n.in(1), n.inOr(2, {}), n.inOr(3, {}))); }
 
 void qLinearConv(Node &n) {
-  Value product = convolve(n, centred(n, n.in(0), n.in(2), false), centredFilter(n, n.in(3), n.in(5)));
+  Value product = convolveIntegers(n, n.in(0), n.in(3), n.in(2), n.in(5));
   if (n.has(8)) product = n.add(product, spread(n, n.in(8), product, 1, 0));
   Value scale = n.div(n.mul(n.reshape(n.in(1), {}), spread(n, n.in(4), product, 1, 0)), n.reshape(n.in(6), {}));
-  Type to = Emit::elem(n.in(7));
-  Value v = n.add(n.op<ir::RoundOp>({n.mul(n.cast(product, n.f32()), scale)}), n.cast(n.reshape(n.in(7), {}), n.f32()));
-  auto [low, high] = bounds(to);
-  n.out(n.cast(n.min(n.max(v, n.scalar(low, n.f32())), n.scalar(high, n.f32())), to));
+  n.out(requantize(n, product, scale, n.in(7)));
 }
 
 } // namespace

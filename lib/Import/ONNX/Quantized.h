@@ -12,6 +12,13 @@ Value quantize(Node &n, Value x, Value scale, Value zero, Type to);
 /// (x - zero) * scale in f32, of operands that broadcast; without a zero point it is 0.
 Value dequantize(Node &n, Value x, Value scale, Value zero);
 
+/// Sums of products times a factor, quantised to the zero point's type.
+Value requantize(Node &n, Value sums, Value factor, Value zero);
+/// Products of integers less their zero points, which may be null, in 32 bits: as nn.matmul_integer and nn.conv_integer
+/// where the operands are bytes.
+Value multiplyIntegers(Node &n, Value a, Value b, Value aZero, Value bZero);
+Value convolveIntegers(Node &n, Value x, Value filter, Value xZero, Value filterZero);
+
 /// A whole tensor in bytes, with the scale and zero point that its extremes give.
 struct DynamicQuantized {
   Value values, scale, zero;

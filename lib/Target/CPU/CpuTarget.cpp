@@ -33,7 +33,9 @@ public:
     registerCPULayoutPasses();
     registerKernelPasses();
   }
-  std::vector<std::string> packagedArchitectures() const override { return {"x86-64-v3", "x86-64-v4"}; }
+  std::vector<std::string> packagedArchitectures() const override {
+    return {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"};
+  }
   machine::MachineModel machine(const CompileOptions &options) const override {
     return machine::modelFor(options.architectures);
   }
@@ -41,6 +43,7 @@ public:
   bool takesScan(ir::ScanOp scan, std::string &why) const override {
     return ir::ScanStages::analyze(scan, why).has_value();
   }
+  bool takesByteProducts() const override { return true; }
   void addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const override;
   bool isLayout(Operation *op) const override { return isa<kernel::PackOp>(op); }
   void fusePatterns(Block &block, Precision) const override {
@@ -87,11 +90,25 @@ void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &opt
   passes.addNestedPass<func::FuncOp>(createSplitFilterGradients());
 }
 
+/// Whether some kernel multiplies bytes: what sets of instructions differ in that only dot products tell apart.
+static bool multipliesBytes(ModuleOp program) {
+  return program
+      ->walk([](Operation *op) {
+        if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op)) return WalkResult::advance();
+        auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
+        return panels.getElementType().isInteger(8) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const CompileOptions &options,
                                                         FileCache *cache, CodeGenCounts &counts) const {
   std::vector<PackageImage> images;
   std::vector<CpuArch> architectures;
-  for (const std::string &name : options.architectures) {
+  bool hasUseForDots = multipliesBytes(program);
+  for (StringRef name : options.architectures) {
+    // Equal code is not stored twice, and asks for no feature that it does not use.
+    if (!hasUseForDots) name.consume_back(CpuArch::kDotSuffix);
     auto set = instructionSetByName(name);
     if (!set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
     auto same = [&](const PackageImage &image) {

@@ -230,3 +230,35 @@ func.func @sum_of_no_parts(%x: tensor<f32>) {
   %r = kernel.sum_parts %x : tensor<f32>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<8x16xi8>) {
+  // expected-error@+1 {{interleaves 0 rows}}
+  %0 = kernel.pack %x {interleave = 0 : i64} : tensor<8x16xi8>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<8x16xui8>, %w: tensor<2x16x32xi8>) {
+  // expected-error@+1 {{takes panels of shape [panels, rows, 32, 4], got 2x16x32xi8}}
+  %0 = kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xui8>, tensor<2x16x32xi8>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<8x16xi8>, %w: tensor<2x4x32x4xui8>) {
+  // expected-error@+1 {{combines i8 of lhs with ui8 of panels}}
+  %0 = kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xi8>, tensor<2x4x32x4xui8>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<1x8x8x3xui8>, %w: tensor<1x9x32x4xi8>) {
+  // expected-error@+1 {{has padding, and 3 channels, which 4 does not divide}}
+  %0 = kernel.conv_packed %x, %w {window = array<i64: 3, 3>, channels = 16 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x3xui8>, tensor<1x9x32x4xi8>
+  return
+}

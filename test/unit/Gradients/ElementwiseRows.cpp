@@ -48,6 +48,8 @@ std::vector<Row> elementwiseRows() {
                   {},
                   /*isLinearised=*/false});
   rows.push_back(row("nn.select %a0, %a1, %a2", {"2x1xi1", "2x3xf64", "f64"}));
+  for (auto scale : {"f64", "3x1xf64", "2x3x4xf64"})
+    rows.push_back(row("nn.dequantize %a0, %a1, %a2", {"2x3x4xui8", scale, "ui8"}, {{}, {Fill::Positive}, {}}));
   rows.push_back(row("nn.select %a0, %a1, %a2", {"3xi1", "1xf64", "2x1xf64"}));
   rows.push_back({"a cast between float types",
                   {"4xf32"},

@@ -335,7 +335,8 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
   Error cpu = errorOf(Model::text(mlp(1)), {.architectures = {"z80"}});
   EXPECT_EQ(cpu.kind(), ErrorKind::usage);
   EXPECT_EQ(std::string(cpu.what()),
-            "unknown instruction set 'z80'; known are native, x86-64-v2, x86-64-v3 and x86-64-v4");
+            "unknown instruction set 'z80'; known are native, x86-64-v2, x86-64-v3, x86-64-v3-vnni, "
+            "x86-64-v4 and x86-64-v4-vnni");
   EXPECT_EQ(errorOf(Model::text(mlp(1)), {.dims = {{"batch", {8}}}}).kind(), ErrorKind::usage);
   Error phase = errorOf(Model::text(mlp(1)), {.compileFrom = "optimise"});
   EXPECT_EQ(phase.kind(), ErrorKind::usage);

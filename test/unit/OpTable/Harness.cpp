@@ -19,17 +19,26 @@ using Bytes = std::vector<char>;
 
 struct Variant {
   bool fuse;
-  std::string cpu;
+  std::string cpu; ///< "" for the best that the machine has
   std::string text(int threads) const {
-    return (fuse ? "fused, " : "not fused, ") + cpu + ", " + std::to_string(threads) +
-           (threads == 1 ? " thread" : " threads");
+    return (fuse ? "fused, " : "not fused, ") + (cpu.empty() ? "the best instruction set" : cpu) + ", " +
+           std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   }
 };
 
 std::vector<std::string> instructionSets() {
   std::vector<std::string> sets = {"x86-64-v3"};
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) sets.push_back("x86-64-v4");
+  if (__builtin_cpu_supports("avx512vnni")) sets.push_back("x86-64-v4-vnni");
   return sets;
+}
+
+// Code for more than a level is the best of a package, and has no name of its own.
+std::vector<std::string> limits() {
+  std::vector<std::string> names = instructionSets();
+  for (std::string &name : names)
+    if (name.ends_with("-vnni")) name.clear();
+  return names;
 }
 
 // Rows of one operation are the same kernels fused and not: their code is made once. Empty at first, gone at the end.
@@ -185,7 +194,7 @@ void check(std::vector<Row> rows, Given given) {
   Comparison comparison(prepared);
   for (bool fuse : {true, false}) {
     if (!fuse) package = compileRows(rows, false, 1, given);
-    for (const std::string &cpu : instructionSets()) comparison.run(package, {fuse, cpu});
+    for (const std::string &cpu : limits()) comparison.run(package, {fuse, cpu});
   }
 }
 

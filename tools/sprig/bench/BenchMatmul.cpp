@@ -4,6 +4,7 @@
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/Model.h"
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -33,12 +34,53 @@ Model productModel(Shape s, const std::string &type) {
   return model;
 }
 
+/// The elements of a constant, in hexadecimal digits: bytes that look random, or floats of moderate size.
+std::string constantDigits(int64_t elements, bool areBytes) {
+  std::string digits;
+  auto byte = [&](uint32_t value) {
+    for (int shift : {4, 0}) digits += "0123456789ABCDEF"[value >> shift & 15];
+  };
+  uint32_t state = 1;
+  for (int64_t i = 0; i < elements; ++i) {
+    state = state * 1664525u + 1013904223u;
+    if (areBytes) {
+      byte(state >> 24);
+      continue;
+    }
+    float value = float(int32_t(state)) * 0x1p-31f;
+    for (int shift : {0, 8, 16, 24}) byte(std::bit_cast<uint32_t>(value) >> shift & 255);
+  }
+  return digits;
+}
+
+/// A product with a constant, of f32 or of bytes: how a network multiplies.
+Model constantProductModel(Shape s, bool ofBytes) {
+  auto tensor = [](int64_t rows, int64_t columns, const char *type) {
+    return "tensor<" + std::to_string(rows) + "x" + std::to_string(columns) + "x" + type + ">";
+  };
+  std::string a = tensor(s.rows, s.depth, ofBytes ? "ui8" : "f32"),
+              b = tensor(s.depth, s.columns, ofBytes ? "i8" : "f32");
+  std::string c = tensor(s.rows, s.columns, ofBytes ? "i32" : "f32");
+  Model model;
+  model.path = ofBytes ? "matmul of bytes by constants" : "matmul of f32 by constants";
+  model.kind = ModelKind::mlir;
+  model.text = "func.func @main(%a: " + a + ") -> " + c + " {\n  %b = nn.constant dense<\"0x" +
+               constantDigits(s.depth * s.columns, ofBytes) + "\"> : " + b + "\n";
+  model.text += ofBytes ? "  %x = nn.constant dense<0> : tensor<ui8>\n  %y = nn.constant dense<0> : tensor<i8>\n"
+                          "  %c = nn.matmul_integer %a, %b, %x, %y : " +
+                              a + ", " + b + ", tensor<ui8>, tensor<i8>\n"
+                        : "  %c = nn.matmul %a, %b : " + a + ", " + b + "\n";
+  model.text += "  return %c : " + c + "\n}\n";
+  return model;
+}
+
 /// One compiled product on its random operands.
 class Product {
 public:
-  Product(Shape shape, const std::string &type, Settings settings, int threads) {
+  Product(Shape shape, const std::string &type, const Settings &settings, int threads)
+      : Product(productModel(shape, type), settings, threads) {}
+  Product(Model model, Settings settings, int threads) {
     settings.threads = threads;
-    Model model = productModel(shape, type);
     runner = compileAndLoad(model, {EntryRequest{}}, settings);
     fillRandom(runner->inputSpecs(), 1, {}, arrays);
     call = runner->prepare(arrays);
@@ -139,26 +181,37 @@ void benchMatmul(const ExperimentOptions &options, ExperimentReport &report) {
 void benchDtypes(const ExperimentOptions &options, ExperimentReport &report) {
   int64_t n = options.n ? options.n : 1024;
   Shape shape{n, n, n};
-  report.table("dtypes", {"element type", "bytes", "ms", "GOP/s", "times f32"});
+  report.table("dtypes", {"element type", "bytes", "ms", "GOP/s", "times f32", "at best"});
   double f32 = 0, best = 0;
   for (auto [type, bytes] : {std::pair("f32", 4), {"f64", 8}, {"bf16", 2}, {"f16", 2}, {"i32", 4}, {"i8", 1}}) {
     try {
       double seconds = Product(shape, type, options.settings, options.threads).seconds();
       if (f32 == 0) f32 = seconds;
-      report.row({type, bytes, seconds * 1e3, shape.flops() / seconds / 1e9, f32 / seconds});
+      report.row({type, bytes, seconds * 1e3, shape.flops() / seconds / 1e9, f32 / seconds, 4.0 / bytes});
       if (bytes < 4) best = std::max(best, f32 / seconds * bytes / 4);
     } catch (const Error &error) {
       if (error.kind() != ErrorKind::unsupported) throw;
-      report.row({type, bytes, nullptr, nullptr, "not supported"});
+      report.row({type, bytes, nullptr, nullptr, "not supported", nullptr});
     }
   }
+  // How networks multiply: weights are packed once.
+  double constants[2] = {};
+  for (bool ofBytes : {false, true}) {
+    constants[ofBytes] = Product(constantProductModel(shape, ofBytes), options.settings, options.threads).seconds();
+    report.row({ofBytes ? "ui8 by constants of i8, in i32" : "f32 by constants", ofBytes ? 1 : 4,
+                constants[ofBytes] * 1e3, shape.flops() / constants[ofBytes] / 1e9, constants[0] / constants[ofBytes],
+                ofBytes ? 4 : 1});
+  }
+  best = std::max(best, constants[0] / constants[1] / 4);
   report.verdict("half the bytes are at best twice as fast", formatDouble(2 * best, 3) + " times for half of them",
                  best <= 1.1);
   report.note(
       "bf16 and f16 are stored in 2 bytes and computed in f32: each element is converted when it is loaded, so a "
       "product bound by arithmetic is slower than in f32, and what they save is memory. Integers wrap in their "
-      "own type. No instruction multiplies pairs (VNNI, bf16 dot products): their sums round otherwise, and a "
-      "result must not depend on the processor.");
+      "own type. Bytes by constants are multiplied in fours where the processor has instructions for that (VNNI): "
+      "their "
+      "sums are exact, and a result does not depend on the processor. Products of computed bytes, as i8 above, are "
+      "not.");
 }
 
 } // namespace sprig::cli

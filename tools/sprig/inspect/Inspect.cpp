@@ -235,7 +235,15 @@ int inspectModel(const Options &options, const Model &model) {
     for (auto &spec : outputsOf(model)) std::cout << "output  " << cli::describe(spec) << '\n';
     std::cout << summary.parameterElements << " parameters, " << formatBytes(double(summary.parameterBytes));
     if (!summary.isOutline) std::cout << "; " << formatCount(double(summary.flops), "FLOP") << " a call";
-    std::cout << "\n\n";
+    std::cout << '\n';
+    // Of one type there is nothing to tell.
+    if (summary.bytesByType.size() > 1) {
+      std::string text;
+      for (auto &[type, bytes] : summary.bytesByType)
+        text += (text.empty() ? "" : ", ") + type + " " + formatBytes(double(bytes));
+      std::cout << "parameters and constants by type: " << text << '\n';
+    }
+    std::cout << '\n';
     if (options.params)
       printParameters(summary);
     else

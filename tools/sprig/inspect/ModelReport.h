@@ -2,6 +2,8 @@
 #pragma once
 #include "tools/sprig/Model.h"
 #include "tools/sprig/Report.h"
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,12 +16,14 @@ struct ParameterRow {
 struct OpRow {
   std::string op;
   int64_t count = 0, flops = 0, bytes = 0;
-  std::string obstacle = {}; ///< of an outline: why Sprig cannot compile it
+  std::string obstacle = {};        ///< of an outline: why Sprig cannot compile it
+  std::set<std::string> types = {}; ///< of operands and results: "f32", "ui8 i8 -> i32"
 };
 struct ModelSummary {
   bool isOutline = false; ///< operators as the file has them, without work
   std::vector<ParameterRow> parameters;
-  std::vector<OpRow> ops; ///< the most work first
+  std::vector<OpRow> ops;                     ///< the most work first
+  std::map<std::string, int64_t> bytesByType; ///< of parameters and constants of more than one element
   int64_t parameterElements = 0, parameterBytes = 0, flops = 0, bytes = 0, opCount = 0;
 };
 

@@ -3,10 +3,12 @@
 #include "lib/Import/ONNX/Outline.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/inspect/ModelReport.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringExtras.h"
 #include <algorithm>
 #include <map>
 
@@ -34,6 +36,20 @@ bool isComputation(Operation &op) {
   return !op.hasTrait<OpTrait::ConstantLike>() && !isa<ir::GetParamOp>(op) && !op.hasTrait<OpTrait::IsTerminator>();
 }
 
+// The element types that an operation reads and makes: "f32", "ui8 i8 -> i32".
+std::string elementTypes(Operation &op) {
+  auto list = [](TypeRange types) {
+    llvm::SmallVector<std::string> names;
+    for (Type type : types)
+      if (auto tensor = dyn_cast<RankedTensorType>(type))
+        if (std::string name = ir::describe(tensor.getElementType()); !llvm::is_contained(names, name))
+          names.push_back(std::move(name));
+    return llvm::join(names, " ");
+  };
+  std::string operands = list(op.getOperandTypes()), results = list(op.getResultTypes());
+  return operands.empty() || operands == results ? results : operands + " -> " + results;
+}
+
 } // namespace
 
 ModelSummary summarizeModel(const Model &model, const EntryRequest &request, const Settings &settings) {
@@ -47,15 +63,23 @@ ModelSummary summarizeModel(const Model &model, const EntryRequest &request, con
                      type.getNumElements() * storageBytes(type.getElementType())};
     summary.parameterElements += row.elements;
     summary.parameterBytes += row.bytes;
+    summary.bytesByType[ir::describe(type.getElementType())] += row.bytes;
     summary.parameters.push_back(row);
   }
   std::map<std::string, OpRow> rows;
   if (auto function = module.lookupSymbol<func::FuncOp>(entry))
     function.walk([&](Operation *op) {
+      if (auto constant = dyn_cast<ir::ConstantOp>(op)) {
+        auto type = cast<RankedTensorType>(constant.getType());
+        if (type.getNumElements() > 1 && !constant.getValue().isSplat())
+          summary.bytesByType[ir::describe(type.getElementType())] +=
+              type.getNumElements() * storageBytes(type.getElementType());
+      }
       if (op == function || !isComputation(*op)) return;
       auto cost = dyn_cast<CostOpInterface>(op);
       OpRow &row = rows[op->getName().getStringRef().str()];
       ++row.count;
+      row.types.insert(elementTypes(*op));
       ++summary.opCount;
       if (!cost) return;
       row.flops += cost.getFlops();

@@ -26,15 +26,11 @@ static Expected<InstructionSet> hostInstructionSet() {
   InstructionSet set;
   set.level = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
   set.arch = *CpuArch::forLevel(set.level);
-  // The level names what code may use, the processor what it is tuned for.
-  SmallVector<std::string> features;
-  if (!set.arch.features.empty()) features.push_back(set.arch.features);
   for (StringRef extra : kExtra)
-    if (v4 && host.lookup(extra)) {
+    if ((v4 || (v3 && extra == set.arch.dotFeature())) && host.lookup(extra)) {
       set.features.push_back(extra.str());
-      features.push_back(("+" + extra).str());
+      set.arch.addFeature(extra);
     }
-  set.arch.features = join(features, ",");
   return set;
 }
 
@@ -44,10 +40,12 @@ Expected<InstructionSet> sprig::instructionSetByName(StringRef name) {
   set.level = name.str();
   if (auto target = CpuArch::forLevel(name)) {
     set.arch = *target;
+    if (target->dotBytes) set.features = {target->dotFeature().str()};
+    set.level = target->cpu;
     return set;
   }
   return createStringError(inconvertibleErrorCode(),
-                           "unknown instruction set '%s'; known are native, x86-64-v2, "
-                           "x86-64-v3 and x86-64-v4",
+                           "unknown instruction set '%s'; known are native, x86-64-v2, x86-64-v3, x86-64-v3-vnni, "
+                           "x86-64-v4 and x86-64-v4-vnni",
                            name.str().c_str());
 }

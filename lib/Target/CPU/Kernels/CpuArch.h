@@ -13,8 +13,9 @@ struct CpuArch {
   std::string features;          // LLVM's feature string; may be empty
   int vectorRegisters = 16;
   int vectorBytes = 32;
-  bool fma = true;  // else a product and a sum, each rounded
-  bool f16c = true; // conversions between f32 and f16 in hardware
+  bool fma = true;       // else a product and a sum, each rounded
+  bool f16c = true;      // conversions between f32 and f16 in hardware
+  bool dotBytes = false; // sums of products of four bytes (VNNI)
 
   // The register tile of contractions that tuning found for the kernel at hand; 0: the emitters' own choice.
   int64_t tileRows = 0, tileVectors = 0;
@@ -22,7 +23,15 @@ struct CpuArch {
   /// f32 values in a vector register.
   int lanes() const { return vectorBytes / 4; }
 
-  /// x86-64-v2, x86-64-v3 or x86-64-v4; nothing for another name.
+  /// Behind the name of a level: with sums of products of bytes, which it does not imply.
+  static constexpr llvm::StringLiteral kDotSuffix = "-vnni";
+  /// LLVM's name of the feature that has sums of products of bytes, at this width of vectors.
+  llvm::StringRef dotFeature() const;
+  /// Code may use what LLVM calls so.
+  void addFeature(llvm::StringRef feature);
+
+  /// x86-64-v2, x86-64-v3 or x86-64-v4, the last two also with sums of products of bytes (x86-64-v4-vnni); nothing for
+  /// another name.
   static std::optional<CpuArch> forLevel(llvm::StringRef level);
 };
 

@@ -26,7 +26,8 @@ public:
   void runOnOperation() override {
     std::optional<CpuArch> target = CpuArch::forLevel(cpu);
     if (!target) {
-      getOperation().emitError("unknown instruction set '") << cpu << "'; known: x86-64-v2, x86-64-v3, x86-64-v4";
+      getOperation().emitError("unknown instruction set '")
+          << cpu << "'; known: x86-64-v2, x86-64-v3, x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni";
       return signalPassFailure();
     }
     SmallVector<kernel::DispatchOp> dispatches;

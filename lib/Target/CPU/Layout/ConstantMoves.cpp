@@ -1,5 +1,6 @@
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/Panels.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/Constants.h"
 #include "llvm/Support/MathExtras.h"
@@ -105,6 +106,7 @@ namespace {
 /// A source of panels: `outputs` columns in `groups` groups, taps * channels rows, with the distances in elements.
 struct PanelSource {
   int64_t outputs, groups, taps, channels, outputStride, tapStride, channelStride;
+  int64_t run = 1, interleave = 1; // how rows lie in a panel
 };
 } // namespace
 
@@ -112,8 +114,10 @@ static Value packConstant(OpBuilder &b, Location loc, ElementsAttr attribute, co
   ir::ConstantView view(attribute);
   constexpr int64_t width = kPanelWidth;
   int64_t groupOutputs = from.outputs / from.groups, panels = llvm::divideCeil(groupOutputs, width);
-  int64_t rows = from.taps * from.channels;
-  auto type = RankedTensorType::get({from.groups * panels, rows, width}, view.elementType());
+  kernel::PanelPlaces places{from.taps * from.channels, std::max<int64_t>(from.run, 1), from.interleave};
+  SmallVector<int64_t> shape{from.groups * panels, places.rows(), width};
+  if (from.interleave > 1) shape.push_back(from.interleave);
+  auto type = RankedTensorType::get(shape, view.elementType());
   if (view.isSplat()) return constantOf(b, loc, type, view.bytes().vec());
   std::vector<char> bytes(type.getNumElements() * storageBytes(view.elementType()), 0);
   withElement(view.elementType(), [&](auto *element) {
@@ -121,27 +125,30 @@ static Value packConstant(OpBuilder &b, Location loc, ElementsAttr attribute, co
     const T *source = reinterpret_cast<const T *>(view.bytes().data());
     T *panel = reinterpret_cast<T *>(bytes.data());
     for (int64_t group = 0; group < from.groups; ++group)
-      for (int64_t p = 0; p < panels; ++p, panel += rows * width) {
+      for (int64_t p = 0; p < panels; ++p, panel += places.size()) {
         const T *columns = source + (group * groupOutputs + p * width) * from.outputStride;
         int64_t count = std::min(width, groupOutputs - p * width);
-        T *row = panel;
-        for (int64_t tap = 0; tap < from.taps; ++tap)
-          for (int64_t channel = 0; channel < from.channels; ++channel, row += width)
+        for (int64_t tap = 0, k = 0; tap < from.taps; ++tap)
+          for (int64_t channel = 0; channel < from.channels; ++channel, ++k) {
+            T *row = panel + places.at(k, 0);
             for (int64_t j = 0; j < count; ++j)
-              row[j] = columns[j * from.outputStride + tap * from.tapStride + channel * from.channelStride];
+              row[j * from.interleave] =
+                  columns[j * from.outputStride + tap * from.tapStride + channel * from.channelStride];
+          }
       }
   });
   return constantOf(b, loc, type, std::move(bytes));
 }
 
-Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMatrix) {
+Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMatrix, bool areBytes) {
   RankedTensorType type = tensorOf(matrix);
   int64_t outputs = type.getDimSize(transposedMatrix ? 0 : 1), depth = type.getDimSize(transposedMatrix ? 1 : 0);
+  int64_t interleave = areBytes ? kernel::kInterleavedBytes : 1;
   if (ElementsAttr attribute = readableConstant(matrix))
     return packConstant(b, loc, attribute,
-                        transposedMatrix ? PanelSource{outputs, 1, 1, depth, depth, 0, 1}
-                                         : PanelSource{outputs, 1, 1, depth, 1, 0, outputs});
-  return kernel::PackOp::create(b, loc, matrix, transposedMatrix, /*groups=*/1);
+                        transposedMatrix ? PanelSource{outputs, 1, 1, depth, depth, 0, 1, depth, interleave}
+                                         : PanelSource{outputs, 1, 1, depth, 1, 0, outputs, depth, interleave});
+  return kernel::PackOp::create(b, loc, matrix, transposedMatrix, /*groups=*/1, interleave);
 }
 
 Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups) {
@@ -154,4 +161,12 @@ Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t grou
   matrix = transposed(b, loc, matrix, {0, 2, 1});
   matrix = reshaped(b, loc, matrix, {outputs, taps * channels});
   return kernel::PackOp::create(b, loc, matrix, /*transposed=*/true, groups);
+}
+
+Value sprig::packedByteFilter(OpBuilder &b, Location loc, Value filter, int64_t groups, int64_t run) {
+  RankedTensorType type = tensorOf(filter);
+  int64_t outputs = type.getDimSize(0), channels = type.getDimSize(1), taps = 1;
+  for (int64_t size : type.getShape().drop_front(2)) taps *= size;
+  return packConstant(b, loc, readableConstant(filter),
+                      {outputs, groups, taps, channels, channels * taps, 1, taps, run, kernel::kInterleavedBytes});
 }

@@ -38,8 +38,9 @@ struct ConvChannelsLast : OpRewritePattern<ir::ConvOp> {
     if (op.getChannelsLast()) return failure();
     int64_t rank = tensorOf(op.getInput()).getRank();
     Value input = transposed(b, op.getLoc(), op.getInput(), channelsToLast(rank));
-    Value result = ir::ConvOp::create(b, op.getLoc(), input, op.getFilter(), op.getStridesAttr(), op.getDilationsAttr(),
-                                      op.getPaddingAttr(), op.getGroupsAttr(), b.getUnitAttr());
+    Value result =
+        ir::ConvOp::create(b, op.getLoc(), input, op.getFilter(), op.getStridesAttr(), op.getDilationsAttr(),
+                           op.getPaddingAttr(), op.getGroupsAttr(), b.getUnitAttr(), op.getAccumulatorAttr());
     b.replaceOp(op, transposed(b, op.getLoc(), result, channelsToSecond(rank)));
     return success();
   }
@@ -62,7 +63,8 @@ struct PadIntoConv : OpRewritePattern<ir::ConvOp> {
       padding[d - first + spatial] += high;
     }
     b.replaceOpWithNewOp<ir::ConvOp>(op, pad.getOperand(), op.getFilter(), op.getStridesAttr(), op.getDilationsAttr(),
-                                     b.getDenseI64ArrayAttr(padding), op.getGroupsAttr(), op.getChannelsLastAttr());
+                                     b.getDenseI64ArrayAttr(padding), op.getGroupsAttr(), op.getChannelsLastAttr(),
+                                     op.getAccumulatorAttr());
     return success();
   }
 
@@ -181,7 +183,7 @@ struct ConvTransposeToConv : OpRewritePattern<ir::ConvTransposeOp> {
     Value filter = turn(b, loc, op.getFilter(), op.getGroups());
     SmallVector<int64_t> ones(spatial, 1);
     Value result = ir::ConvOp::create(b, loc, input, filter, b.getDenseI64ArrayAttr(ones), op.getDilationsAttr(),
-                                      b.getDenseI64ArrayAttr(padding), op.getGroupsAttr(), UnitAttr());
+                                      b.getDenseI64ArrayAttr(padding), op.getGroupsAttr(), UnitAttr(), TypeAttr());
     if (result.getType() != op.getType()) return failure();
     b.replaceOp(op, result);
     return success();

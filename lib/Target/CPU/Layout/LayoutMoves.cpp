@@ -240,7 +240,8 @@ struct AbsorbFlatten : OpRewritePattern<ir::MatmulOp> {
     }
     Value rhs = reshaped(b, loc, transposed(b, loc, reshaped(b, loc, op.getRhs(), split), order), weight);
     Value lhs = reshaped(b, loc, transpose.getOperand(), flat);
-    b.replaceOpWithNewOp<ir::MatmulOp>(op, lhs, rhs, /*transpose_lhs=*/false, op.getTransposeRhs());
+    b.replaceOpWithNewOp<ir::MatmulOp>(op, lhs, rhs, /*transpose_lhs=*/false, op.getTransposeRhs(),
+                                       op.getAccumulatorAttr());
     return success();
   }
 };
@@ -266,7 +267,7 @@ struct AbsorbMatrixTranspose : OpRewritePattern<ir::MatmulOp> {
     if (!lhs && !rhs) return failure();
     b.replaceOpWithNewOp<ir::MatmulOp>(op, lhs ? lhs : op.getLhs(), rhs ? rhs : op.getRhs(),
                                        op.getTransposeLhs() != static_cast<bool>(lhs),
-                                       op.getTransposeRhs() != static_cast<bool>(rhs));
+                                       op.getTransposeRhs() != static_cast<bool>(rhs), op.getAccumulatorAttr());
     return success();
   }
 };
@@ -306,7 +307,8 @@ struct SwapProduct : OpRewritePattern<ir::MatmulOp> {
   LogicalResult matchAndRewrite(ir::MatmulOp op, PatternRewriter &b) const override {
     auto transpose = op.getLhs().getDefiningOp<ir::TransposeOp>();
     if (!transpose || !swapsMatrix(transpose.getPermutation()) || op.getTransposeLhs()) return failure();
-    constexpr int64_t kFewestColumns = 8; // narrower rows leave most of a vector empty
+    if (op.getAccumulator()) return failure(); // the sides are of different types
+    constexpr int64_t kFewestColumns = 8;      // narrower rows leave most of a vector empty
     if (!isConstantMatrix(op.getRhs()) || tensorOf(transpose.getOperand()).getShape().back() < kFewestColumns ||
         !leadsToSwaps(op.getResult()))
       return failure();

@@ -105,7 +105,7 @@ private:
     SmallVector<int64_t> ones(spatial, 1);
     return ir::ConvOp::create(b, loc, input, filterOf(b, op, dims), b.getDenseI64ArrayAttr(ones),
                               b.getDenseI64ArrayAttr(dilations), b.getDenseI64ArrayAttr(low), op.getGroupsAttr(),
-                              b.getUnitAttr());
+                              b.getUnitAttr(), TypeAttr());
   }
 
   /// [C, O/groups, window...] to [O, C/groups, taps...], the phase's taps turned round.

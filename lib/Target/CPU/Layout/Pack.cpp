@@ -1,6 +1,7 @@
 // Lays the right sides of contractions out in panels; see Passes.td.
 #include "dialects/NN/Constants.h"
 #include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/Panels.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
@@ -73,9 +74,11 @@ private:
     if (op.getTransposeLhs() || !oneMatrix || type.getRank() > tensorOf(op.getLhs()).getRank() || !isInvariant(rhs) ||
         (!matrices && !canBePrepared(rhs)))
       return;
+    bool areBytes = op.getAccumulator().has_value();
     bool transposedMatrix = op.getTransposeRhs();
-    Value panels = shared(rhs, transposedMatrix, 1, [&](OpBuilder &b) {
-      return packed(b, op.getLoc(), reshaped(b, op.getLoc(), rhs, type.getShape().take_back(2)), transposedMatrix);
+    Value panels = shared(rhs, (areBytes ? 4 : 0) + transposedMatrix, 1, [&](OpBuilder &b) {
+      Value matrix = reshaped(b, op.getLoc(), rhs, type.getShape().take_back(2));
+      return packed(b, op.getLoc(), matrix, transposedMatrix, areBytes);
     });
     OpBuilder b(op);
     Value result =
@@ -89,6 +92,7 @@ private:
     RankedTensorType type = tensorOf(filter);
     int64_t groups = op.getGroups(), outputs = type.getDimSize(0);
     OpBuilder b(op);
+    if (op.getAccumulator()) return packBytes(op);
     if (groups > 1 && groups == outputs && type.getDimSize(1) == 1) {
       Value taps = shared(filter, 2, groups, [&](OpBuilder &b) {
         SmallVector<int64_t> permutation, shape(type.getShape().drop_front(2));
@@ -109,14 +113,31 @@ private:
                                              op.getPaddingAttr(), b.getI64IntegerAttr(groups)));
   }
 
+  void packBytes(ir::ConvOp op) {
+    ArrayRef<int64_t> filter = tensorOf(op.getFilter()).getShape(), window = filter.drop_front(2);
+    int64_t groups = op.getGroups(), run = kernel::runLength(filter[1] * groups, groups, window, op.getDilations());
+    // The padding could leave out no part of four bytes.
+    if (filter[1] % kernel::kInterleavedBytes) writePadding(op);
+    Value panels = shared(op.getFilter(), 8 + run, groups,
+                          [&](OpBuilder &b) { return packedByteFilter(b, op.getLoc(), op.getFilter(), groups, run); });
+    OpBuilder b(op);
+    replace(op, kernel::ConvPackedOp::create(b, op.getLoc(), op.getInput(), panels, b.getDenseI64ArrayAttr(window),
+                                             b.getI64IntegerAttr(filter[0]), op.getStridesAttr(), op.getDilationsAttr(),
+                                             op.getPaddingAttr(), op.getGroupsAttr()));
+  }
+
   // With one or two channels, a filter's gradient has rows enough for its register tiles only if they are of several
   // taps, which no padding tells apart: it is written out, for an input that small.
   void padInput(ir::ConvFilterGradOp op) {
     constexpr int64_t kFew = 2;
+    if (!op.getChannelsLast() || op.getGroups() != 1 || tensorOf(op.getInput()).getShape().back() > kFew) return;
+    if (llvm::all_of(op.getPadding(), [](int64_t size) { return size >= 0; })) writePadding(op);
+  }
+
+  /// Zeros around the input instead of the operation's own padding.
+  template <typename OpT> void writePadding(OpT op) {
     ArrayRef<int64_t> padding = op.getPadding(), shape = tensorOf(op.getInput()).getShape();
-    bool isPadded = llvm::any_of(padding, [](int64_t size) { return size != 0; });
-    if (!op.getChannelsLast() || op.getGroups() != 1 || shape.back() > kFew || !isPadded) return;
-    if (llvm::any_of(padding, [](int64_t size) { return size < 0; })) return;
+    if (llvm::all_of(padding, [](int64_t size) { return size == 0; })) return;
     OpBuilder b(op);
     auto scalar = RankedTensorType::get({}, tensorOf(op.getInput()).getElementType());
     Value zero = ir::ConstantOp::create(b, op.getLoc(), scalar, ir::makeSplat(scalar, 0));

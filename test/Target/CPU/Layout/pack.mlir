@@ -29,6 +29,43 @@ func.func @transposed_matrix(%x: tensor<5x2xf32>) -> tensor<5x3xf32> {
 
 // -----
 
+// Bytes lie in fours of a column; rows that are missing are zeros.
+// CHECK-LABEL: func.func @bytes
+// CHECK: nn.constant dense<"0x0103050702040608{{0+}}09000000F6000000{{0+}}"> : tensor<1x2x32x4xi8>
+// CHECK: kernel.matmul_packed %arg0, %{{.*}} {columns = 2 : i64} : tensor<3x5xui8>, tensor<1x2x32x4xi8>
+func.func @bytes(%x: tensor<3x5xui8>) -> tensor<3x2xi32> {
+  %w = nn.constant dense<[[1, 2], [3, 4], [5, 6], [7, 8], [9, -10]]> : tensor<5x2xi8>
+  %0 = nn.matmul %x, %w {accumulator = i32} : tensor<3x5xui8>, tensor<5x2xi8>
+  return %0 : tensor<3x2xi32>
+}
+
+// -----
+
+// Three channels of two neighbours are six bytes together, filled up to eight; no padding could cut them, so it is
+// written out.
+// CHECK-LABEL: func.func @byte_filter
+// CHECK: %[[P:.*]] = nn.pad constant %arg0, %{{.*}} low = [0, 0, 1, 0] high = [0, 0, 0, 0]
+// CHECK: kernel.conv_packed %[[P]], %{{.*}} {{{.*}}padding = array<i64: 0, 0, 0, 0>{{.*}}} : tensor<1x4x5x3xui8>, tensor<1x4x32x4xi8>
+func.func @byte_filter(%x: tensor<1x4x4x3xui8>) -> tensor<1x3x4x1xi32> {
+  %w = nn.constant dense<1> : tensor<1x3x2x2xi8>
+  %0 = nn.conv %x, %w {accumulator = i32, channels_last, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 1, 0, 0>} : tensor<1x4x4x3xui8>, tensor<1x3x2x2xi8>
+  return %0 : tensor<1x3x4x1xi32>
+}
+
+// -----
+
+// Four channels: the padding stays.
+// CHECK-LABEL: func.func @padded_byte_filter
+// CHECK-NOT: nn.pad
+// CHECK: kernel.conv_packed %arg0, %{{.*}} {{{.*}}padding = array<i64: 1, 1, 1, 1>{{.*}}} : tensor<1x4x4x4xui8>, tensor<1x9x32x4xi8>
+func.func @padded_byte_filter(%x: tensor<1x4x4x4xui8>) -> tensor<1x4x4x1xi32> {
+  %w = nn.constant dense<1> : tensor<1x4x3x3xi8>
+  %0 = nn.conv %x, %w {accumulator = i32, channels_last, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x4x4x4xui8>, tensor<1x4x3x3xi8>
+  return %0 : tensor<1x4x4x1xi32>
+}
+
+// -----
+
 // A splat stays one element.
 // CHECK-LABEL: func.func @splat
 // CHECK: nn.constant dense<5.000000e-01> : tensor<32x4096x32xf32>

@@ -35,7 +35,8 @@ private:
     auto result = cast<RankedTensorType>(op.getResult().getType());
     int64_t columns = result.getShape().back(), rows = 1;
     for (int64_t size : result.getShape().drop_back()) rows *= size;
-    return {rows, columns, cast<RankedTensorType>(op.getPanels().getType()).getDimSize(1)};
+    auto lhs = cast<RankedTensorType>(op.getLhs().getType());
+    return {rows, columns, lhs.getShape().back(), lhs.getElementType() != result.getElementType()};
   }
 };
 } // namespace

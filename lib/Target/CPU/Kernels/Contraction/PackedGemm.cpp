@@ -67,7 +67,7 @@ KernelPlan PackedGemm::plan(const Epilogue &epilogue) const {
   plan.scratchBytes = epilogue.stageBytes();
   int64_t groupColumns = std::min(cut.groupPanels * kPanelWidth, columns), rowsOfBlock = cut.blockRows;
   auto operandSteps = [&](unsigned operand) {
-    int64_t block = rowsOfBlock * depth, group = cut.groupPanels * kPanelWidth * depth, all = cut.groups * group;
+    int64_t block = rowsOfBlock * depth, group = cut.groupPanels * places().size(), all = cut.groups * group;
     return operand == 0 ? cut.steps(block, block, 0, rows * depth, block) : cut.steps(0, all, group, group, group);
   };
   SmallVector<TileStep> result =
@@ -80,7 +80,7 @@ KernelPlan PackedGemm::plan(const Epilogue &epilogue) const {
 void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Value panels, Type elementType) const {
   Cut cut(*this);
   Value leftFlat = k.flat(left), panelsFlat = k.flat(panels);
-  int64_t panelSize = depth * kPanelWidth;
+  int64_t step = places().interleave, panelSize = places().size();
 
   // One register tile: rows [first, first + tileRows), `vectors` vectors of columns from `column` on, of which
   // `validColumns` exist.
@@ -92,9 +92,9 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
     loop.leftRowStride = depth;
     loop.right = panelsFlat;
     loop.rightBase = panel;
-    for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
+    for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes * step);
     loop.elementType = elementType;
-    loop.count = k.index(depth);
+    loop.takeSteps(k.index(depth / step), areBytes, depth % step);
     SmallVector<int64_t> lanes = vectorLanes(std::min(validColumns, vectors * kLanes));
     SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, lanes));
     SmallVector<Value> columnValues, masks;
@@ -109,12 +109,12 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
   auto tile = [&](Value first, int64_t tileRows, Value panelIndex, int64_t tileColumns) {
     Value panelBase = k.mul(panelIndex, panelSize), columnBase = k.mul(panelIndex, kPanelWidth);
     int64_t vectors = llvm::divideCeil(tileColumns, kLanes);
-    int64_t step = std::min(chooseTileVectors(k.target, elementType, std::min(tileRows, rows)), vectors);
-    for (int64_t j = 0; j < vectors; j += step) {
-      int64_t count = std::min(step, vectors - j);
-      Value panel = k.add(panelBase, j / 2 * panelSize + j % 2 * kLanes);
+    int64_t width = std::min(chooseTileVectors(k.target, elementType, std::min(tileRows, rows)), vectors);
+    for (int64_t j = 0; j < vectors; j += width) {
+      int64_t count = std::min(width, vectors - j);
+      Value panel = k.add(panelBase, j / 2 * panelSize + j % 2 * kLanes * step);
       Value column = k.add(columnBase, j * kLanes);
-      forRowTiles(k, first, splitRows(tileRows, maxTileRows(k.target, elementType, count, depth)),
+      forRowTiles(k, first, splitRows(tileRows, maxTileRows(k.target, elementType, count, depth / step, areBytes)),
                   [&](Value row, int64_t registerRows) {
                     registerTile(row, registerRows, panel, column, count, tileColumns - j * kLanes);
                   });

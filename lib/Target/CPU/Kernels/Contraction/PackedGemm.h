@@ -1,6 +1,7 @@
 // The product of a row-major matrix and packed panels, cut into tiles of some rows times some panels.
 // For matmul_packed, and for convolutions that are matrix products.
 #pragma once
+#include "dialects/Kernel/Panels.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 
 namespace sprig {
@@ -14,9 +15,14 @@ constexpr int64_t kHalvedRows = 28;
 
 struct PackedGemm {
   int64_t rows, columns, depth;
+  bool areBytes = false; // ui8 times i8 in interleaved panels, in i32
+
+  kernel::PanelPlaces places() const {
+    return {depth, std::max<int64_t>(depth, 1), areBytes ? kernel::kInterleavedBytes : 1};
+  }
 
   KernelPlan plan(const Epilogue &epilogue) const;
-  /// left: [rows, depth], panels: [ceil(columns / 32), depth, 32], both of `elementType`.
+  /// left: [rows, depth], panels: as kernel.pack makes them; `elementType` is that of the sums.
   void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, mlir::Value panels,
             mlir::Type elementType) const;
 };

@@ -1,4 +1,5 @@
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -9,10 +10,12 @@ static int64_t registersPerVector(const CpuArch &target, Type elementType) {
   return std::max<int64_t>(1, bytes / target.vectorBytes);
 }
 
-int64_t sprig::maxTileRows(const CpuArch &target, Type elementType, int64_t vectors, int64_t rowStride) {
+int64_t sprig::maxTileRows(const CpuArch &target, Type elementType, int64_t vectors, int64_t rowStride, bool areBytes) {
   int64_t width = vectors * registersPerVector(target, elementType);
-  // One row of accumulators per row, one of the right side's values, one register for the left side's.
-  int64_t rows = (target.vectorRegisters - 1 - width) / width;
+  // One row of accumulators per row, one of the right side's values, one register for the left side's; both sides in
+  // two parts where bytes are multiplied as words.
+  int64_t parts = areBytes && !target.dotBytes ? 2 : 1;
+  int64_t rows = (target.vectorRegisters - parts - parts * width) / width;
   if (target.tileRows) return std::clamp<int64_t>(rows, 1, target.tileRows);
   // Rows a multiple of 4096 bytes apart fall into one set of a first-level cache, which has 8 or 12 ways.
   bool collide = rowStride > 0 && rowStride * storageBytes(elementType) % 4096 == 0;
@@ -50,8 +53,32 @@ Value sprig::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
 
 static int64_t lanesOf(Value vector) { return cast<VectorType>(vector.getType()).getDimSize(0); }
 
+// A step over bytes, of which the left side has `valid`.
+static SmallVector<Value> emitByteStep(KernelBuilder &k, const ContractionLoop &loop, Value step, int64_t valid,
+                                       ValueRange carried) {
+  DotProduct dot(k);
+  int64_t vectors = loop.rightOffsets.size(), rows = carried.size() / vectors;
+  Value right = k.add(loop.rightBase, k.mul(step, loop.rightStep));
+  Value left = k.add(loop.leftBase, k.mul(step, loop.leftStep));
+  SmallVector<DotProduct::Side> columns;
+  for (int64_t j = 0; j < vectors; ++j)
+    columns.push_back(dot.right(loop.right, k.add(right, loop.rightOffsets[j]), lanesOf(carried[j])));
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < rows; ++i) {
+    Value word = dot.word(loop.left, k.add(left, i * loop.leftRowStride), valid);
+    llvm::SmallDenseMap<int64_t, DotProduct::Side> byLanes;
+    for (int64_t j = 0; j < vectors; ++j) {
+      int64_t lanes = lanesOf(carried[j]);
+      if (!byLanes.count(lanes)) byLanes[lanes] = dot.left(word, lanes);
+      results.push_back(dot.accumulate(byLanes[lanes], columns[j], carried[i * vectors + j]));
+    }
+  }
+  return results;
+}
+
 // The multiply-adds of one step of k.
 static SmallVector<Value> emitStep(KernelBuilder &k, const ContractionLoop &loop, Value step, ValueRange carried) {
+  if (loop.areBytes) return emitByteStep(k, loop, step, kBytesOfStep, carried);
   int64_t vectors = loop.rightOffsets.size(), rows = carried.size() / vectors;
   Value right = k.add(loop.rightBase, k.mul(step, loop.rightStep));
   Value left = k.add(loop.leftBase, k.mul(step, loop.leftStep));
@@ -105,6 +132,10 @@ static SmallVector<Value> emitFetchingChain(KernelBuilder &k, const ContractionL
 }
 
 SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoop &loop, ValueRange accumulators) {
+  if (loop.areBytes) {
+    SmallVector<Value> sums = emitChain(k, loop, k.index(0), loop.count, accumulators);
+    return loop.tail ? emitByteStep(k, loop, loop.count, loop.tail, sums) : sums;
+  }
   std::optional<int64_t> count = getConstantIntValue(OpFoldResult(loop.count));
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
   if (loop.fetch && count && *count <= kLongestChain) return emitFetchingChain(k, loop, *count, accumulators);

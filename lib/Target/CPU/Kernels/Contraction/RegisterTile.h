@@ -1,14 +1,16 @@
 // The inner loop of every contraction: a tile of accumulators in registers, one SSA value of kLanes columns each.
 // For the matmul and convolution emitters, which decide where rows and columns lie.
 #pragma once
+#include "dialects/Kernel/Panels.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include <optional>
 
 namespace sprig {
 
 /// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill and whose rows,
-/// `rowStride` elements apart, do not push each other out of the cache; at least 1.
-int64_t maxTileRows(const CpuArch &target, mlir::Type elementType, int64_t vectors, int64_t rowStride);
+/// `rowStride` elements apart (or four bytes), do not push each other out of the cache; at least 1.
+int64_t maxTileRows(const CpuArch &target, mlir::Type elementType, int64_t vectors, int64_t rowStride,
+                    bool areBytes = false);
 
 /// How many vectors of columns to take at once when there are `rows` rows in all: few rows need more columns to hide
 /// the latency of a multiply-add and to use the memory's bandwidth. A power of two, at most 8 (four panels).
@@ -23,6 +25,9 @@ struct EpilogueFetch {
   int64_t rowStride = 0, columns = 0;
 };
 
+/// Bytes of the left side that one step of a loop over bytes takes, and rows of the right side that lie side by side.
+inline constexpr int64_t kBytesOfStep = kernel::kInterleavedBytes;
+
 /// The operands of one loop over k. Element (i, k) of the left side is at left[leftBase + i * leftRowStride + k *
 /// leftStep]; the columns of the right side for vector j, as many as its accumulators have lanes, at right[rightBase +
 /// rightOffsets[j] + k * rightStep].
@@ -34,7 +39,17 @@ struct ContractionLoop {
   int64_t rightStep = kPanelWidth;
   llvm::SmallVector<mlir::Value> rightMasks; // empty: all lanes of every vector
   mlir::Type elementType;
-  mlir::Value count;                  // steps of k
+  mlir::Value count; // steps of k
+  /// The left side is ui8, the right side i8, sums are i32. A step takes kBytesOfStep of both; leftStep and rightStep
+  /// are still those of one step. After the last, `tail` more elements, fewer than a step's.
+  bool areBytes = false;
+  int64_t tail = 0;
+  void takeSteps(mlir::Value steps, bool ofBytes, int64_t rest) {
+    count = steps;
+    areBytes = ofBytes;
+    tail = rest;
+    if (ofBytes) leftStep = kBytesOfStep, rightStep = kPanelWidth * kBytesOfStep;
+  }
   std::optional<EpilogueFetch> fetch; // left out where the chain is cut in parts, which hide the misses
 };
 

@@ -15,22 +15,28 @@ namespace {
 struct Convolution {
   ConvGeometry geometry;
   int64_t groups, groupInputs, groupOutputs;
-  bool sampleRows;     // rows of register tiles are samples; else neighbours in width
-  int64_t panels;      // of a group
-  int64_t tilePanels;  // panels of a tile, of one group
-  int64_t panelTiles;  // tiles that a group's panels make
-  int64_t blockHeight; // height of a tile when rows lie in width
+  bool areBytes;              // ui8 times i8 in interleaved panels, in i32
+  kernel::PanelPlaces places; // in a panel
+  bool sampleRows;            // rows of register tiles are samples; else neighbours in width
+  int64_t panels;             // of a group
+  int64_t tilePanels;         // panels of a tile, of one group
+  int64_t panelTiles;         // tiles that a group's panels make
+  int64_t blockHeight;        // height of a tile when rows lie in width
   int64_t heightBlocks;
   int64_t blockSamples; // samples of a tile when rows are samples
   int64_t sampleBlocks;
 
   explicit Convolution(kernel::ConvPackedOp op) {
     auto result = cast<RankedTensorType>(op.getResult().getType());
-    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result, op.getWindow(),
-                                 op.getStrides(), op.getDilations(), op.getPadding());
+    auto input = cast<RankedTensorType>(op.getInput().getType());
+    geometry = ConvGeometry::get(input, result, op.getWindow(), op.getStrides(), op.getDilations(), op.getPadding());
     groups = op.getGroups();
     groupInputs = geometry.inputChannels / groups;
     groupOutputs = result.getShape().back() / groups;
+    areBytes = input.getElementType() != result.getElementType();
+    int64_t run = kernel::runLength(geometry.inputChannels, groups, op.getWindow(), op.getDilations());
+    places = {geometry.taps() * groupInputs, std::max<int64_t>(areBytes ? run : depth(), 1),
+              areBytes ? kernel::kInterleavedBytes : 1};
     panels = llvm::divideCeil(groupOutputs, kPanelWidth);
     // Narrow results of many samples have more samples than neighbours.
     sampleRows = geometry.out[2] < 7 && geometry.batch > geometry.out[2];
@@ -54,7 +60,7 @@ struct Convolution {
   }
 
   bool isGemm() const { return groups == 1 && geometry.isPointwise(); }
-  PackedGemm gemm() const { return {geometry.batch * geometry.positions(), groupOutputs, groupInputs}; }
+  PackedGemm gemm() const { return {geometry.batch * geometry.positions(), groupOutputs, groupInputs, areBytes}; }
   int64_t depth() const { return geometry.taps() * groupInputs; }
   bool hasSmallPanels() const { return depth() * panels * kPanelWidth <= kSmallPanels; }
   /// Consecutive tiles share rows where the panels stay in the cache anyway, so that a thread that has a range of tiles
@@ -87,7 +93,7 @@ struct Convolution {
                       sampleRows ? samples(sample) : geometry.resultSteps(blockHeight, channels));
   }
   SmallVector<TileStep> panelSteps() const {
-    int64_t size = depth() * kPanelWidth, group = panels * size, tile = tilePanels * size;
+    int64_t size = places.size(), group = panels * size, tile = tilePanels * size;
     SmallVector<TileStep> steps(space().size(), {0, 0, rowsOutermost() ? group : tile});
     steps[0] = {group, 0, group};
     steps[rowsOutermost() ? steps.size() - 1 : 1] = {tile, 0, tile};
@@ -142,7 +148,7 @@ private:
     Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
     forColumns(g.out[2], [&](int64_t firstVector, int64_t vectors) {
       k.loop(begin, end, 1, [&](Value height) {
-        forWidthTiles(k, g, at[0], at[1], height, maxTileRows(k.target, elementType, vectors, g.rowStride(false)),
+        forWidthTiles(k, g, at[0], at[1], height, mostRows(vectors, /*samples=*/false),
                       [&](const ConvTile &tile) { emitTile(tile, firstVector, vectors); });
       });
     });
@@ -155,13 +161,17 @@ private:
     k.ifLast(at[0], conv.sampleBlocks, lastSamples != conv.blockSamples, [&](bool last) {
       int64_t samples = last ? lastSamples : conv.blockSamples;
       forColumns(samples, [&](int64_t firstVector, int64_t vectors) {
-        forRowTiles(k, begin, splitRows(samples, maxTileRows(k.target, elementType, vectors, g.rowStride(true))),
-                    [&](Value sample, int64_t rows) {
-                      ConvTile tile{ConvTile::Rows::Samples, sample, at[1], at[2], at[3], 0, rows};
-                      emitTile(tile, firstVector, vectors);
-                    });
+        forRowTiles(k, begin, splitRows(samples, mostRows(vectors, /*samples=*/true)), [&](Value sample, int64_t rows) {
+          ConvTile tile{ConvTile::Rows::Samples, sample, at[1], at[2], at[3], 0, rows};
+          emitTile(tile, firstVector, vectors);
+        });
       });
     });
+  }
+
+  int64_t mostRows(int64_t vectors, bool samples) const {
+    int64_t stride = g.rowStride(samples) / conv.places.interleave;
+    return maxTileRows(k.target, elementType, vectors, stride, conv.areBytes);
   }
 
   /// The columns of the tile in steps of what a register tile with that many rows takes.
@@ -172,9 +182,9 @@ private:
   }
 
   void emitTile(const ConvTile &tile, int64_t firstVector, int64_t vectors) {
-    int64_t panelSize = conv.depth() * kPanelWidth;
+    int64_t panelSize = conv.places.size(), step = conv.places.interleave;
     Value panel = k.add(k.mul(group, conv.panels), k.mul(panelTile, conv.tilePanels));
-    Value panelBase = k.add(k.mul(panel, panelSize), firstVector / 2 * panelSize + firstVector % 2 * kLanes);
+    Value panelBase = k.add(k.mul(panel, panelSize), firstVector / 2 * panelSize + firstVector % 2 * kLanes * step);
     Value firstChannel = k.mul(group, conv.groupInputs);
     bool merge = conv.groups == 1 && g.dilation[2] == 1;
 
@@ -188,11 +198,18 @@ private:
                    loop.leftBase = k.add(position, firstChannel);
                    loop.leftRowStride = rowStride;
                    loop.right = panels;
-                   loop.rightBase = k.add(panelBase, k.mul(tap, conv.groupInputs * kPanelWidth));
                    for (int64_t j = 0; j < vectors; ++j)
-                     loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
+                     loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes * step);
                    loop.elementType = elementType;
-                   loop.count = k.mul(taps, conv.groupInputs);
+                   if (conv.groupInputs % step == 0) {
+                     int64_t perTap = conv.groupInputs / step;
+                     loop.rightBase = k.add(panelBase, k.mul(tap, perTap * kPanelWidth * step));
+                     loop.takeSteps(k.mul(taps, perTap), conv.areBytes, 0);
+                   } else { // no padding: whole runs
+                     int64_t run = conv.places.run, rowsOfRun = conv.places.runRows() * kPanelWidth * step;
+                     loop.rightBase = k.add(panelBase, k.mul(k.div(tap, run / conv.groupInputs), rowsOfRun));
+                     loop.takeSteps(k.index(run / step), conv.areBytes, run % step);
+                   }
                    return emitContraction(k, loop, carried);
                  });
 

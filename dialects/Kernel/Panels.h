@@ -1,0 +1,34 @@
+// How the right side of a product lies in panels: of numbers, a row after the other; of bytes, four rows side by side,
+// as instructions want them that add up four products at once. One layout for all instruction sets.
+#pragma once
+#include "dialects/NN/SumOrder.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace sprig::kernel {
+
+/// Rows of a panel of bytes that lie side by side.
+inline constexpr int64_t kInterleavedBytes = 4;
+
+/// Elements of a channels-last input that lie side by side and that a convolution's window takes together.
+inline int64_t runLength(int64_t channels, int64_t groups, llvm::ArrayRef<int64_t> window,
+                         llvm::ArrayRef<int64_t> dilations) {
+  return groups == 1 && dilations.back() == 1 ? window.back() * channels : channels / groups;
+}
+
+/// Where rows and columns lie in a panel of `depth` rows, which come in runs, each filled up to whole interleaved rows.
+struct PanelPlaces {
+  int64_t depth, run, interleave = 1;
+
+  int64_t runRows() const { return llvm::divideCeil(run, interleave); }
+  /// The panel's second dimension.
+  int64_t rows() const { return depth / run * runRows(); }
+  /// Its elements.
+  int64_t size() const { return rows() * kPanelWidth * interleave; }
+  int64_t at(int64_t k, int64_t column) const {
+    int64_t inRun = k % run, row = k / run * runRows() + inRun / interleave;
+    return (row * kPanelWidth + column) * interleave + inRun % interleave;
+  }
+};
+
+} // namespace sprig::kernel

@@ -1,0 +1,167 @@
+// Quantisation and products of quantised tensors: scalar bodies, costs, decompositions.
+#include "dialects/NN/NNQuantized.h"
+#include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/ScalarBuilder.h"
+#include "dialects/NN/VjpExpression.h"
+
+using namespace mlir;
+
+namespace sprig::ir {
+
+static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// An integer in storage form as an i32.
+static Value inWord(ScalarBuilder &s, Value x, Type element) {
+  Type i32 = s.b.getI32Type();
+  if (element.isInteger(32)) return x;
+  return element.isUnsignedInteger() ? s.to<arith::ExtUIOp>(x, i32) : s.to<arith::ExtSIOp>(x, i32);
+}
+
+// Comparisons by selects are single instructions, and send NaN to the lowest number.
+Value QuantizeOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  auto type = cast<IntegerType>(tensorOf(getResult()).getElementType());
+  Value zero = s.to<arith::SIToFPOp>(inWord(s, args[2], type), ScalarBuilder::elementOf(args[0]));
+  Value v = s.add(math::RoundEvenOp::create(b, loc, s.div(args[0], args[1])), zero);
+  double span = double(uint64_t(1) << type.getWidth()), low = type.isUnsigned() ? 0 : -span / 2;
+  v = s.select(s.gt(v, low), v, s.f(v, low));
+  v = s.select(s.lt(v, low + span - 1), v, s.f(v, low + span - 1));
+  return s.to<arith::TruncIOp>(s.to<arith::FPToSIOp>(v, b.getI32Type()), b.getIntegerType(type.getWidth()));
+}
+
+Value DequantizeOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
+  ScalarBuilder s(b, loc);
+  Type element = tensorOf(getOperand()).getElementType();
+  Value difference = s.subi(inWord(s, args[0], element), inWord(s, args[2], element));
+  return s.mul(s.to<arith::SIToFPOp>(difference, ScalarBuilder::elementOf(args[1])), args[1]);
+}
+
+// Of the scale alone: integers have no gradient.
+LogicalResult DequantizeOp::buildVjp(VjpBuilder &vjp) {
+  if (!vjp.needs(1)) return success();
+  VjpExpression e(vjp);
+  Type i32 = e.b.getI32Type();
+  Value difference = e.sub(e.cast(getOperand(), i32), e.cast(getZero(), i32));
+  Value numbers = e.cast(difference, tensorOf(getScale()).getElementType());
+  vjp.give(1, e.unbroadcast(e.mul(e.g(), numbers), getScale().getType()));
+  return success();
+}
+
+int64_t MatmulIntegerOp::getFlops() { return 2 * getType().getNumElements() * tensorOf(getLhs()).getShape().back(); }
+int64_t ConvIntegerOp::getFlops() {
+  int64_t taps = 1;
+  for (int64_t size : tensorOf(getFilter()).getShape().drop_front()) taps *= size;
+  return 2 * getType().getNumElements() * taps;
+}
+
+/// The elements of a constant of bytes as numbers; nothing of other values.
+static std::optional<SmallVector<int>> bytesOf(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  std::string reason;
+  if (!constant || !isReadableConstant(constant.getValue(), reason)) return std::nullopt;
+  bool isUnsigned = tensorOf(value).getElementType().isUnsignedInteger();
+  SmallVector<int> numbers;
+  for (char byte : ConstantView(constant.getValue()).expanded())
+    numbers.push_back(isUnsigned ? int(uint8_t(byte)) : int(int8_t(byte)));
+  return numbers;
+}
+
+/// weight - zero as i8, where both are constants and all differences fit. `perPlace` elements in a row share a zero
+/// point of `places`, which repeat.
+static Value centredConstant(Expression &e, Value weight, Value zero, int64_t perPlace, int64_t places) {
+  auto numbers = bytesOf(weight), zeros = bytesOf(zero);
+  if (!numbers || !zeros) return {};
+  std::vector<char> bytes;
+  bytes.reserve(numbers->size());
+  for (auto [i, number] : llvm::enumerate(*numbers)) {
+    int place = zeros->size() == 1 ? 0 : int(int64_t(i) / perPlace % places), difference = number - (*zeros)[place];
+    if (difference < -128 || difference > 127) return {};
+    bytes.push_back(char(difference));
+  }
+  auto type = RankedTensorType::get(tensorOf(weight).getShape(), e.b.getI8Type());
+  return ConstantOp::create(e.b, e.loc, type, makeConstant(type, std::move(bytes)));
+}
+
+/// Bytes as unsigned ones, and their zero point in 32 bits: signed ones are moved up by half their range.
+static std::pair<Value, Value> asUnsigned(Expression &e, Value x, Value zero) {
+  Value wide = e.cast(zero, e.b.getI32Type());
+  if (tensorOf(x).getElementType().isUnsignedInteger()) return {x, wide};
+  Value moved = e.cast(x, e.b.getIntegerType(8, /*isSigned=*/false));
+  return {e.binary<XorOp>(moved, e.splat(moved, 128)), e.add(wide, e.splat(wide, 128))};
+}
+
+static bool isZero(Value zero) {
+  auto numbers = bytesOf(zero);
+  return numbers && llvm::all_of(*numbers, [](int number) { return number == 0; });
+}
+
+/// x - zero in 32 bits.
+static Value centred(Expression &e, Value x, Value zero) {
+  Value wide = e.cast(x, e.b.getI32Type());
+  return isZero(zero) ? wide : e.sub(wide, e.cast(zero, e.b.getI32Type()));
+}
+
+// Of a constant right side, sum (x - a)(w - b) is sum x w' - a sum w', with w' = w - b once and for all: the sums of
+// its columns are constants too, and the product is one of ui8 and i8. In integers that wrap, all of these are equal.
+FailureOr<SmallVector<Value>> MatmulIntegerOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  RankedTensorType type = tensorOf(getRhs());
+  bool transposed = getTransposeRhs();
+  int64_t depth = type.getShape()[transposed ? 1 : 0], columns = type.getShape()[transposed ? 0 : 1];
+  Value weight;
+  if (type.getRank() == 2) weight = centredConstant(e, getRhs(), getRhsZero(), transposed ? depth : 1, columns);
+  if (!weight) {
+    Value product = MatmulOp::create(b, getLoc(), centred(e, getLhs(), getLhsZero()),
+                                     centred(e, getRhs(), getRhsZero()), /*transpose_lhs=*/false, transposed);
+    return SmallVector<Value>{product};
+  }
+  auto [x, zero] = asUnsigned(e, getLhs(), getLhsZero());
+  Value product =
+      MatmulOp::create(b, getLoc(), x, weight, /*transpose_lhs=*/false, transposed, TypeAttr::get(b.getI32Type()));
+  if (x == getLhs() && isZero(getLhsZero())) return SmallVector<Value>{product};
+  Value sums = e.reduce(ReduceKind::sum, e.cast(weight, b.getI32Type()), {transposed ? 1 : 0}, /*keepDims=*/false);
+  return SmallVector<Value>{e.sub(product, e.mul(zero, sums))};
+}
+
+// As above; the padding, which counts as the zero point, is written out where that is not 0. Filters of one channel
+// each have no use for products that are added up in fours: their sums are exact in f32.
+FailureOr<SmallVector<Value>> ConvIntegerOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  RankedTensorType input = tensorOf(getInput()), filter = tensorOf(getFilter());
+  int64_t taps = 1, outputs = filter.getDimSize(0), spatial = filter.getRank() - 2;
+  for (int64_t size : filter.getShape().drop_front()) taps *= size;
+  auto convolve = [&](Value x, Value w, DenseI64ArrayAttr padding, TypeAttr accumulator) -> Value {
+    return ConvOp::create(b, getLoc(), x, w, getStridesAttr(), getDilationsAttr(), padding, getGroupsAttr(), UnitAttr(),
+                          accumulator);
+  };
+  constexpr int64_t kExactTaps = (1 << 24) / (255 * 255);
+  Type i32 = b.getI32Type();
+  bool isDepthwise = filter.getDimSize(1) == 1 && getGroups() > 1 && taps <= kExactTaps;
+  Value weight = isDepthwise ? Value() : centredConstant(e, getFilter(), getFilterZero(), taps, outputs);
+  if (!weight) {
+    Value x = centred(e, getInput(), getInputZero()), w = centred(e, getFilter(), getFilterZero());
+    if (!isDepthwise) return SmallVector<Value>{convolve(x, w, getPaddingAttr(), {})};
+    Type f32 = b.getF32Type();
+    return SmallVector<Value>{e.cast(convolve(e.cast(x, f32), e.cast(w, f32), getPaddingAttr(), {}), i32)};
+  }
+  auto [x, zero] = asUnsigned(e, getInput(), getInputZero());
+  TypeAttr accumulator = TypeAttr::get(i32);
+  if (x == getInput() && isZero(getInputZero()))
+    return SmallVector<Value>{convolve(x, weight, getPaddingAttr(), accumulator)};
+  ArrayRef<int64_t> padding = getPadding();
+  if (llvm::any_of(padding, [](int64_t size) { return size != 0; })) {
+    SmallVector<int64_t> low{0, 0}, high{0, 0};
+    llvm::append_range(low, padding.take_front(spatial));
+    llvm::append_range(high, padding.drop_front(spatial));
+    Value value = e.reshape(e.cast(zero, tensorOf(x).getElementType()), {});
+    x = PadOp::create(b, getLoc(), PadMode::constant, x, value, low, high);
+  }
+  Value product = convolve(x, weight, b.getDenseI64ArrayAttr(SmallVector<int64_t>(2 * spatial, 0)), accumulator);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(1, filter.getRank())),
+                       perChannel(input.getRank() - 1, 1);
+  perChannel[0] = outputs;
+  Value sums = e.reduce(ReduceKind::sum, e.cast(weight, i32), axes, /*keepDims=*/false);
+  return SmallVector<Value>{e.sub(product, e.mul(e.reshape(zero, {}), e.reshape(sums, perChannel)))};
+}
+
+} // namespace sprig::ir

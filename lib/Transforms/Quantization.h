@@ -1,0 +1,21 @@
+// Rewrites around nn.quantize and nn.dequantize, for the pass integer-products.
+#pragma once
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNQuantized.h"
+#include <optional>
+#include <vector>
+
+namespace sprig::quantization {
+
+/// The elements of a constant as numbers; nothing of other values.
+std::optional<std::vector<double>> numbersOf(mlir::Value value);
+
+/// A rescaled product of integers plus a bias that is quantised with the same scales: the bias is added to the
+/// integers.
+void addBiasAsInteger(ir::AddOp add);
+
+/// What leads to a quantisation is computed on integers where it only moves elements or takes maxima; else the scale
+/// goes back into constants, and the quantisation has none.
+void simplifyQuantize(ir::QuantizeOp quantize);
+
+} // namespace sprig::quantization

@@ -1,0 +1,57 @@
+// The widen-products pass: products of bytes that a target has no kernel for, on operands of 32 bits.
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/ExpressionBuilder.h"
+#include "lib/Target/Registry.h"
+#include "lib/Transforms/Passes.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_WIDENPRODUCTS
+#include "lib/Transforms/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+
+static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
+
+/// ui8 times a constant of i8, in the function itself: a region's products belong to the kernel of its loop.
+static bool isOfBytes(Operation *op) {
+  Value left = op->getOperand(0), right = op->getOperand(1);
+  auto constant = right.getDefiningOp<ir::ConstantOp>();
+  std::string reason;
+  return isa<func::FuncOp>(op->getParentOp()) && elementOf(left).isUnsignedInteger(8) &&
+         elementOf(right).isSignlessInteger(8) && constant && ir::isReadableConstant(constant.getValue(), reason);
+}
+
+template <typename OpT> static void widen(OpT op) {
+  OpBuilder b(op);
+  ir::Expression e(b, op.getLoc());
+  for (OpOperand &operand : op->getOpOperands()) operand.set(e.cast(operand.get(), *op.getAccumulator()));
+  op.removeAccumulatorAttr();
+}
+
+namespace {
+struct WidenProductsPass : sprig::impl::WidenProductsBase<WidenProductsPass> {
+  using WidenProductsBase::WidenProductsBase;
+
+  void runOnOperation() override {
+    auto device = targetByKind(target);
+    if (!device) {
+      getOperation().emitError(llvm::toString(device.takeError()));
+      return signalPassFailure();
+    }
+    bool takesBytes = (*device)->takesByteProducts();
+    getOperation().walk([&](Operation *op) {
+      if (takesBytes && op->getNumOperands() == 2 && isOfBytes(op)) {
+        auto matmul = dyn_cast<ir::MatmulOp>(op);
+        if (!matmul || (!matmul.getTransposeLhs() && isMatrix(matmul.getRhs()))) return;
+      }
+      if (auto matmul = dyn_cast<ir::MatmulOp>(op); matmul && matmul.getAccumulator()) widen(matmul);
+      if (auto conv = dyn_cast<ir::ConvOp>(op); conv && conv.getAccumulator()) widen(conv);
+    });
+  }
+
+private:
+  static bool isMatrix(Value value) { return cast<RankedTensorType>(value.getType()).getRank() == 2; }
+};
+} // namespace

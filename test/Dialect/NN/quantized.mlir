@@ -1,0 +1,96 @@
+// RUN: %sprig-opt %s --verify-roundtrip --split-input-file | FileCheck %s
+// RUN: %sprig-opt %s --split-input-file --sprig-decompose --sprig-fold-constants --canonicalize | FileCheck %s --check-prefix=DECOMPOSED
+
+// CHECK-LABEL: func.func @quantize(
+// CHECK: nn.quantize %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<f32>, tensor<ui8>
+// CHECK: nn.dequantize %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x8xui8>, tensor<4x1xf16>, tensor<4x1xui8>
+func.func @quantize(%x: tensor<4x8xf32>, %s: tensor<f32>, %z: tensor<ui8>, %t: tensor<4x1xf16>, %y: tensor<4x1xui8>) -> tensor<4x8xf16> {
+  %q = nn.quantize %x, %s, %z : tensor<4x8xf32>, tensor<f32>, tensor<ui8>
+  %r = nn.dequantize %q, %t, %y : tensor<4x8xui8>, tensor<4x1xf16>, tensor<4x1xui8>
+  return %r : tensor<4x8xf16>
+}
+
+// -----
+
+// Two matrices that are computed: products of 32-bit integers.
+// CHECK-LABEL: func.func @computed(
+// CHECK: nn.matmul_integer %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {transpose_rhs}
+// DECOMPOSED-LABEL: func.func @computed(
+// DECOMPOSED: nn.matmul {{.*}} {transpose_rhs} : tensor<2x16xi32>, tensor<4x16xi32>
+func.func @computed(%x: tensor<2x16xui8>, %w: tensor<4x16xi8>, %a: tensor<2x1xui8>, %b: tensor<4x1xi8>) -> tensor<2x4xi32> {
+  %r = nn.matmul_integer %x, %w, %a, %b {transpose_rhs} : tensor<2x16xui8>, tensor<4x16xi8>, tensor<2x1xui8>, tensor<4x1xi8>
+  return %r : tensor<2x4xi32>
+}
+
+// -----
+
+// A constant: its zero point is taken off once and for all, and what the other side's adds is a constant per column.
+// DECOMPOSED-LABEL: func.func @constant(
+// DECOMPOSED-DAG: %[[W:.*]] = nn.constant dense<{{\[\[}}0, -1], [-128, 127]]> : tensor<2x2xi8>
+// DECOMPOSED-DAG: %[[C:.*]] = nn.constant dense<[-896, 882]> : tensor<2xi32>
+// DECOMPOSED: %[[P:.*]] = nn.matmul %{{.*}}, %[[W]] {accumulator = i32} : tensor<3x2xui8>, tensor<2x2xi8>
+// DECOMPOSED: nn.sub %[[P]], %[[C]]
+func.func @constant(%x: tensor<3x2xui8>) -> tensor<3x2xi32> {
+  %w = nn.constant dense<[[128, 127], [0, 255]]> : tensor<2x2xui8>
+  %a = nn.constant dense<7> : tensor<ui8>
+  %b = nn.constant dense<128> : tensor<ui8>
+  %r = nn.matmul_integer %x, %w, %a, %b : tensor<3x2xui8>, tensor<2x2xui8>, tensor<ui8>, tensor<ui8>
+  return %r : tensor<3x2xi32>
+}
+
+// -----
+
+// Signed bytes on the left are moved up by 128.
+// DECOMPOSED-LABEL: func.func @signed(
+// DECOMPOSED: %[[X:.*]] = nn.cast %arg0 : tensor<3x2xi8> to tensor<3x2xui8>
+// DECOMPOSED: %[[U:.*]] = nn.xor %[[X]], %{{.*}} : tensor<3x2xui8>, tensor<ui8>
+// DECOMPOSED: nn.matmul %[[U]], %{{.*}} {accumulator = i32}
+// DECOMPOSED: nn.sub
+func.func @signed(%x: tensor<3x2xi8>) -> tensor<3x1xi32> {
+  %w = nn.constant dense<[[1], [-2]]> : tensor<2x1xi8>
+  %z = nn.constant dense<0> : tensor<i8>
+  %r = nn.matmul_integer %x, %w, %z, %z : tensor<3x2xi8>, tensor<2x1xi8>, tensor<i8>, tensor<i8>
+  return %r : tensor<3x1xi32>
+}
+
+// -----
+
+// A filter less its zero points does not fit into bytes: 32 bits.
+// DECOMPOSED-LABEL: func.func @wide(
+// DECOMPOSED: nn.conv {{.*}} : tensor<1x1x4x4xi32>, tensor<2x1x1x2xi32>
+func.func @wide(%x: tensor<1x1x4x4xui8>) -> tensor<1x2x4x3xi32> {
+  %w = nn.constant dense<[[[[127, -128]]], [[[3, 4]]]]> : tensor<2x1x1x2xi8>
+  %a = nn.constant dense<0> : tensor<ui8>
+  %b = nn.constant dense<1> : tensor<i8>
+  %r = nn.conv_integer %x, %w, %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x1x4x4xui8>, tensor<2x1x1x2xi8>, tensor<ui8>, tensor<i8>
+  return %r : tensor<1x2x4x3xi32>
+}
+
+// -----
+
+// The padding counts as the zero point.
+// DECOMPOSED-LABEL: func.func @padded(
+// DECOMPOSED-DAG: %[[Z:.*]] = nn.constant dense<9> : tensor<ui8>
+// DECOMPOSED: nn.pad constant %arg0, %[[Z]]
+// DECOMPOSED: nn.conv {{.*}} {accumulator = i32, {{.*}}padding = array<i64: 0, 0, 0, 0>
+// DECOMPOSED: nn.sub
+func.func @padded(%x: tensor<1x2x4x4xui8>, %unused: tensor<1xi8>) -> tensor<1x2x4x4xi32> {
+  %w = nn.constant dense<[[[[1, 2, 3], [4, 5, 6], [7, 8, 9]], [[1, 2, 3], [4, 5, 6], [7, 8, 9]]], [[[1, 2, 3], [4, 5, 6], [7, 8, 9]], [[1, 2, 3], [4, 5, 6], [7, 8, 8]]]]> : tensor<2x2x3x3xi8>
+  %a = nn.constant dense<9> : tensor<ui8>
+  %b = nn.constant dense<0> : tensor<i8>
+  %r = nn.conv_integer %x, %w, %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x2x4x4xui8>, tensor<2x2x3x3xi8>, tensor<ui8>, tensor<i8>
+  return %r : tensor<1x2x4x4xi32>
+}
+
+// -----
+
+// Filters of one channel: exact sums in f32.
+// DECOMPOSED-LABEL: func.func @depthwise(
+// DECOMPOSED: %[[Y:.*]] = nn.conv {{.*}} : tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>
+// DECOMPOSED: nn.cast %[[Y]] : tensor<1x2x4x4xf32> to tensor<1x2x4x4xi32>
+func.func @depthwise(%x: tensor<1x2x4x4xui8>, %a: tensor<ui8>) -> tensor<1x2x4x4xi32> {
+  %w = nn.constant dense<[[[[3]]], [[[-4]]]]> : tensor<2x1x1x1xi8>
+  %b = nn.constant dense<0> : tensor<i8>
+  %r = nn.conv_integer %x, %w, %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, groups = 2 : i64} : tensor<1x2x4x4xui8>, tensor<2x1x1x1xi8>, tensor<ui8>, tensor<i8>
+  return %r : tensor<1x2x4x4xi32>
+}

@@ -1,0 +1,27 @@
+// Products of bytes: one instruction for four of them, or two on words where a processor has none for bytes.
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v4-vnni | FileCheck %s --check-prefixes=CHECK,DOT512
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v4 | FileCheck %s --check-prefixes=CHECK,WORDS,WORDS512
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v3-vnni | FileCheck %s --check-prefixes=CHECK,DOT256
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v3 | FileCheck %s --check-prefixes=CHECK,WORDS,WORDS256
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v2 | FileCheck %s --check-prefixes=CHECK,WORDS,WORDS128
+
+// Two rows of 19 bytes: four steps of four bytes, and one of three, which are read byte by byte.
+// CHECK-LABEL: func.func @kernel_0(
+// CHECK: scf.for
+// CHECK: %[[FOUR:.*]] = vector.load %{{.*}} : memref<{{.*}}xi8>, vector<4xi8>
+// CHECK: vector.bitcast %[[FOUR]] : vector<4xi8> to vector<1xi32>
+// DOT512: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"({{.*}}) : (vector<16xi32>, vector<64xi8>, vector<64xi8>) -> vector<16xi32>
+// DOT256-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.256"({{.*}}) : (vector<8xi32>, vector<32xi8>, vector<32xi8>) -> vector<8xi32>
+// WORDS: arith.shrui {{.*}} : vector<32xi16>
+// WORDS512-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.pmaddw.d.512"
+// WORDS256-COUNT-4: llvm.call_intrinsic "llvm.x86.avx2.pmadd.wd"
+// WORDS128-COUNT-8: llvm.call_intrinsic "llvm.x86.sse2.pmadd.wd"
+// CHECK: scf.yield
+// CHECK-COUNT-3: memref.load %{{.*}} : memref<{{.*}}xi8>
+func.func @product(%x: tensor<2x19xui8>, %w: tensor<1x5x32x4xi8>) -> tensor<2x16xi32> {
+  %0 = kernel.dispatch "product" (%a = %x : tensor<2x19xui8>, %b = %w : tensor<1x5x32x4xi8>) -> tensor<2x16xi32> {
+    %1 = kernel.matmul_packed %a, %b {columns = 16 : i64} : tensor<2x19xui8>, tensor<1x5x32x4xi8>
+    kernel.yield %1 : tensor<2x16xi32>
+  }
+  return %0 : tensor<2x16xi32>
+}

@@ -1,0 +1,137 @@
+// What lies between dequantisation and quantisation, on integers.
+// RUN: %sprig-opt %s --split-input-file --sprig-integer-products --sprig-fold-constants=keep-quantized --canonicalize --cse | FileCheck %s
+// RUN: %sprig-opt %s --split-input-file --sprig-integer-products -remark-format=emitRemark --remarks-filter=fuse -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// The scales of both sides are one factor for each output, which takes the result's scale in; a bias of the sums' scale
+// is added to the sums; the activation is the quantisation's lower end.
+// CHECK-LABEL: func.func @conv(
+// CHECK-DAG: %[[ONE:.*]] = nn.constant dense<1.000000e+00> : tensor<f32>
+// CHECK-DAG: %[[FACTOR:.*]] = nn.constant dense<{{\[\[\[}}2.500000e-01]], {{\[\[}}5.000000e-01]]]> : tensor<2x1x1xf32>
+// CHECK-DAG: %[[BIAS:.*]] = nn.constant dense<{{\[\[\[}}10]], {{\[\[}}-20]]]> : tensor<2x1x1xi32>
+// CHECK-DAG: %[[Z:.*]] = nn.constant dense<0> : tensor<ui8>
+// CHECK: %[[SUMS:.*]] = nn.conv_integer %arg0, %{{.*}}, %{{.*}}, %{{.*}} {
+// CHECK: %[[WITH:.*]] = nn.add %[[SUMS]], %[[BIAS]]
+// CHECK: %[[FLOATS:.*]] = nn.cast %[[WITH]]
+// CHECK: %[[SCALED:.*]] = nn.mul %[[FLOATS]], %[[FACTOR]]
+// CHECK: %[[R:.*]] = nn.quantize %[[SCALED]], %[[ONE]], %[[Z]]
+// CHECK: return %[[R]]
+func.func @conv(%x: tensor<1x3x4x4xui8>) -> tensor<1x2x4x4xui8> {
+  %sx = nn.constant dense<0.5> : tensor<f32>
+  %zx = nn.constant dense<7> : tensor<ui8>
+  %w = nn.constant dense<[[[[1]], [[2]], [[3]]], [[[4]], [[5]], [[-6]]]]> : tensor<2x3x1x1xi8>
+  %sw = nn.constant dense<[[[[1.0]]], [[[2.0]]]]> : tensor<2x1x1x1xf32>
+  %zw = nn.constant dense<0> : tensor<i8>
+  %b = nn.constant dense<[10, -20]> : tensor<2xi32>
+  %sb = nn.constant dense<[0.5, 1.0]> : tensor<2xf32>
+  %zb = nn.constant dense<0> : tensor<i32>
+  %sy = nn.constant dense<2.0> : tensor<f32>
+  %zy = nn.constant dense<0> : tensor<ui8>
+  %xf = nn.dequantize %x, %sx, %zx : tensor<1x3x4x4xui8>, tensor<f32>, tensor<ui8>
+  %wf = nn.dequantize %w, %sw, %zw : tensor<2x3x1x1xi8>, tensor<2x1x1x1xf32>, tensor<i8>
+  %bf = nn.dequantize %b, %sb, %zb : tensor<2xi32>, tensor<2xf32>, tensor<i32>
+  %c = nn.conv %xf, %wf {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>
+  %bv = nn.reshape %bf : tensor<2xf32> to tensor<2x1x1xf32>
+  %s = nn.add %c, %bv : tensor<1x2x4x4xf32>, tensor<2x1x1xf32>
+  %a = nn.relu %s : tensor<1x2x4x4xf32>
+  %r = nn.quantize %a, %sy, %zy : tensor<1x2x4x4xf32>, tensor<f32>, tensor<ui8>
+  return %r : tensor<1x2x4x4xui8>
+}
+
+// -----
+
+// A linear layer in PyTorch's layout, its result read as floats by others: no quantisation takes its factor.
+// CHECK-LABEL: func.func @linear(
+// CHECK: nn.matmul_integer %arg0, %{{.*}} {transpose_rhs} : tensor<5x2xui8>, tensor<2x2xi8>
+// CHECK: nn.cast
+// CHECK: nn.mul
+// CHECK: %[[Y:.*]] = nn.add %{{.*}}, %arg1
+// CHECK: return %[[Y]] : tensor<5x2xf32>
+func.func @linear(%x: tensor<5x2xui8>, %b: tensor<2xf32>) -> tensor<5x2xf32> {
+  %sx = nn.constant dense<0.5> : tensor<f32>
+  %zx = nn.constant dense<7> : tensor<ui8>
+  %w = nn.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xi8>
+  %sw = nn.constant dense<0.1> : tensor<f32>
+  %zw = nn.constant dense<0> : tensor<i8>
+  %xf = nn.dequantize %x, %sx, %zx : tensor<5x2xui8>, tensor<f32>, tensor<ui8>
+  %wf = nn.dequantize %w, %sw, %zw : tensor<2x2xi8>, tensor<f32>, tensor<i8>
+  %r = nn.linear %xf, %wf, %b : tensor<5x2xf32>, tensor<2x2xf32>, tensor<2xf32>
+  return %r : tensor<5x2xf32>
+}
+
+// -----
+
+// A residual: the scale goes back into both sides.
+// CHECK-LABEL: func.func @residual(
+// CHECK-DAG: %[[S:.*]] = nn.constant dense<2.500000e-01> : tensor<f32>
+// CHECK-DAG: %[[T:.*]] = nn.constant dense<5.000000e-01> : tensor<f32>
+// CHECK: %[[X:.*]] = nn.dequantize %arg0, %[[S]]
+// CHECK: %[[Y:.*]] = nn.dequantize %arg1, %[[T]]
+// CHECK: %[[SUM:.*]] = nn.add %[[X]], %[[Y]]
+// CHECK: nn.quantize %[[SUM]]
+func.func @residual(%x: tensor<4xi8>, %y: tensor<4xi8>) -> tensor<4xi8> {
+  %s = nn.constant dense<1.0> : tensor<f32>
+  %t = nn.constant dense<2.0> : tensor<f32>
+  %u = nn.constant dense<4.0> : tensor<f32>
+  %z = nn.constant dense<3> : tensor<i8>
+  %xf = nn.dequantize %x, %s, %z : tensor<4xi8>, tensor<f32>, tensor<i8>
+  %yf = nn.dequantize %y, %t, %z : tensor<4xi8>, tensor<f32>, tensor<i8>
+  %sum = nn.add %xf, %yf : tensor<4xf32>, tensor<4xf32>
+  %r = nn.quantize %sum, %u, %z : tensor<4xf32>, tensor<f32>, tensor<i8>
+  return %r : tensor<4xi8>
+}
+
+// -----
+
+// Between equal scales: the integers themselves.
+// CHECK-LABEL: func.func @moves(
+// CHECK-NEXT: %[[Z:.*]] = nn.constant dense<3> : tensor<i8>
+// CHECK-NEXT: %[[P:.*]] = nn.pool max %arg0 {{.*}} : tensor<1x2x4x4xi8>
+// CHECK-NEXT: %[[R:.*]] = nn.max %[[P]], %[[Z]]
+// CHECK-NEXT: %[[F:.*]] = nn.reshape %[[R]] : tensor<1x2x2x2xi8> to tensor<1x8xi8>
+// CHECK-NEXT: return %[[F]]
+func.func @moves(%x: tensor<1x2x4x4xi8>) -> tensor<1x8xi8> {
+  %s = nn.constant dense<0.1> : tensor<f32>
+  %z = nn.constant dense<3> : tensor<i8>
+  %f = nn.dequantize %x, %s, %z : tensor<1x2x4x4xi8>, tensor<f32>, tensor<i8>
+  %p = nn.pool max %f {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x2x4x4xf32>
+  %a = nn.relu %p : tensor<1x2x2x2xf32>
+  %v = nn.reshape %a : tensor<1x2x2x2xf32> to tensor<1x8xf32>
+  %r = nn.quantize %v, %s, %z : tensor<1x8xf32>, tensor<f32>, tensor<i8>
+  return %r : tensor<1x8xi8>
+}
+
+// -----
+
+// Two scales: floats.
+// CHECK-LABEL: func.func @requantized(
+// CHECK: nn.dequantize
+// CHECK: nn.quantize
+func.func @requantized(%x: tensor<4xi8>) -> tensor<4xi8> {
+  %s = nn.constant dense<0.5> : tensor<f32>
+  %t = nn.constant dense<0.25> : tensor<f32>
+  %z = nn.constant dense<3> : tensor<i8>
+  %f = nn.dequantize %x, %s, %z : tensor<4xi8>, tensor<f32>, tensor<i8>
+  %r = nn.quantize %f, %t, %z : tensor<4xf32>, tensor<f32>, tensor<i8>
+  return %r : tensor<4xi8>
+}
+
+// -----
+
+// What stays in floats is said.
+// CHECK-LABEL: func.func @floats(
+// CHECK-COUNT-2: nn.matmul {{.*}}xf32>
+// REMARK: the product of quantised tensors stays in floats: {{.*}}its left side has several scales
+// REMARK: the product of quantised tensors stays in floats: {{.*}}its right side is no constant
+func.func @floats(%x: tensor<2x2xui8>, %y: tensor<2x2xui8>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %s = nn.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+  %t = nn.constant dense<0.1> : tensor<f32>
+  %z = nn.constant dense<0> : tensor<ui8>
+  %w = nn.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xui8>
+  %xs = nn.dequantize %x, %s, %z : tensor<2x2xui8>, tensor<2x1xf32>, tensor<ui8>
+  %xf = nn.dequantize %x, %t, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %yf = nn.dequantize %y, %t, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %wf = nn.dequantize %w, %t, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %p = nn.matmul %xs, %wf : tensor<2x2xf32>, tensor<2x2xf32>
+  %q = nn.matmul %xf, %yf : tensor<2x2xf32>, tensor<2x2xf32>
+  return %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
+}

@@ -1,0 +1,160 @@
+// Rows of quantisation and of products of bytes: element types, zero points, odd sizes, saturated ends. In integers, so
+// every bound is equality.
+#include "test/unit/OpTable/Harness.h"
+#include <gtest/gtest.h>
+
+namespace sprig::optable {
+namespace {
+
+TEST(OpTable, Quantisation) {
+  std::vector<Row> rows;
+  const std::vector<Pattern> patterns = {{Fill::Plain}, {Fill::Positive}, {}};
+  for (std::string to : {"i8", "ui8", "i16", "ui16"})
+    for (std::string from : {"f32", "f64", "f16", "bf16"}) {
+      rows.push_back(row("nn.quantize %a0, %a1, %a2", {"3x37x" + from, from, to}, {}, patterns));
+      rows.push_back(
+          row("nn.quantize %a0, %a1, %a2", {"3x37x" + from, from, to}, {}, {{Fill::Special}, {Fill::Positive}}));
+      rows.push_back(row("nn.quantize %a0, %a1, %a2", {"2x5x7x" + from, "5x1x" + from, "5x1x" + to}, {}, patterns));
+    }
+  for (std::string from : {"i8", "ui8", "i16", "ui16", "i32"})
+    for (std::string to : {"f32", "f64", "f16", "bf16"}) {
+      rows.push_back(row("nn.dequantize %a0, %a1, %a2", {"3x37x" + from, to, from}, {1}, {{}, {Fill::Positive}, {}}));
+      rows.push_back(row("nn.dequantize %a0, %a1, %a2", {"4x5x" + from, "4x1x" + to, "4x1x" + from}, {1},
+                         {{}, {Fill::Positive}, {}}));
+    }
+  check(rows);
+}
+
+/// A constant of bytes with both ends of its type among its elements.
+std::string constantBytes(const std::vector<int64_t> &shape, const std::string &type, int64_t seed = 0) {
+  int64_t count = 1, low = type[0] == 'u' ? 0 : -128;
+  std::string text = "dense<\"0x", dims;
+  for (int64_t size : shape) count *= size, dims += std::to_string(size) + "x";
+  static const char *digits = "0123456789ABCDEF";
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t value = i % 11 == 0 ? low : i % 7 == 0 ? low + 255 : low + (i * 73 + seed) % 256;
+    text += {digits[value >> 4 & 15], digits[value & 15]};
+  }
+  if (count == 1) return "dense<" + std::to_string(low + seed % 256) + "> : tensor<" + dims + type + ">";
+  return text + "\"> : tensor<" + dims + type + ">";
+}
+
+/// The types that dot products take; of the others, fewer sizes do.
+bool isUsual(const std::string &left, const std::string &right) { return left == "ui8" && right == "i8"; }
+
+std::string tensor(const std::vector<int64_t> &shape, const std::string &type) {
+  std::string text;
+  for (int64_t size : shape) text += std::to_string(size) + "x";
+  return text + type;
+}
+
+// Products with both sides computed, which are widened, and with constants, which become dot products.
+TEST(OpTable, ProductsOfBytes) {
+  const int64_t sizes[][3] = {{1, 1, 1},  {1, 33, 17}, {1, 64, 256}, {2, 10, 3},  {3, 100, 31}, {5, 17, 7},
+                              {7, 65, 4}, {8, 32, 64}, {16, 31, 2},  {33, 70, 5}, {64, 16, 129}};
+  std::vector<Row> rows;
+  for (std::string left : {"ui8", "i8"})
+    for (std::string right : {"i8", "ui8"})
+      for (auto [m, n, k] : sizes) {
+        if (!isUsual(left, right) && m != 1 && m != 5 && m != 33) continue;
+        std::string types = tensor({m, k}, left) + " times " + tensor({k, n}, right);
+        auto operands = "tensor<" + tensor({m, k}, left) + ">, tensor<" + tensor({k, n}, right) + ">, tensor<" + left +
+                        ">, tensor<" + right + ">";
+        rows.push_back(
+            row("nn.matmul_integer %a0, %a1, %a2, %a3", {tensor({m, k}, left), tensor({k, n}, right), left, right}));
+        for (int64_t zero : {0, 3, 128})
+          rows.push_back({types + ", a constant, zero point " + std::to_string(zero),
+                          {tensor({m, k}, left), left},
+                          "%w = nn.constant " + constantBytes({k, n}, right, m) + "\n%z = nn.constant dense<" +
+                              std::to_string(right == "i8" ? zero / 2 - 32 : zero) + "> : tensor<" + right +
+                              ">\n%r = nn.matmul_integer %a0, %w, %a1, %z : " + operands,
+                          {}});
+        rows.push_back({types + " turned, zero points for rows and columns",
+                        {tensor({m, k}, left), tensor({m, 1}, left)},
+                        "%w = nn.constant " + constantBytes({n, k}, right, m) + "\n%z = nn.constant " +
+                            constantBytes({n, 1}, right, k) +
+                            "\n%r = nn.matmul_integer %a0, %w, %a1, %z {transpose_rhs} : tensor<" +
+                            tensor({m, k}, left) + ">, tensor<" + tensor({n, k}, right) + ">, tensor<" +
+                            tensor({m, 1}, left) + ">, tensor<" + tensor({n, 1}, right) + ">",
+                        {}});
+      }
+  check(rows);
+}
+
+struct ConvolutionOfBytes {
+  std::vector<int64_t> input, filter, strides, dilations, padding;
+  int64_t groups = 1;
+
+  std::string attributes() const {
+    auto list = [](const std::vector<int64_t> &values) {
+      std::string text = "array<i64";
+      for (size_t i = 0; i < values.size(); ++i) text += (i ? ", " : ": ") + std::to_string(values[i]);
+      return text + ">";
+    };
+    return "{strides = " + list(strides) + ", dilations = " + list(dilations) + ", padding = " + list(padding) +
+           ", groups = " + std::to_string(groups) + " : i64}";
+  }
+};
+
+TEST(OpTable, ConvolutionsOfBytes) {
+  const ConvolutionOfBytes convolutions[] = {
+      {{1, 1, 9, 11}, {5, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+      {{1, 3, 8, 8}, {16, 3, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+      {{2, 3, 9, 9}, {33, 3, 3, 3}, {2, 2}, {1, 1}, {0, 0, 1, 1}},
+      {{1, 4, 7, 9}, {17, 4, 3, 3}, {1, 1}, {2, 2}, {2, 2, 2, 2}},
+      {{1, 3, 9, 9}, {6, 3, 3, 3}, {1, 1}, {2, 2}, {2, 2, 2, 2}},
+      {{1, 16, 14, 14}, {32, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+      {{3, 8, 5, 5}, {70, 8, 1, 1}, {1, 1}, {1, 1}, {0, 0, 0, 0}},
+      {{1, 6, 6, 6}, {8, 6, 1, 1}, {2, 2}, {1, 1}, {0, 0, 0, 0}},
+      {{1, 2, 9, 4}, {3, 2, 2, 2}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+      {{1, 8, 8, 8}, {12, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 2},
+      {{1, 6, 8, 8}, {9, 2, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 3},
+      {{1, 24, 7, 7}, {24, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 24},
+      {{1, 20, 9, 9}, {20, 1, 5, 5}, {2, 2}, {1, 1}, {2, 2, 2, 2}, 20},
+      {{9, 4, 3, 3}, {10, 4, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
+      {{1, 5, 21}, {7, 5, 4}, {3}, {1}, {2, 1}},
+      {{1, 2, 4, 5, 6}, {8, 2, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}},
+  };
+  std::vector<Row> rows;
+  for (std::string left : {"ui8", "i8"})
+    for (std::string right : {"i8", "ui8"})
+      for (const ConvolutionOfBytes &c : convolutions) {
+        if (!isUsual(left, right) && &c - convolutions >= 5) continue;
+        std::string input = tensor(c.input, left), filter = tensor(c.filter, right);
+        rows.push_back(row("nn.conv_integer %a0, %a1, %a2, %a3 " + c.attributes(), {input, filter, left, right}));
+        std::vector<int64_t> perFilter(c.filter.size(), 1);
+        perFilter[0] = c.filter[0];
+        for (bool perChannel : {false, true}) {
+          std::string zeros = perChannel ? tensor(perFilter, right) : right;
+          std::string zero = perChannel ? constantBytes(perFilter, right, 5) : "dense<1> : tensor<" + right + ">";
+          for (bool centred : {false, true}) // the input's zero point: known, or not
+            rows.push_back({input + " with a constant " + filter + " " + c.attributes() + ", " + zeros,
+                            centred ? std::vector<std::string>{input} : std::vector<std::string>{input, left},
+                            "%w = nn.constant " + constantBytes(c.filter, right, c.input[1]) + "\n%z = nn.constant " +
+                                zero + "\n%y = nn.constant dense<0> : tensor<" + left +
+                                ">\n%r = nn.conv_integer %a0, %w, " + (centred ? "%y" : "%a1") + ", %z " +
+                                c.attributes() + " : tensor<" + input + ">, tensor<" + filter + ">, tensor<" + left +
+                                ">, tensor<" + zeros + ">",
+                            {}});
+        }
+      }
+  check(rows);
+}
+
+// All elements at the ends of their types, as deep as 32 bits are enough for: nothing saturates on the way.
+TEST(OpTable, SumsOfBytesReachTheirEnds) {
+  std::vector<Row> rows;
+  for (auto [x, w] : {std::pair(255, -128), std::pair(255, 127), std::pair(0, -128)}) {
+    std::string body = "%x = nn.constant dense<" + std::to_string(x) + "> : tensor<3x33025xui8>\n" +
+                       "%w = nn.constant dense<" + std::to_string(w) + "> : tensor<33025x2xi8>\n" +
+                       "%v = nn.max %a0, %x : tensor<ui8>, tensor<3x33025xui8>\n"
+                       "%y = nn.constant dense<0> : tensor<ui8>\n%z = nn.constant dense<0> : tensor<i8>\n"
+                       "%r = nn.matmul_integer %v, %w, %y, %z : tensor<3x33025xui8>, tensor<33025x2xi8>, tensor<ui8>, "
+                       "tensor<i8>";
+    rows.push_back({std::to_string(x) + " times " + std::to_string(w), {"ui8"}, body, {}});
+  }
+  check(rows);
+}
+
+} // namespace
+} // namespace sprig::optable
