@@ -42,7 +42,7 @@ def NN_DequantizeOp : NN_ElementwiseOp<"dequantize", [NN_Vjp]> {
   let assemblyFormat = "$operand `,` $scale `,` $zero attr-dict `:` type($operand) `,` type($scale) `,` type($zero)";
 }
 
-def NN_MatmulIntegerOp : NN_CompositeOp<"matmul_integer", [NoGradient], NN_ContractionCost> {
+def NN_MatmulIntegerOp : NN_CompositeOp<"matmul_integer", [], NN_ContractionCost> {
   let summary = "matrix product of bytes with zero points";
   let description = [{
     (lhs - lhs_zero) times (rhs - rhs_zero) in 32-bit integers, which wrap (ONNX, MatMulInteger). `lhs` is [B..., M, K] and
@@ -61,7 +61,7 @@ def NN_MatmulIntegerOp : NN_CompositeOp<"matmul_integer", [NoGradient], NN_Contr
   }];
 }
 
-def NN_ConvIntegerOp : NN_CompositeOp<"conv_integer", [NoGradient], NN_ContractionCost> {
+def NN_ConvIntegerOp : NN_CompositeOp<"conv_integer", [], NN_ContractionCost> {
   let summary = "convolution of bytes with zero points";
   let description = [{
     nn.conv of (input - input_zero) with (filter - filter_zero) in 32-bit integers, which wrap; positions in the padding

@@ -31,6 +31,7 @@ static bool isPerPlace(Value parameter, int64_t places, int64_t dimsBehind) {
 /// right side.
 static std::string obstacle(ir::DequantizeOp left, ir::DequantizeOp right, int64_t output) {
   if (!isByte(left.getOperand()) || !isByte(right.getOperand())) return "its operands are no bytes";
+  if (!tensorOf(left.getResult()).getElementType().isF32()) return "its floats are no f32";
   if (!numbersOf(right.getOperand())) return "its right side is no constant";
   if (!isOne(left.getScale()) || !isOne(left.getZero())) return "its left side has several scales";
   if (!numbersOf(left.getScale()) || !numbersOf(left.getZero()) || !numbersOf(right.getScale()) ||
@@ -53,6 +54,7 @@ public:
   explicit Rewriter(func::FuncOp function) : function(function) {}
 
   void run() {
+    function.walk([](ir::SelectOp select) { quantization::fillWithIntegers(select); });
     SmallVector<Operation *> products;
     function.walk([&](Operation *op) {
       if (isa<ir::LinearOp, ir::MatmulOp, ir::ConvOp>(op) && dequantized(op->getOperand(0)) &&
@@ -120,8 +122,7 @@ private:
     for (double &scale : scales) scale = float(float(scale) * float(activation));
     SmallVector<int64_t> shape;
     if (scales.size() > 1) shape.assign(size_t(trailing), 1), shape[0] = int64_t(scales.size());
-    Value product = e.mul(e.cast(sums, f32), e.constant(shape, f32, scales));
-    return e.cast(product, tensorOf(left.getResult()).getElementType());
+    return e.mul(e.cast(sums, f32), e.constant(shape, f32, scales));
   }
 
   static bool mayRewrite(Operation *op, ir::DequantizeOp left, ir::DequantizeOp right, int64_t output) {

@@ -26,6 +26,48 @@ static std::optional<double> numberOf(Value value) {
   return numbers ? std::optional(numbers->front()) : std::nullopt;
 }
 
+static bool isF32(Value value) { return tensorOf(value).getElementType().isF32(); }
+
+/// The only dimension of a size other than 1, counted from the back; -1 where there is none, nothing where there are
+/// several.
+static std::optional<int64_t> onlyDimension(Value value) {
+  int64_t found = -1, rank = tensorOf(value).getRank();
+  for (auto [d, size] : llvm::enumerate(tensorOf(value).getShape())) {
+    if (size == 1) continue;
+    if (found >= 0) return std::nullopt;
+    found = rank - 1 - int64_t(d);
+  }
+  return found;
+}
+
+/// Whether a bias that is dequantised with these scales has the scales of a product: in its dimension, and up to
+/// rounding (tools write products in f32, rounded once or twice).
+static bool haveOneScale(Value factor, Value bias, ir::DequantizeOp dequantize) {
+  auto factors = numbersOf(factor), scales = numbersOf(dequantize.getScale());
+  auto factorDim = onlyDimension(factor), biasDim = onlyDimension(bias), own = onlyDimension(dequantize.getOperand());
+  if (!factors || !scales || !factorDim || !biasDim || !own) return false;
+  bool several = factors->size() > 1 || scales->size() > 1;
+  int64_t places = tensorOf(dequantize.getOperand()).getNumElements();
+  if (several && scales->size() > 1 && int64_t(scales->size()) != places) return false;
+  if (factors->size() > 1 && (*factorDim != *biasDim || int64_t(factors->size()) != places)) return false;
+  constexpr double kRounding = 1e-6;
+  for (size_t i = 0; i < std::max(factors->size(), scales->size()); ++i) {
+    double expected = (*factors)[i % factors->size()], scale = (*scales)[i % scales->size()];
+    if (!(std::abs(expected - scale) <= kRounding * std::abs(expected))) return false;
+  }
+  return true;
+}
+
+/// Whether sums of products with a bias of integers stay within 32 bits.
+static bool fitsWithBias(Operation *product, Value bias) {
+  auto numbers = numbersOf(bias);
+  int64_t elements = tensorOf(product->getResult(0)).getNumElements();
+  if (!numbers || elements == 0) return false;
+  double largest = 0, depth = double(cast<CostOpInterface>(product).getFlops()) / 2 / double(elements);
+  for (double number : *numbers) largest = std::max(largest, std::abs(number));
+  return largest + depth * 255 * 255 < 0x1p31;
+}
+
 /// A value in front of reshapes.
 static Value behindReshapes(Value value) {
   while (auto reshape = value.getDefiningOp<ir::ReshapeOp>()) value = reshape.getOperand();
@@ -42,19 +84,11 @@ void addBiasAsInteger(ir::AddOp add) {
     if (!sums || !sums.getOperand().getDefiningOp() ||
         !isa<ir::ConvIntegerOp, ir::MatmulIntegerOp>(sums.getOperand().getDefiningOp()))
       continue;
-    auto factors = numbersOf(rescale.getRhs()), scales = numbersOf(bias.getScale()), zeros = numbersOf(bias.getZero());
-    if (!factors || !scales || !zeros || llvm::any_of(*zeros, [](double zero) { return zero != 0; })) continue;
-    if (tensorOf(add.getResult()) != tensorOf(rescale.getResult())) continue;
-    int64_t places = tensorOf(bias.getOperand()).getNumElements();
-    // Scales that tools write are products in f32, rounded once or twice.
-    constexpr double kRounding = 1e-6;
-    bool same = (places == 1 || scales->size() == 1 || int64_t(scales->size()) == places) &&
-                (factors->size() == 1 || scales->size() == factors->size() || scales->size() == 1);
-    for (size_t i = 0; same && i < std::max(factors->size(), scales->size()); ++i) {
-      double factor = (*factors)[i % factors->size()], scale = (*scales)[i % scales->size()];
-      same = std::abs(factor - scale) <= kRounding * std::abs(factor);
-    }
-    if (!same) continue;
+    auto zeros = numbersOf(bias.getZero());
+    if (!zeros || llvm::any_of(*zeros, [](double zero) { return zero != 0; })) continue;
+    if (tensorOf(add.getResult()) != tensorOf(rescale.getResult()) || !isF32(add.getResult())) continue;
+    if (!haveOneScale(rescale.getRhs(), add.getOperand(1 - side), bias)) continue;
+    if (!fitsWithBias(sums.getOperand().getDefiningOp(), bias.getOperand())) continue;
     OpBuilder b(add);
     ir::Expression e(b, add.getLoc());
     Value integers = e.reshape(bias.getOperand(), tensorOf(add.getOperand(1 - side)).getShape());
@@ -66,6 +100,22 @@ void addBiasAsInteger(ir::AddOp add) {
   }
 }
 
+void fillWithIntegers(ir::SelectOp select) {
+  auto dequantize = select.getOnTrue().getDefiningOp<ir::DequantizeOp>();
+  auto fill = numbersOf(select.getOnFalse());
+  if (!dequantize || !fill || llvm::any_of(*fill, [](double number) { return number != 0; })) return;
+  if (tensorOf(dequantize.getResult()) != tensorOf(select.getResult()) || !numberOf(dequantize.getZero()) ||
+      !numberOf(dequantize.getScale()))
+    return;
+  OpBuilder b(select);
+  ir::Expression e(b, select.getLoc());
+  Value zero = e.reshape(dequantize.getZero(), {});
+  Value filled = e.select(select.getCondition(), dequantize.getOperand(), zero);
+  Value result = ir::DequantizeOp::create(b, e.loc, filled, dequantize.getScale(), dequantize.getZero());
+  select.getResult().replaceAllUsesWith(result);
+  select.erase();
+}
+
 namespace {
 /// Follows a quantisation of one scale back through what is only used by it.
 class Backwards {
@@ -74,59 +124,68 @@ public:
       : b(quantize), e(b, quantize.getLoc()), integer(tensorOf(quantize.getZero()).getElementType()), scale(scale),
         zero(zero) {}
 
-  /// The integers that a value is made of by moves and maxima alone, with this scale and zero point; null for others.
-  Value integers(Value value) {
+  /// Whether a value is made of integers by moves and maxima alone, with this scale and zero point.
+  bool isOfIntegers(Value value) const {
     Operation *op = value.getDefiningOp();
-    if (!op) return {};
-    if (auto dequantize = dyn_cast<ir::DequantizeOp>(op)) {
-      bool same = tensorOf(dequantize.getOperand()).getElementType() == integer &&
-                  numberOf(dequantize.getScale()) == scale && numberOf(dequantize.getZero()) == zero;
-      return same ? dequantize.getOperand() : Value();
-    }
+    if (!op || !isF32(value)) return false;
+    if (auto dequantize = dyn_cast<ir::DequantizeOp>(op))
+      return tensorOf(dequantize.getOperand()).getElementType() == integer &&
+             numberOf(dequantize.getScale()) == scale && numberOf(dequantize.getZero()) == zero;
     auto pool = dyn_cast<ir::PoolOp>(op);
     bool moves = isa<ir::ReshapeOp, ir::TransposeOp, ir::SliceOp, ir::ConcatOp, ir::ReluOp>(op) ||
                  (pool && pool.getKind() == ir::ReduceKind::max);
-    if (!moves) return {};
+    return moves && llvm::all_of(op->getOperands(), [&](Value operand) { return isOfIntegers(operand); });
+  }
+
+  /// The same on them.
+  Value integers(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (auto dequantize = dyn_cast<ir::DequantizeOp>(op)) return dequantize.getOperand();
     SmallVector<Value> operands;
-    for (Value operand : op->getOperands()) {
-      operands.push_back(integers(operand));
-      if (!operands.back()) return {};
-    }
-    auto type = RankedTensorType::get(tensorOf(value).getShape(), integer);
+    for (Value operand : op->getOperands()) operands.push_back(integers(operand));
     if (isa<ir::ReluOp>(op)) return e.binary<ir::MaxOp>(operands[0], e.splat(operands[0], zero));
     IRMapping mapping;
     mapping.map(op->getOperands(), operands);
     Operation *clone = b.clone(*op, mapping);
-    clone->getResult(0).setType(type);
+    clone->getResult(0).setType(RankedTensorType::get(tensorOf(value).getShape(), integer));
     return clone->getResult(0);
   }
 
-  /// value / scale, with the scale in constants; what others read too is multiplied as it is.
+  /// value / scale, with the scale in constants where that loses no bits; what others read too is multiplied as it is.
   Value divided(Value value) {
-    if (auto numbers = numbersOf(value)) return dividedConstant(value, *numbers);
+    if (Value constant = dividedConstant(value)) return constant;
     Operation *op = value.getDefiningOp();
-    if (!op || !op->hasOneUse()) return e.mul(value, e.splat(value, 1 / scale));
-    if (auto mul = dyn_cast<ir::MulOp>(op))
-      for (unsigned side : {0u, 1u})
-        if (auto numbers = numbersOf(mul.getOperand(side)))
-          return e.mul(mul.getOperand(1 - side), dividedConstant(mul.getOperand(side), *numbers));
-    if (auto add = dyn_cast<ir::AddOp>(op)) return e.add(divided(add.getLhs()), divided(add.getRhs()));
-    if (auto relu = dyn_cast<ir::ReluOp>(op)) return e.unary<ir::ReluOp>(divided(relu.getOperand()));
-    if (auto reshape = dyn_cast<ir::ReshapeOp>(op))
-      return e.reshape(divided(reshape.getOperand()), tensorOf(value).getShape());
-    if (auto dequantize = dyn_cast<ir::DequantizeOp>(op))
-      if (auto numbers = numbersOf(dequantize.getScale()))
-        return ir::DequantizeOp::create(b, e.loc, dequantize.getOperand(),
-                                        dividedConstant(dequantize.getScale(), *numbers), dequantize.getZero());
-    return e.mul(value, e.splat(value, 1 / scale));
+    Value whole;
+    if (op && op->hasOneUse()) whole = dividedOperands(op);
+    return whole ? whole : e.mul(value, e.splat(value, 1 / scale));
   }
 
   ir::Expression &expression() { return e; }
 
 private:
-  Value dividedConstant(Value model, std::vector<double> numbers) {
-    for (double &number : numbers) number /= scale;
-    return e.constant(tensorOf(model).getShape(), tensorOf(model).getElementType(), numbers);
+  /// An operation on operands that are divided; null where that is not known to be the same.
+  Value dividedOperands(Operation *op) {
+    if (auto mul = dyn_cast<ir::MulOp>(op))
+      for (unsigned side : {0u, 1u})
+        if (Value constant = dividedConstant(mul.getOperand(side))) return e.mul(mul.getOperand(1 - side), constant);
+    if (auto add = dyn_cast<ir::AddOp>(op)) return e.add(divided(add.getLhs()), divided(add.getRhs()));
+    if (auto relu = dyn_cast<ir::ReluOp>(op)) return e.unary<ir::ReluOp>(divided(relu.getOperand()));
+    if (auto reshape = dyn_cast<ir::ReshapeOp>(op))
+      return e.reshape(divided(reshape.getOperand()), tensorOf(reshape.getResult()).getShape());
+    if (auto dequantize = dyn_cast<ir::DequantizeOp>(op))
+      if (Value constant = dividedConstant(dequantize.getScale()))
+        return ir::DequantizeOp::create(b, e.loc, dequantize.getOperand(), constant, dequantize.getZero());
+    return {};
+  }
+
+  Value dividedConstant(Value model) {
+    auto numbers = numbersOf(model);
+    if (!numbers) return {};
+    for (double &number : *numbers) {
+      number /= scale;
+      if (number != 0 && !std::isnormal(float(number))) return {};
+    }
+    return e.constant(tensorOf(model).getShape(), tensorOf(model).getElementType(), *numbers);
   }
 
   OpBuilder b;
@@ -138,10 +197,10 @@ private:
 
 void simplifyQuantize(ir::QuantizeOp quantize) {
   auto scale = numberOf(quantize.getScale()), zero = numberOf(quantize.getZero());
-  if (!scale || !zero || !(*scale > 0)) return;
+  if (!scale || !zero || !(*scale > 0) || !isF32(quantize.getOperand())) return;
   Backwards backwards(quantize, *scale, *zero);
-  if (Value integers = backwards.integers(quantize.getOperand())) {
-    quantize.getResult().replaceAllUsesWith(integers);
+  if (backwards.isOfIntegers(quantize.getOperand())) {
+    quantize.getResult().replaceAllUsesWith(backwards.integers(quantize.getOperand()));
     quantize.erase();
     return;
   }
@@ -149,9 +208,11 @@ void simplifyQuantize(ir::QuantizeOp quantize) {
   // The lowest number is where a quantisation ends anyway.
   auto type = cast<IntegerType>(tensorOf(quantize.getResult()).getElementType());
   double lowest = type.isUnsigned() ? 0 : -double(uint64_t(1) << (type.getWidth() - 1));
-  if (auto relu = operand.getDefiningOp<ir::ReluOp>(); relu && *zero == lowest) operand = relu.getOperand();
+  if (auto relu = operand.getDefiningOp<ir::ReluOp>(); relu && relu->hasOneUse() && *zero == lowest)
+    operand = relu.getOperand();
   ir::Expression &e = backwards.expression();
-  bool isWorth = *scale != 1;
+  // Both of the scale and of what it becomes every bit is there.
+  bool isWorth = *scale != 1 && std::isnormal(float(*scale)) && std::isnormal(float(1 / *scale));
   if (isWorth) operand = backwards.divided(operand);
   quantize.getOperandMutable().assign(operand);
   if (isWorth) quantize.getScaleMutable().assign(e.splat(operand, 1));

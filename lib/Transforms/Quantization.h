@@ -14,6 +14,10 @@ std::optional<std::vector<double>> numbersOf(mlir::Value value);
 /// integers.
 void addBiasAsInteger(ir::AddOp add);
 
+/// A dequantised tensor whose places are zero where a condition does not hold (what lies behind a length): the integers
+/// are their zero point there.
+void fillWithIntegers(ir::SelectOp select);
+
 /// What leads to a quantisation is computed on integers where it only moves elements or takes maxima; else the scale
 /// goes back into constants, and the quantisation has none.
 void simplifyQuantize(ir::QuantizeOp quantize);

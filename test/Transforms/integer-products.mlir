@@ -135,3 +135,82 @@ func.func @floats(%x: tensor<2x2xui8>, %y: tensor<2x2xui8>) -> (tensor<2x2xf32>,
   %q = nn.matmul %xf, %yf : tensor<2x2xf32>, tensor<2x2xf32>
   return %p, %q : tensor<2x2xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// A bias along the rows has as many places as the product has columns, but they are others.
+// CHECK-LABEL: func.func @bias_of_rows(
+// CHECK: %[[S:.*]] = nn.matmul_integer
+// CHECK: nn.cast %[[S]] : tensor<2x2xi32> to tensor<2x2xf32>
+// CHECK: nn.dequantize
+func.func @bias_of_rows(%x: tensor<2x2xui8>) -> tensor<2x2xf32> {
+  %s = nn.constant dense<1.0> : tensor<f32>
+  %z = nn.constant dense<0> : tensor<ui8>
+  %w = nn.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xui8>
+  %sw = nn.constant dense<[0.5, 0.25]> : tensor<2xf32>
+  %b = nn.constant dense<[[10], [20]]> : tensor<2x1xi32>
+  %sb = nn.constant dense<[[0.5], [0.25]]> : tensor<2x1xf32>
+  %zb = nn.constant dense<0> : tensor<i32>
+  %xf = nn.dequantize %x, %s, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %wf = nn.dequantize %w, %sw, %z : tensor<2x2xui8>, tensor<2xf32>, tensor<ui8>
+  %bf = nn.dequantize %b, %sb, %zb : tensor<2x1xi32>, tensor<2x1xf32>, tensor<i32>
+  %p = nn.matmul %xf, %wf : tensor<2x2xf32>, tensor<2x2xf32>
+  %r = nn.add %p, %bf : tensor<2x2xf32>, tensor<2x1xf32>
+  return %r : tensor<2x2xf32>
+}
+
+// -----
+
+// A bias with which sums might not fit into 32 bits is added to floats.
+// CHECK-LABEL: func.func @large_bias(
+// CHECK: %[[S:.*]] = nn.matmul_integer
+// CHECK: nn.cast %[[S]] : tensor<2x2xi32> to tensor<2x2xf32>
+// CHECK: nn.dequantize
+func.func @large_bias(%x: tensor<2x2xui8>) -> tensor<2x2xf32> {
+  %s = nn.constant dense<1.0> : tensor<f32>
+  %z = nn.constant dense<0> : tensor<ui8>
+  %w = nn.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xui8>
+  %b = nn.constant dense<[2147483000, 1]> : tensor<2xi32>
+  %zb = nn.constant dense<0> : tensor<i32>
+  %xf = nn.dequantize %x, %s, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %wf = nn.dequantize %w, %s, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %bf = nn.dequantize %b, %s, %zb : tensor<2xi32>, tensor<f32>, tensor<i32>
+  %p = nn.matmul %xf, %wf : tensor<2x2xf32>, tensor<2x2xf32>
+  %r = nn.add %p, %bf : tensor<2x2xf32>, tensor<2xf32>
+  return %r : tensor<2x2xf32>
+}
+
+// -----
+
+// A scale whose reciprocal is no normal number stays a divisor, and so do those of other floats.
+// CHECK-LABEL: func.func @divisors(
+// CHECK-DAG: %[[S:.*]] = nn.constant dense<1.000000e-39> : tensor<f32>
+// CHECK-DAG: %[[H:.*]] = nn.constant dense<5.000000e-01> : tensor<f16>
+// CHECK: nn.quantize %arg0, %[[S]]
+// CHECK: nn.quantize %arg1, %[[H]]
+func.func @divisors(%x: tensor<4xf32>, %y: tensor<4xf16>) -> (tensor<4xi8>, tensor<4xi8>) {
+  %s = nn.constant dense<1.0e-39> : tensor<f32>
+  %h = nn.constant dense<0.5> : tensor<f16>
+  %z = nn.constant dense<0> : tensor<i8>
+  %a = nn.quantize %x, %s, %z : tensor<4xf32>, tensor<f32>, tensor<i8>
+  %b = nn.quantize %y, %h, %z : tensor<4xf16>, tensor<f16>, tensor<i8>
+  return %a, %b : tensor<4xi8>, tensor<4xi8>
+}
+
+// -----
+
+// What lies behind a length is zero: the zero point of the integers.
+// CHECK-LABEL: func.func @masked(
+// CHECK: %[[F:.*]] = nn.select %arg1, %arg0, %{{.*}} : tensor<2x1xi1>, tensor<2x2xui8>, tensor<ui8>
+// CHECK: nn.matmul_integer %[[F]]
+func.func @masked(%x: tensor<2x2xui8>, %there: tensor<2x1xi1>) -> tensor<2x2xf32> {
+  %s = nn.constant dense<1.0> : tensor<f32>
+  %z = nn.constant dense<3> : tensor<ui8>
+  %w = nn.constant dense<[[1, 2], [3, 4]]> : tensor<2x2xui8>
+  %none = nn.constant dense<0.0> : tensor<f32>
+  %xf = nn.dequantize %x, %s, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %m = nn.select %there, %xf, %none : tensor<2x1xi1>, tensor<2x2xf32>, tensor<f32>
+  %wf = nn.dequantize %w, %s, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %r = nn.matmul %m, %wf : tensor<2x2xf32>, tensor<2x2xf32>
+  return %r : tensor<2x2xf32>
+}

@@ -61,6 +61,7 @@ Value ElementBuilder::mask(int64_t count, int64_t lanes) {
 }
 
 Value ElementBuilder::mask(Value count, int64_t lanes) {
+  if (auto known = getConstantIntValue(OpFoldResult(count))) return mask(*known, lanes);
   return vector::CreateMaskOp::create(b, loc, VectorType::get({lanes}, b.getI1Type()), count);
 }
 
@@ -85,10 +86,20 @@ Value ElementBuilder::loadVector(Value buffer, ValueRange indices, Type elementT
   return widen(vector::MaskedLoadOp::create(b, loc, type, buffer, indices, maskValue, rest), elementType);
 }
 
+/// Whether a mask is known, and of the first lane alone.
+static bool isFirstLane(Value mask) {
+  DenseElementsAttr bits;
+  if (!matchPattern(mask, m_Constant(&bits))) return false;
+  auto values = llvm::to_vector(bits.getValues<bool>());
+  return values[0] && llvm::count(values, true) == 1;
+}
+
 void ElementBuilder::store(Value value, Value buffer, ValueRange indices, Type elementType, Value maskValue) {
   Value stored = narrow(value, elementType);
-  if (!isa<VectorType>(stored.getType()))
-    memref::StoreOp::create(b, loc, stored, buffer, indices);
+  if (!isa<VectorType>(stored.getType())) memref::StoreOp::create(b, loc, stored, buffer, indices);
+  // LLVM 22 makes a store of 4 bytes of such a mask where narrower integers were truncated from 32 bits.
+  else if (maskValue && isFirstLane(maskValue))
+    memref::StoreOp::create(b, loc, vector::ExtractOp::create(b, loc, stored, ArrayRef<int64_t>{0}), buffer, indices);
   else if (maskValue)
     vector::MaskedStoreOp::create(b, loc, buffer, indices, maskValue, stored);
   else if (auto vector = vector::StoreOp::create(b, loc, stored, buffer, indices);

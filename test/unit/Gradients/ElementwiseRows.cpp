@@ -65,6 +65,16 @@ std::vector<Row> elementwiseRows() {
                      %3 = nn.mul %0, %a0 : tensor<4xf64>, tensor<4xf64>
                      %4 = nn.mul %1, %2 : tensor<4xf64>, tensor<4xf64>
                      %r = nn.add %3, %4 : tensor<4xf64>, tensor<4xf64>)"});
+  rows.push_back({"products of bytes have no gradient and hide none",
+                  {"2x3xf64", "2x4xui8", "1x1x3x4xi8", "ui8", "i8"},
+                  R"(%0 = nn.reshape %a2 : tensor<1x1x3x4xi8> to tensor<4x3xi8>
+                     %1 = nn.matmul_integer %a1, %0, %a3, %a4 : tensor<2x4xui8>, tensor<4x3xi8>, tensor<ui8>, tensor<i8>
+                     %2 = nn.constant dense<[[[[1, 2], [3, 4]]]]> : tensor<1x1x2x2xi8>
+                     %3 = nn.conv_integer %a2, %2, %a4, %a4 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x1x3x4xi8>, tensor<1x1x2x2xi8>, tensor<i8>, tensor<i8>
+                     %4 = nn.reshape %3 : tensor<1x1x2x3xi32> to tensor<2x3xi32>
+                     %5 = nn.add %1, %4 : tensor<2x3xi32>, tensor<2x3xi32>
+                     %6 = nn.cast %5 : tensor<2x3xi32> to tensor<2x3xf64>
+                     %r = nn.mul %6, %a0 : tensor<2x3xf64>, tensor<2x3xf64>)"});
   rows.push_back({"one value used three times",
                   {"4xf64"},
                   R"(%0 = nn.sin %a0 : tensor<4xf64>

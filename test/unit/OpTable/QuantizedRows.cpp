@@ -16,6 +16,10 @@ TEST(OpTable, Quantisation) {
           row("nn.quantize %a0, %a1, %a2", {"3x37x" + from, from, to}, {}, {{Fill::Special}, {Fill::Positive}}));
       rows.push_back(row("nn.quantize %a0, %a1, %a2", {"2x5x7x" + from, "5x1x" + from, "5x1x" + to}, {}, patterns));
     }
+  // Every tail of a vector.
+  for (std::string to : {"i8", "ui8", "i16", "ui16"})
+    for (std::string columns : {"1", "2", "3", "7", "9", "16", "17", "18", "31", "33"})
+      rows.push_back(row("nn.quantize %a0, %a1, %a2", {"3x" + columns + "xf32", "f32", to}, {}, patterns));
   for (std::string from : {"i8", "ui8", "i16", "ui16", "i32"})
     for (std::string to : {"f32", "f64", "f16", "bf16"}) {
       rows.push_back(row("nn.dequantize %a0, %a1, %a2", {"3x37x" + from, to, from}, {1}, {{}, {Fill::Positive}, {}}));
@@ -78,6 +82,27 @@ TEST(OpTable, ProductsOfBytes) {
                             tensor({m, 1}, left) + ">, tensor<" + tensor({n, 1}, right) + ">",
                         {}});
       }
+  check(rows);
+}
+
+// What networks do: a product, its factor, a quantiser, in one kernel, with every tail of columns.
+TEST(OpTable, QuantisedProducts) {
+  std::vector<Row> rows;
+  for (std::string to : {"i8", "ui8"})
+    for (int64_t n : {1, 2, 5, 8, 9, 16, 17, 24, 25, 33, 49}) {
+      std::string x = tensor({7, 19}, "ui8"), w = tensor({19, n}, "i8"), sums = tensor({7, n}, "i32");
+      std::string floats = tensor({7, n}, "f32");
+      std::string body = "%w = nn.constant " + constantBytes({19, n}, "i8", n) +
+                         "\n%y = nn.constant dense<3> : tensor<ui8>\n%z = nn.constant dense<0> : tensor<i8>\n"
+                         "%one = nn.constant dense<1.0> : tensor<f32>\n%f = nn.constant dense<0.0007> : tensor<f32>\n"
+                         "%p = nn.matmul_integer %a0, %w, %y, %z : tensor<" +
+                         x + ">, tensor<" + w + ">, tensor<ui8>, tensor<i8>\n%c = nn.cast %p : tensor<" + sums +
+                         "> to tensor<" + floats + ">\n%m = nn.mul %c, %f : tensor<" + floats +
+                         ">, tensor<f32>\n%r = nn.quantize %m, %one, %a1 : "
+                         "tensor<" +
+                         floats + ">, tensor<f32>, tensor<" + to + ">";
+      rows.push_back({std::to_string(n) + " columns in " + to, {x, to}, body, {}});
+    }
   check(rows);
 }
 

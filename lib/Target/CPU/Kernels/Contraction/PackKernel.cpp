@@ -18,7 +18,8 @@ public:
     if (!llvm::hasSingleElement(body.without_terminator())) return false;
     auto op = dyn_cast<kernel::PackOp>(body.front());
     // Bytes are only packed when compiling.
-    return op && op.getInterleave() == 1 && isa<BlockArgument>(op.getOperand()) && body.getTerminator()->getNumOperands() == 1;
+    return op && op.getInterleave() == 1 && isa<BlockArgument>(op.getOperand()) &&
+           body.getTerminator()->getNumOperands() == 1;
   }
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     kernel::PackOp op = packOf(dispatch);
