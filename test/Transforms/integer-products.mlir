@@ -142,7 +142,7 @@ func.func @floats(%x: tensor<2x2xui8>, %y: tensor<2x2xui8>) -> (tensor<2x2xf32>,
 // CHECK-LABEL: func.func @bias_of_rows(
 // CHECK: %[[S:.*]] = nn.matmul_integer
 // CHECK: nn.cast %[[S]] : tensor<2x2xi32> to tensor<2x2xf32>
-// CHECK: nn.dequantize
+// CHECK: nn.add %{{.*}}, %{{.*}} : tensor<2x2xf32>
 func.func @bias_of_rows(%x: tensor<2x2xui8>) -> tensor<2x2xf32> {
   %s = nn.constant dense<1.0> : tensor<f32>
   %z = nn.constant dense<0> : tensor<ui8>
@@ -165,7 +165,7 @@ func.func @bias_of_rows(%x: tensor<2x2xui8>) -> tensor<2x2xf32> {
 // CHECK-LABEL: func.func @large_bias(
 // CHECK: %[[S:.*]] = nn.matmul_integer
 // CHECK: nn.cast %[[S]] : tensor<2x2xi32> to tensor<2x2xf32>
-// CHECK: nn.dequantize
+// CHECK: nn.add %{{.*}}, %{{.*}} : tensor<2x2xf32>
 func.func @large_bias(%x: tensor<2x2xui8>) -> tensor<2x2xf32> {
   %s = nn.constant dense<1.0> : tensor<f32>
   %z = nn.constant dense<0> : tensor<ui8>

@@ -78,11 +78,12 @@ Model constantProductModel(Shape s, bool ofBytes) {
 class Product {
 public:
   Product(Shape shape, const std::string &type, const Settings &settings, int threads)
-      : Product(productModel(shape, type), settings, threads) {}
-  Product(Model model, Settings settings, int threads) {
+      : Product(productModel(shape, type), shape, settings, threads) {}
+  Product(Model model, Shape shape, Settings settings, int threads) {
     settings.threads = threads;
     runner = compileAndLoad(model, {EntryRequest{}}, settings);
-    fillRandom(runner->inputSpecs(), 1, {}, arrays);
+    // By constants alone, rows are samples that do not depend on each other.
+    fillRandom(runner->inputSpecs(), 1, {{"batch", shape.rows}}, arrays);
     call = runner->prepare(arrays);
     call.invoke();
   }
@@ -197,7 +198,8 @@ void benchDtypes(const ExperimentOptions &options, ExperimentReport &report) {
   // How networks multiply: weights are packed once.
   double constants[2] = {};
   for (bool ofBytes : {false, true}) {
-    constants[ofBytes] = Product(constantProductModel(shape, ofBytes), options.settings, options.threads).seconds();
+    constants[ofBytes] =
+        Product(constantProductModel(shape, ofBytes), shape, options.settings, options.threads).seconds();
     report.row({ofBytes ? "ui8 by constants of i8, in i32" : "f32 by constants", ofBytes ? 1 : 4,
                 constants[ofBytes] * 1e3, shape.flops() / constants[ofBytes] / 1e9, constants[0] / constants[ofBytes],
                 ofBytes ? 4 : 1});
