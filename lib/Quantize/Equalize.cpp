@@ -44,7 +44,8 @@ public:
 private:
   void read(const Layer &layer) {
     const onnx::NodeProto &node = graph.node(layer.node);
-    if (!layer.isConstant || layer.axis < 0 || layer.biasNode >= 0) return;
+    // Of a transposed operand it is rows that are multiplied, not channels.
+    if (!layer.isConstant || layer.axis < 0 || layer.biasNode >= 0 || integer(node, "transA", 0) != 0) return;
     bool hasBias = node.input_size() > 2 && !node.input(2).empty();
     if (hasBias && layer.bias.empty()) return;
     // A constant that others read too has to stay as it is.
@@ -65,8 +66,15 @@ private:
     int next = graph.onlyReader(layer.output);
     auto found = weights.find(next);
     if (found == weights.end() || graph.node(next).input(0) != layer.output) return nullptr;
-    bool alike = is(graph.node(layer.node), "Conv") == is(graph.node(next), "Conv");
-    return alike && inputs(found->second) == outputs(weights.at(layer.node)) ? &found->second : nullptr;
+    return isAlike(graph.node(layer.node), graph.node(next)) && inputs(found->second) == outputs(weights.at(layer.node))
+               ? &found->second
+               : nullptr;
+  }
+
+  /// Whether channels are of the same axis in both: the second of convolutions, the last of matrix products.
+  static bool isAlike(const onnx::NodeProto &first, const onnx::NodeProto &second) {
+    auto isMatrixProduct = [](const onnx::NodeProto &node) { return is(node, "Gemm") || is(node, "MatMul"); };
+    return isMatrixProduct(first) ? isMatrixProduct(second) : is(second, first.op_type());
   }
 
   static int64_t outputs(const Weight &weight) { return weight.values.shape[weight.outputAxis]; }
@@ -133,10 +141,11 @@ std::vector<double> shiftOfMeans(const onnx::NodeProto &node, const std::vector<
                                  const std::vector<float> &weight, const std::vector<float> &quantized, int axis,
                                  const std::vector<double> &means) {
   if (axis < 0 || axis > 1 || shape.size() < 2 || is(node, "ConvTranspose")) return {};
+  if (is(node, "Gemm") && integer(node, "transA", 0) != 0) return {}; // the means are of its rows
   Floats like{shape, {}};
   size_t inputAxis = size_t(1 - axis), outputs = size_t(shape[size_t(axis)]), inputs = size_t(shape[inputAxis]);
   int64_t groups = is(node, "Conv") ? integer(node, "group", 1) : 1;
-  if (means.size() != inputs * size_t(groups)) return {};
+  if (groups < 1 || outputs % size_t(groups) != 0 || means.size() != inputs * size_t(groups)) return {};
   std::vector<double> result(outputs);
   for (size_t i = 0; i < weight.size(); ++i) {
     size_t output = along(like, size_t(axis), i), group = output / (outputs / size_t(groups));
@@ -148,11 +157,11 @@ std::vector<double> shiftOfMeans(const onnx::NodeProto &node, const std::vector<
 void giveBiases(Graph &graph) {
   for (int i = 0; i < graph.nodes(); ++i) {
     onnx::NodeProto &node = graph.node(i);
-    bool isConvolution = is(node, "Conv");
-    if ((!isConvolution && !is(node, "Gemm")) || (node.input_size() > 2 && !node.input(2).empty())) continue;
+    if ((!is(node, "Conv") && !is(node, "Gemm")) || (node.input_size() > 2 && !node.input(2).empty())) continue;
     std::optional<Floats> weight = graph.floats(node.input(1));
-    if (!weight || weight->shape.size() < 2) continue;
-    int64_t outputs = weight->shape[isConvolution || integer(node, "transB", 0) != 0 ? 0 : 1];
+    int axis = weight ? outputAxis(node, weight->shape.size()) : -1;
+    if (axis < 0) continue;
+    int64_t outputs = weight->shape[size_t(axis)];
     std::string bias = graph.add(graph.label(i) + "_bias", Floats{{outputs}, std::vector<float>(size_t(outputs))});
     if (node.input_size() > 2)
       node.set_input(2, bias);

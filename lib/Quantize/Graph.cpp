@@ -3,6 +3,7 @@
 #include "lib/Import/ONNX/Model.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "mlir/IR/MLIRContext.h"
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -52,13 +53,53 @@ onnx::NodeProto makeNode(const std::string &op, const std::string &name, const s
 /// Sizes and data of constants, and that files with them lie in the model's folder: nobody imports the model before.
 static void checkTensors(const onnximport::Model &model) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  for (const auto &tensor : model.proto.graph().initializer())
+  auto check = [&](const onnx::TensorProto &tensor, const std::string &what) {
     if (tensor.data_location() == onnx::TensorProto::EXTERNAL || tensor.data_type() == onnx::TensorProto::FLOAT)
-      onnximport::readTensorType(&context, model, tensor, "initializer '" + tensor.name() + "'", kMostBytes);
+      onnximport::readTensorType(&context, model, tensor, what, kMostBytes);
+  };
+  for (const auto &tensor : model.proto.graph().initializer()) check(tensor, "initializer '" + tensor.name() + "'");
+  for (const auto &node : model.proto.graph().node())
+    if (const auto *value = is(node, "Constant") ? attribute(node, "value") : nullptr)
+      check(value->t(), "constant '" + node.output(0) + "'");
+}
+
+/// How many operands a node has at least: those that are looked at without a question.
+static int leastOperands(const onnx::NodeProto &node) {
+  auto any = [&](std::initializer_list<const char *> ops) {
+    return std::any_of(ops.begin(), ops.end(), [&](const char *op) { return is(node, op); });
+  };
+  if (any({"Conv", "ConvTranspose", "Gemm", "MatMul", "Add"})) return 2;
+  bool isSource = any({"Constant", "RandomNormal", "RandomUniform", "SequenceEmpty", "Optional"});
+  return isSource || !onnximport::normalizeDomain(node.domain()).empty() ? 0 : 1;
+}
+
+static void checkNodes(const onnx::GraphProto &graph, const std::string &file) {
+  for (const auto &node : graph.node()) {
+    std::string name = file + ": '" + (node.name().empty() && node.output_size() ? node.output(0) : node.name()) +
+                       "' (" + node.op_type() + ")";
+    if (node.output_size() == 0) throw Error(ErrorKind::badInput, name + " has no result; expected one at least");
+    if (node.input_size() < leastOperands(node))
+      throw Error(ErrorKind::badInput, name + " has " + std::to_string(node.input_size()) + " operands; expected " +
+                                           std::to_string(leastOperands(node)) + " at least");
+    for (const auto &attribute : node.attribute()) {
+      if (attribute.has_g()) checkNodes(attribute.g(), file);
+      for (const auto &inner : attribute.graphs()) checkNodes(inner, file);
+    }
+  }
+}
+
+/// The version of the format becomes one that has the operator set, and in which constants need not be inputs.
+static void raiseFormat(onnx::ModelProto &model, int opset) {
+  constexpr int kLast[] = {9, 10, 11, 14, 18, 20, 22, 23}; // the newest opsets of versions 4 to 11
+  int64_t format = 4;
+  for (int last : kLast) format += opset > last;
+  model.set_ir_version(std::max<int64_t>(model.ir_version(), format));
 }
 
 Graph::Graph(std::string_view bytes, const std::string &file, const std::string &folder) : file(file) {
-  checkTensors(onnximport::parseModel(bytes, file, folder));
+  onnximport::Model parsed = onnximport::parseModel(bytes, file, folder);
+  checkNodes(parsed.proto.graph(), file);
+  checkTensors(parsed);
   std::string whole = withWeights(bytes, file, folder, {});
   model.ParseFromString(whole);
   // Constants are initializers, and no inputs that a call could override.
@@ -77,6 +118,7 @@ Graph::Graph(std::string_view bytes, const std::string &file, const std::string 
   for (int i = graph().input_size() - 1; i >= 0; --i)
     if (constant(graph().input(i).name())) graph().mutable_input()->DeleteSubrange(i, 1);
   replaceNodes(std::move(nodes));
+  raiseFormat(model, opset());
 }
 
 /// What graphs inside a node read of the graphs around them, and all names that they have.
@@ -255,6 +297,7 @@ int Graph::opset(const std::string &domain) const {
   return 0;
 }
 void Graph::setOpset(int version, const std::string &domain) {
+  if (domain.empty()) raiseFormat(model, version);
   for (auto &import : *model.mutable_opset_import())
     if (onnximport::normalizeDomain(import.domain()) == domain) return import.set_version(version);
   auto *added = model.add_opset_import();

@@ -1,5 +1,6 @@
 #include "lib/Quantize/Plan.h"
 #include <algorithm>
+#include <cmath>
 
 namespace sprig::quantize {
 namespace {
@@ -8,6 +9,10 @@ bool isAny(const onnx::NodeProto &node, std::initializer_list<const char *> ops)
   return std::any_of(ops.begin(), ops.end(), [&](const char *op) { return is(node, op); });
 }
 bool isProduct(const onnx::NodeProto &node) { return isAny(node, {"Conv", "ConvTranspose", "Gemm", "MatMul"}); }
+bool takesRank(const onnx::NodeProto &product, size_t rank) {
+  if (is(product, "Gemm")) return rank == 2;
+  return rank >= (is(product, "MatMul") ? 1 : 3);
+}
 /// Results are elements of operand 0.
 bool isMove(const onnx::NodeProto &node) {
   return isAny(node,
@@ -29,6 +34,7 @@ public:
   Planner(const Graph &graph, const PlanOptions &options) : graph(graph), options(options) {}
 
   Plan run() {
+    nameProducts();
     findLayers();
     findCarriers();
     placeQuantisers();
@@ -39,6 +45,17 @@ public:
 
 private:
   bool isFloat(const std::string &value) const { return !options.notFloat.count(value); }
+
+  void nameProducts() {
+    labels.resize(size_t(graph.nodes()));
+    std::set<std::string> taken;
+    for (int i = 0; i < graph.nodes(); ++i) {
+      if (!isProduct(graph.node(i))) continue;
+      std::string label = graph.label(i);
+      for (int k = 2; !taken.insert(label).second; ++k) label = graph.label(i) + "#" + std::to_string(k);
+      labels[size_t(i)] = label;
+    }
+  }
 
   /// The activation that is all that reads a value, or -1.
   int activationOf(const std::string &value) const {
@@ -69,24 +86,19 @@ private:
   std::optional<Layer> layerOf(int i) const {
     const onnx::NodeProto &node = graph.node(i);
     if (!isProduct(node) || node.input_size() < 2) return std::nullopt;
-    Layer layer{.node = i, .name = graph.label(i), .input = node.input(0), .weight = node.input(1)};
+    Layer layer{.node = i, .name = labels[size_t(i)], .input = node.input(0), .weight = node.input(1)};
     if (graph.constant(layer.input) || !isFloat(layer.input) || !isFloat(layer.weight)) return std::nullopt;
     if (is(node, "Gemm") && (real(node, "alpha", 1) != 1 || real(node, "beta", 1) != 1)) return std::nullopt;
     std::optional<Floats> weight = graph.floats(layer.weight);
     layer.isConstant = weight.has_value();
     if (!weight && (!options.computed || graph.constant(layer.weight) || !is(node, "MatMul"))) return std::nullopt;
     if (weight) {
-      int rank = int(weight->shape.size());
-      if (weight->values.empty()) return std::nullopt;
-      layer.axis = is(node, "Conv")            ? 0
-                   : is(node, "ConvTranspose") ? (integer(node, "group", 1) == 1 ? 1 : -1)
-                   : is(node, "Gemm")          ? (integer(node, "transB", 0) != 0 ? 0 : 1)
-                                               : (rank == 2 ? 1 : -1);
+      if (weight->values.empty() || !takesRank(node, weight->shape.size())) return std::nullopt;
+      layer.axis = outputAxis(node, weight->shape.size());
       if (node.input_size() > 2 && !node.input(2).empty()) {
         std::optional<Floats> bias = graph.floats(node.input(2));
         int64_t outputs = layer.axis >= 0 ? weight->shape[size_t(layer.axis)] : -1;
-        bool isRow = bias && (bias->shape.size() == 1 || (bias->shape.size() == 2 && bias->shape[0] == 1));
-        if (isRow && bias->shape.back() == outputs) layer.bias = node.input(2);
+        if (bias && isRowOf(bias->shape, outputs)) layer.bias = node.input(2);
       }
     }
     layer.output = node.output(0);
@@ -198,14 +210,40 @@ private:
   const Graph &graph;
   const PlanOptions &options;
   Plan result;
-  std::set<std::string> wanted; ///< operands of products
-  std::set<std::string> made;   ///< results of what is quantised
+  std::vector<std::string> labels; ///< of products, by node
+  std::set<std::string> wanted;    ///< operands of products
+  std::set<std::string> made;      ///< results of what is quantised
   std::set<int> excludedNodes;
 };
 
 } // namespace
 
 Plan plan(const Graph &graph, const PlanOptions &options) { return Planner(graph, options).run(); }
+
+int outputAxis(const onnx::NodeProto &node, size_t rank) {
+  if (!isProduct(node) || !takesRank(node, rank)) return -1;
+  if (is(node, "Conv")) return 0;
+  if (is(node, "ConvTranspose")) return integer(node, "group", 1) == 1 ? 1 : -1;
+  if (is(node, "Gemm")) return integer(node, "transB", 0) != 0 ? 0 : 1;
+  return rank == 2 ? 1 : -1;
+}
+
+bool isRowOf(const std::vector<int64_t> &shape, int64_t outputs) {
+  return (shape.size() == 1 || (shape.size() == 2 && shape[0] == 1)) && shape.back() == outputs;
+}
+
+void requireFinite(const Graph &graph, const Plan &plan) {
+  for (const Layer &layer : plan.layers) {
+    if (!layer.isConstant) continue;
+    Floats weight = *graph.floats(layer.weight);
+    auto found = std::find_if(weight.values.begin(), weight.values.end(), [](float x) { return !std::isfinite(x); });
+    if (found != weight.values.end())
+      graph.fail(ErrorKind::badInput, "'" + layer.name + "' (" + graph.node(layer.node).op_type() + ") has a weight '" +
+                                          layer.weight + "' with " + std::to_string(*found) + " as element " +
+                                          std::to_string(found - weight.values.begin()) +
+                                          "; numbers that are not finite cannot be quantised");
+  }
+}
 
 int firstQuantised(const Graph &graph) {
   for (int i = 0; i < graph.nodes(); ++i) {

@@ -24,7 +24,7 @@ struct PlanOptions {
 /// A product: a convolution or a matrix product.
 struct Layer {
   int node = -1;
-  std::string name;
+  std::string name; ///< no other layer's: of several nodes of one name the second has "#2" behind it
   std::string input;
   std::string weight; ///< a constant, or what the other operand is where both are computed
   bool isConstant = true;
@@ -56,6 +56,15 @@ struct Plan {
 };
 
 Plan plan(const Graph &graph, const PlanOptions &options);
+
+/// Throws badInput, and names layer and weight, where a layer's weight has numbers that are not finite.
+void requireFinite(const Graph &graph, const Plan &plan);
+
+/// The axis of a product's weight that counts its outputs; -1: none does, the operator takes no weight of this rank, or
+/// it is no product.
+int outputAxis(const onnx::NodeProto &node, size_t rank);
+/// Whether a bias of this shape has one number for each output of a product: [n], or [1, n].
+bool isRowOf(const std::vector<int64_t> &shape, int64_t outputs);
 
 /// Whether quantisers are in the model already: the first such node, or -1.
 int firstQuantised(const Graph &graph);

@@ -1,4 +1,5 @@
 #include "lib/Quantize/Prepare.h"
+#include "lib/Quantize/Plan.h"
 #include <cmath>
 
 namespace sprig::quantize {
@@ -27,10 +28,25 @@ Floats transposed(const Floats &matrix) {
   return result;
 }
 
+/// Whether a transpose of a matrix swaps its axes.
+bool isReversal(const onnx::NodeProto &transpose) {
+  const auto *perm = attribute(transpose, "perm");
+  return !perm || (perm->ints_size() == 2 && perm->ints(0) == 1);
+}
+
 bool isIdentity(const onnx::NodeProto &node) {
   if (is(node, "Identity")) return true;
   // A mask that is read, or training mode, makes it more.
   return is(node, "Dropout") && node.input_size() < 3 && (node.output_size() < 2 || node.output(1).empty());
+}
+
+/// Activations that keep the order of numbers and read constants alone beside them, so that they can go anywhere.
+bool keepsOrder(const Graph &graph, const onnx::NodeProto &node) {
+  if (is(node, "Relu")) return true;
+  if (!is(node, "Clip")) return false;
+  for (int k = 1; k < node.input_size(); ++k)
+    if (!node.input(k).empty() && !graph.constant(node.input(k))) return false;
+  return true;
 }
 
 /// Scale and shift of each channel by which a batch norm acts at inference.
@@ -56,26 +72,19 @@ std::optional<Affine> affineOf(const Graph &graph, const onnx::NodeProto &norm) 
   return result;
 }
 
-/// The axis of a product's weight that counts its outputs, or -1 where weights are not known.
-int outputAxis(const onnx::NodeProto &node) {
-  if (is(node, "Conv")) return 0;
-  if (is(node, "ConvTranspose")) return integer(node, "group", 1) == 1 ? 1 : -1;
-  if (is(node, "Gemm")) return integer(node, "transB", 0) != 0 ? 0 : 1;
-  return -1;
-}
-
 /// Whether a norm's numbers could be multiplied into the product that makes its operand; then they are.
 bool fold(Graph &graph, int product, const Affine &affine) {
   onnx::NodeProto &node = graph.node(product);
-  int axis = outputAxis(node);
-  if (axis < 0 || (is(node, "Gemm") && (real(node, "alpha", 1) != 1 || real(node, "beta", 1) != 1))) return false;
+  // A MatMul has no operand for the shift.
+  if (node.input_size() < 2 || is(node, "MatMul")) return false;
+  if (is(node, "Gemm") && (real(node, "alpha", 1) != 1 || real(node, "beta", 1) != 1)) return false;
   std::optional<Floats> weight = graph.floats(node.input(1)), bias;
+  int axis = weight ? outputAxis(node, weight->shape.size()) : -1;
   bool hasBias = node.input_size() > 2 && !node.input(2).empty();
   if (hasBias) bias = graph.floats(node.input(2));
   size_t channels = affine.scale.size();
-  if (!weight || (hasBias && (!bias || bias->values.size() != channels)) ||
-      size_t(weight->shape[size_t(axis)]) != channels)
-    return false;
+  if (axis < 0 || size_t(weight->shape[size_t(axis)]) != channels) return false;
+  if (hasBias && !(bias && isRowOf(bias->shape, int64_t(channels)))) return false;
   size_t inner = 1;
   for (size_t i = size_t(axis) + 1; i < weight->shape.size(); ++i) inner *= size_t(weight->shape[i]);
   for (size_t i = 0; i < weight->values.size(); ++i) weight->values[i] *= affine.scale[i / inner % channels];
@@ -105,7 +114,7 @@ void dropIdentities(Graph &graph) {
       else
         graph.redirect(node.output(0), node.input(0));
     } else if (is(node, "Transpose") && constant && constant->dims_size() == 2 && !isKept &&
-               graph.floats(node.input(0)) && (!attribute(node, "perm") || attribute(node, "perm")->ints(0) == 1)) {
+               graph.floats(node.input(0)) && isReversal(node)) {
       makeConstant(graph, node.output(0), transposed(*graph.floats(node.input(0))));
     } else {
       left.push_back(node);
@@ -147,8 +156,7 @@ void activateBeforePools(Graph &graph) {
     onnx::NodeProto &pool = graph.node(i);
     if (!is(pool, "MaxPool") || pool.output_size() != 1) continue;
     int next = graph.onlyReader(pool.output(0));
-    if (next < 0 || !(is(graph.node(next), "Relu") || is(graph.node(next), "Clip"))) continue;
-    // Both keep the order of numbers, so which comes first makes no difference.
+    if (next < 0 || !keepsOrder(graph, graph.node(next))) continue;
     onnx::NodeProto &activation = graph.node(next);
     std::string x = pool.input(0), y = activation.output(0), between = pool.output(0);
     activation.set_input(0, x);

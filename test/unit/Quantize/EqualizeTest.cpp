@@ -65,6 +65,34 @@ TEST(EqualizeTest, DepthwiseConvolutionsHaveOneChannelForEach) {
   EXPECT_NEAR(d.values[1] * p.values[1], 4, 1e-3);
 }
 
+/// x -> first of w -> second of v.
+int pairs(const char *first, const std::vector<int64_t> &w, const char *second, const std::vector<int64_t> &v,
+          const std::vector<std::pair<std::string, int64_t>> &attributes = {}) {
+  auto values = [](const std::vector<int64_t> &shape) {
+    int64_t count = 1;
+    for (int64_t n : shape) count *= n;
+    return std::vector<float>(size_t(count), 2);
+  };
+  Graph graph = ModelBuilder()
+                    .input("x", {})
+                    .constant("w", w, values(w))
+                    .constant("v", v, values(v))
+                    .node(first, {"x", "w"}, "a")
+                    .node(second, {"a", "v"}, "y", attributes)
+                    .output("y")
+                    .build();
+  return equalize(graph, plan(graph, {}));
+}
+
+TEST(EqualizeTest, ChannelsAreOfTheSameAxis) {
+  EXPECT_EQ(pairs("Gemm", {2, 3}, "MatMul", {3, 2}), 1);
+  EXPECT_EQ(pairs("ConvTranspose", {3, 4, 1, 1}, "ConvTranspose", {4, 5, 1, 1}), 1);
+  EXPECT_EQ(pairs("ConvTranspose", {3, 4, 1, 1}, "MatMul", {4, 5}), 0);
+  EXPECT_EQ(pairs("ConvTranspose", {3, 4, 1, 1}, "Conv", {5, 4, 1, 1}), 0);
+  EXPECT_EQ(pairs("Gemm", {2, 3}, "Gemm", {3, 2}, {{"transA", 0}}), 1);
+  EXPECT_EQ(pairs("Gemm", {2, 3}, "Gemm", {3, 2}, {{"transA", 1}}), 0);
+}
+
 TEST(EqualizeTest, MeansOfResultsMoveByWhatWeightsWereRounded) {
   // Two outputs of two inputs whose means are 10 and 1; transposed.
   onnx::NodeProto gemm = makeNode("Gemm", "g", {"x", "w"}, "y");
@@ -72,6 +100,8 @@ TEST(EqualizeTest, MeansOfResultsMoveByWhatWeightsWereRounded) {
   EXPECT_EQ(shift, (std::vector<double>{5, -1}));
   shift = shiftOfMeans(gemm, {2, 2}, {1, 2, 3, 4}, {1.5f, 2, 3, 3}, 0, {10, 1});
   EXPECT_EQ(shift, (std::vector<double>{5, -1}));
+  setInteger(gemm, "transA", 1);
+  EXPECT_TRUE(shiftOfMeans(gemm, {2, 2}, {1, 2, 3, 4}, {1.5f, 2, 3, 3}, 0, {10, 1}).empty());
   // Two groups of one channel, kernels of two places.
   onnx::NodeProto conv = makeNode("Conv", "c", {"x", "w"}, "y");
   setInteger(conv, "group", 2);

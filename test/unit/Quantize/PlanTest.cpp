@@ -1,5 +1,6 @@
 #include "lib/Quantize/Plan.h"
 #include "test/unit/Quantize/Models.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace sprig::quantize {
@@ -113,6 +114,58 @@ TEST(PlanTest, ClipsGoOnlyWhereTheyBeginAtZero) {
   };
   EXPECT_EQ(plan(clipped(0), {}).dropped.size(), 1u);
   EXPECT_EQ(plan(clipped(-1), {}).dropped.size(), 0u);
+}
+
+TEST(PlanTest, WeightsOfAnotherRankMakeNoLayer) {
+  auto layers = [](const char *op, const std::vector<int64_t> &shape) {
+    return plan(ModelBuilder()
+                    .input("x", {})
+                    .constant("w", shape, std::vector<float>(shape.empty() ? 1 : 2, 1))
+                    .node(op, {"x", "w"}, "y")
+                    .output("y")
+                    .build(),
+                {})
+        .layers.size();
+  };
+  for (const char *op : {"Conv", "ConvTranspose", "Gemm", "MatMul"}) EXPECT_EQ(layers(op, {}), 0u) << op;
+  for (const char *op : {"Conv", "ConvTranspose", "Gemm"}) EXPECT_EQ(layers(op, {2}), 0u) << op;
+  EXPECT_EQ(layers("MatMul", {2}), 1u);
+  EXPECT_EQ(layers("Conv", {2, 1}), 0u);
+  EXPECT_EQ(layers("Conv", {2, 1, 1}), 1u);
+  EXPECT_EQ(layers("Gemm", {2, 1, 1}), 0u);
+}
+
+TEST(PlanTest, NodesOfOneNameAreTwoLayers) {
+  Graph graph = ModelBuilder()
+                    .input("x", {2, 2})
+                    .constant("w", {2, 2}, {1, 2, 3, 4})
+                    .node("MatMul", {"x", "w"}, "a")
+                    .node("MatMul", {"a", "w"}, "y")
+                    .output("y")
+                    .build();
+  graph.node(1).set_name("a");
+  PlanOptions options;
+  options.exclude = {"a#2"};
+  Plan found = plan(graph, options);
+  ASSERT_EQ(found.layers.size(), 1u);
+  EXPECT_EQ(found.layers[0].name, "a");
+  EXPECT_EQ(found.excluded, Names{"a#2"});
+}
+
+TEST(PlanTest, WeightsAreFinite) {
+  Graph graph = ModelBuilder()
+                    .input("x", {2, 2})
+                    .constant("w", {2, 2}, {1, 2, NAN, 4})
+                    .node("MatMul", {"x", "w"}, "y")
+                    .output("y")
+                    .build();
+  try {
+    requireFinite(graph, plan(graph, {}));
+    FAIL() << "nothing was refused";
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find("'y' (MatMul) has a weight 'w' with nan as element 2"), std::string::npos)
+        << error.what();
+  }
 }
 
 TEST(PlanTest, QuantisedModelsAreKnown) {

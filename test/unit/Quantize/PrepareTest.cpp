@@ -43,6 +43,23 @@ TEST(PrepareTest, NormsOfWhatOthersReadStay) {
   EXPECT_EQ(operators(graph), "Conv BatchNormalization");
 }
 
+TEST(PrepareTest, NormsBehindProductsWhoseBiasIsAColumnStay) {
+  auto with = [](const std::vector<int64_t> &shape) {
+    ModelBuilder builder;
+    builder.input("x", {2, 2}).constant("w", {2, 2}, {1, 2, 3, 4}).constant("c", shape, {5, 6});
+    for (const char *name : {"scale", "shift", "mean", "var"}) builder.constant(name, {2}, {1, 2});
+    Graph graph = builder.node("Gemm", {"x", "w", "c"}, "a")
+                      .node("BatchNormalization", {"a", "scale", "shift", "mean", "var"}, "y")
+                      .output("y")
+                      .build();
+    prepare(graph);
+    return operators(graph);
+  };
+  EXPECT_EQ(with({2}), "Gemm");
+  EXPECT_EQ(with({1, 2}), "Gemm");
+  EXPECT_EQ(with({2, 1}), "Gemm BatchNormalization");
+}
+
 TEST(PrepareTest, IdentitiesAndConstantsBehindThem) {
   Graph graph = ModelBuilder()
                     .input("x", {1, 2})
@@ -70,6 +87,59 @@ TEST(PrepareTest, ActivationsComeBeforePools) {
   EXPECT_EQ(graph.node(0).input(0), "x");
   EXPECT_EQ(graph.node(1).output(0), "y");
   EXPECT_EQ(graph.node(1).input(0), graph.node(0).output(0));
+}
+
+TEST(PrepareTest, ClipsOfComputedBoundsStayBehindPools) {
+  auto clipped = [](const char *low) {
+    Graph graph = ModelBuilder()
+                      .input("x", {1, 1, 4, 4})
+                      .constant("zero", {}, {0})
+                      .node("MaxPool", {"x"}, "p")
+                      .node("ReduceMin", {"x"}, "computed", {{"keepdims", 0}})
+                      .node("Clip", {"p", low}, "y")
+                      .output("y")
+                      .build();
+    prepare(graph);
+    return operators(graph);
+  };
+  EXPECT_EQ(clipped("zero"), "Clip MaxPool");
+  EXPECT_EQ(clipped("computed"), "MaxPool ReduceMin Clip");
+}
+
+TEST(PrepareTest, ConstantsAreNoInputsAndTheFormatAllowsIt) {
+  ModelBuilder builder(9);
+  builder.model.set_ir_version(3);
+  Graph graph = builder.input("x", {1, 2})
+                    .input("w", {2, 2})
+                    .constant("w", {2, 2}, {1, 2, 3, 4})
+                    .node("MatMul", {"x", "w"}, "y")
+                    .output("y")
+                    .build();
+  EXPECT_EQ(graph.graph().input_size(), 1);
+  EXPECT_EQ(graph.model.ir_version(), 4);
+  upgrade(graph);
+  EXPECT_EQ(graph.model.ir_version(), 7); // of opset 13
+}
+
+TEST(PrepareTest, NodesWithoutOperandsOrResultsAreRefused) {
+  auto messageOf = [](const ModelBuilder &builder) -> std::string {
+    try {
+      builder.build();
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "";
+  };
+  ModelBuilder lacking;
+  lacking.input("x", {1, 2}).node("Add", {"x"}, "y").output("y");
+  EXPECT_EQ(messageOf(lacking), "test.onnx: 'y' (Add) has 1 operands; expected 2 at least");
+  ModelBuilder deaf;
+  deaf.input("x", {1, 2}).node("Reshape", {}, "y").output("y");
+  EXPECT_EQ(messageOf(deaf), "test.onnx: 'y' (Reshape) has 0 operands; expected 1 at least");
+  ModelBuilder mute;
+  mute.input("x", {1, 2}).node("Relu", {"x"}, "y").output("x");
+  mute.model.mutable_graph()->mutable_node(0)->clear_output();
+  EXPECT_EQ(messageOf(mute), "test.onnx: 'y' (Relu) has no result; expected one at least");
 }
 
 TEST(PrepareTest, OlderOperatorsGetTheirOperands) {

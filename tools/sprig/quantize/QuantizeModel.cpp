@@ -29,6 +29,7 @@ public:
     prepare(graph);
     excluded = {options.exclude.begin(), options.exclude.end()};
     replan();
+    requireFinite(graph, planned);
     if (options.equalize && (report.equalized = equalize(graph, planned)) > 0) replan();
     if (options.mode == "static")
       runStatic();
