@@ -1,4 +1,5 @@
 #include "lib/Quantize/WriteStatic.h"
+#include <algorithm>
 #include <cmath>
 
 namespace sprig::quantize {
@@ -97,14 +98,31 @@ private:
     return found == result.quantizers.end() ? nullptr : &found->second.scale;
   }
 
-  /// Small weights beside a large bias: their scale is as large as the bias's 32 bits need.
-  std::vector<float> leastScales(const Layer &layer) const {
-    const float *scale = scaleOfInput(layer);
-    if (layer.bias.empty() || !scale || !options.perChannel) return {};
-    std::vector<float> least;
-    constexpr double kLargest = double(1 << 30);
-    Floats bias = *graph.floats(layer.bias);
-    for (float x : bias.values) least.push_back(float(std::abs(x) / (*scale * kLargest)));
+  int axisOf(const Layer &layer) const { return options.perChannel ? layer.axis : -1; }
+
+  /// How large a bias's integer may be, so that 32 bits hold it and any sum of products beside it.
+  static double roomForBias(const Layer &layer, const std::vector<int64_t> &shape) {
+    double depth = 1;
+    for (size_t i = 0; i < shape.size(); ++i)
+      if (int(i) != layer.axis) depth *= double(shape[i]);
+    return double(INT32_MAX) - depth * 255 * 127;
+  }
+
+  /// Small weights beside a large bias: their scale is as large as the bias needs in any layer that has the weight.
+  std::vector<float> leastScales(const std::string &weight, int axis, const std::vector<int64_t> &shape) const {
+    std::vector<float> least(axis >= 0 ? size_t(shape[size_t(axis)]) : 1);
+    for (const Layer &layer : plan.layers) {
+      const float *scale = scaleOfInput(layer);
+      if (layer.weight != weight || axisOf(layer) != axis || layer.bias.empty() || !scale) continue;
+      double largest = roomForBias(layer, shape) / 2; // correction may add to it
+      if (largest < double(1 << 29)) continue; // so deep that weights would become coarse: the bias stays a float
+      Floats bias = *graph.floats(layer.bias);
+      for (size_t c = 0; c < bias.values.size(); ++c) {
+        float needed = float(std::abs(bias.values[c]) / (*scale * largest));
+        float &scaleOfWeight = least[axis >= 0 ? c : 0];
+        if (std::isfinite(needed)) scaleOfWeight = std::max(scaleOfWeight, needed);
+      }
+    }
     return least;
   }
 
@@ -117,12 +135,13 @@ private:
   };
 
   const Weight &quantized(const Layer &layer) {
-    int axis = options.perChannel ? layer.axis : -1;
+    int axis = axisOf(layer);
     auto [found, isNew] = weights.try_emplace({layer.weight, axis});
     Weight &made = found->second;
     if (!isNew) return made;
     Floats values = *graph.floats(layer.weight);
-    QuantizedWeight integers = quantizeWeight(values.shape, values.values, axis, leastScales(layer));
+    QuantizedWeight integers =
+        quantizeWeight(values.shape, values.values, axis, leastScales(layer.weight, axis, values.shape));
     std::vector<float> wide = dequantize(values.shape, integers, axis);
     NoiseMeter meter;
     for (size_t i = 0; i < wide.size(); ++i) meter.add(values.values[i], wide[i]);
@@ -162,18 +181,20 @@ private:
     return values;
   }
 
-  /// In the scale of the product, which adds it to what it accumulates. One that 32 bits do not hold stays as it is.
+  /// In the scale of the product, which adds it to what it accumulates. One for which 32 bits have no room stays a
+  /// float.
   std::string bias(const Layer &layer) {
     const float *inputScale = scaleOfInput(layer);
     if (!inputScale) return layer.bias;
-    const Weight &made = weights.at({layer.weight, options.perChannel ? layer.axis : -1});
+    const Weight &made = weights.at({layer.weight, axisOf(layer)});
     Floats values = corrected(layer, made);
+    double room = roomForBias(layer, made.before.shape);
     std::vector<int32_t> integers;
     std::vector<float> scales;
     for (size_t c = 0; c < values.values.size(); ++c) {
       float scale = *inputScale * made.scales[made.scales.size() == 1 ? 0 : c];
       double integer = std::nearbyint(double(values.values[c]) / scale);
-      if (!(std::abs(integer) < double(INT32_MAX))) return graph.add(layer.bias + "_corrected", values);
+      if (!(std::abs(integer) < room)) return graph.add(layer.bias + "_corrected", values);
       integers.push_back(int32_t(integer));
       scales.push_back(scale);
     }

@@ -45,6 +45,50 @@ TEST(WriteStaticTest, BiasesHaveTheScaleOfTheProduct) {
   }
 }
 
+TEST(WriteStaticTest, SumsBesideABiasFitIn32Bits) {
+  // Small weights: at their own scale, of a step of 1e-6 / 127 times 1 / 127, the bias would be about 2e9 steps.
+  constexpr int64_t kDepth = 4096;
+  auto layer = [](int64_t depth, float bias) {
+    return ModelBuilder()
+        .input("x", {1, depth})
+        .constant("w", {depth, 1}, std::vector<float>(size_t(depth), 1e-6f))
+        .constant("b", {1}, {bias})
+        .node("Gemm", {"x", "w", "b"}, "y")
+        .output("y")
+        .build();
+  };
+  for (bool perChannel : {true, false}) {
+    Graph graph = layer(kDepth, 0.066f);
+    writeStatic(graph, plan(graph, {}), {{"x", {0, 1}}}, {{}, perChannel});
+    ASSERT_TRUE(graph.integers("b_quantized")) << perChannel;
+    int64_t integer = (*graph.integers("b_quantized"))[0];
+    EXPECT_LT(integer + kDepth * 255 * 127, int64_t(1) << 31) << perChannel;
+    EXPECT_NEAR(double(integer) * graph.floats("b_scale")->values[0], 0.066, 1e-6) << perChannel;
+  }
+  // So deep that nothing is left beside the sum: the bias stays a float.
+  Graph deep = layer(70000, 0.066f);
+  writeStatic(deep, plan(deep, {}), {{"x", {0, 1}}}, {});
+  EXPECT_EQ(deep.constant("b_quantized"), nullptr);
+}
+
+TEST(WriteStaticTest, AWeightOfTwoLayersHasRoomForBothBiases) {
+  for (bool perChannel : {true, false}) {
+    Graph graph = ModelBuilder()
+                      .input("x", {1, 1})
+                      .constant("w", {1, 1}, {1e-6f})
+                      .constant("b", {1}, {0})
+                      .constant("c", {1}, {1})
+                      .node("Gemm", {"x", "w", "b"}, "y")
+                      .node("Gemm", {"x", "w", "c"}, "z")
+                      .output("y")
+                      .output("z")
+                      .build();
+    writeStatic(graph, plan(graph, {}), {{"x", {0, 1}}}, {{}, perChannel});
+    ASSERT_TRUE(graph.integers("c_quantized")) << perChannel;
+    EXPECT_NEAR(double((*graph.integers("c_quantized"))[0]) * graph.floats("c_scale")->values[0], 1, 1e-6);
+  }
+}
+
 TEST(WriteStaticTest, OneScaleForAWeight) {
   Graph graph = network();
   writeStatic(graph, plan(graph, {}), kRanges, {{}, /*perChannel=*/false});
