@@ -74,9 +74,9 @@ static int leastOperands(const onnx::NodeProto &node) {
 }
 
 static void checkNodes(const onnx::GraphProto &graph, const std::string &file) {
-  for (const auto &node : graph.node()) {
-    std::string name = file + ": '" + (node.name().empty() && node.output_size() ? node.output(0) : node.name()) +
-                       "' (" + node.op_type() + ")";
+  for (int i = 0; i < graph.node_size(); ++i) {
+    const onnx::NodeProto &node = graph.node(i);
+    std::string name = file + ": " + onnximport::nodeLabel(node, i);
     if (node.output_size() == 0) throw Error(ErrorKind::badInput, name + " has no result; expected one at least");
     if (node.input_size() < leastOperands(node))
       throw Error(ErrorKind::badInput, name + " has " + std::to_string(node.input_size()) + " operands; expected " +

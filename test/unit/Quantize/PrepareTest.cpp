@@ -132,14 +132,14 @@ TEST(PrepareTest, NodesWithoutOperandsOrResultsAreRefused) {
   };
   ModelBuilder lacking;
   lacking.input("x", {1, 2}).node("Add", {"x"}, "y").output("y");
-  EXPECT_EQ(messageOf(lacking), "test.onnx: 'y' (Add) has 1 operands; expected 2 at least");
+  EXPECT_EQ(messageOf(lacking), "test.onnx: #0 'y' (Add) has 1 operands; expected 2 at least");
   ModelBuilder deaf;
   deaf.input("x", {1, 2}).node("Reshape", {}, "y").output("y");
-  EXPECT_EQ(messageOf(deaf), "test.onnx: 'y' (Reshape) has 0 operands; expected 1 at least");
+  EXPECT_EQ(messageOf(deaf), "test.onnx: #0 'y' (Reshape) has 0 operands; expected 1 at least");
   ModelBuilder mute;
   mute.input("x", {1, 2}).node("Relu", {"x"}, "y").output("x");
   mute.model.mutable_graph()->mutable_node(0)->clear_output();
-  EXPECT_EQ(messageOf(mute), "test.onnx: 'y' (Relu) has no result; expected one at least");
+  EXPECT_EQ(messageOf(mute), "test.onnx: #0 'y' (Relu) has no result; expected one at least");
 }
 
 TEST(PrepareTest, OlderOperatorsGetTheirOperands) {
