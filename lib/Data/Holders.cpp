@@ -3,6 +3,8 @@
 
 namespace sprig::data {
 
+static constexpr int64_t kMostElements = 1 << 16; // of a sequence: each is an input of its own
+
 std::string describe(Holder holder, const std::string &element) {
   return std::string(isOptional(holder) ? "optional " : "") + (isSequence(holder) ? "sequence of " : "") + element;
 }
@@ -23,6 +25,9 @@ std::optional<Held> heldBy(Holder holder, const std::string &name, const std::ma
   std::optional<int64_t> length = isSequence(holder) ? dim(".length") : std::nullopt;
   std::optional<int64_t> present = isOptional(holder) ? dim(".present") : std::nullopt;
   if (length && *length < 0) fail("is given " + std::to_string(*length) + " elements (" + name + ".length)");
+  if (length && *length > kMostElements)
+    fail("is given " + std::to_string(*length) + " elements (" + name + ".length); programs take " +
+         std::to_string(kMostElements) + " at most");
   if (length && *length < given)
     fail("is given " + std::to_string(*length) + " elements (" + name + ".length), and '" +
          elementName(name, given - 1) + "' as well");

@@ -49,6 +49,8 @@ TEST(Holders, RefuseWhatMakesNoSense) {
     return errorOf([&] { held(holder, dims, given); });
   };
   EXPECT_THAT(wrong(Holder::sequence, {{"x.length", -2}}), HasSubstr("input 'x' is given -2 elements (x.length)"));
+  EXPECT_THAT(wrong(Holder::sequence, {{"x.length", 100000000000}}),
+              HasSubstr("input 'x' is given 100000000000 elements (x.length); programs take 65536 at most"));
   EXPECT_THAT(wrong(Holder::sequence, {{"x.length", 1}}, {"x.0", "x.1"}), HasSubstr("and 'x.1' as well"));
   EXPECT_THAT(wrong(Holder::optional, {{"x.present", 2}}), HasSubstr("is given 2 as x.present; expected 0 or 1"));
   EXPECT_THAT(wrong(Holder::optional, {{"x.present", 0}}, {"x"}), HasSubstr("is given as absent (x.present)"));
