@@ -102,6 +102,7 @@ Graph::Graph(std::string_view bytes, const std::string &file, const std::string 
   checkTensors(parsed);
   std::string whole = withWeights(bytes, file, folder, {});
   model.ParseFromString(whole);
+  this->bytes = whole.size();
   // Constants are initializers, and no inputs that a call could override.
   Nodes nodes;
   for (const auto &node : graph().node()) {

@@ -74,6 +74,7 @@ public:
 
   onnx::ModelProto model;
   std::string file;
+  uint64_t bytes = 0; ///< of the model that was read, with all of its weights
 
 private:
   std::unordered_map<std::string, int> makers;

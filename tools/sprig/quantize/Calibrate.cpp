@@ -12,9 +12,7 @@ std::string withOutputs(const Graph &graph, const std::vector<std::string> &valu
   for (const auto &output : graph.graph().output()) there.insert(output.name());
   for (const std::string &value : values) {
     if (graph.isInput(value) || !there.insert(value).second) continue;
-    auto *output = model.mutable_graph()->add_output();
-    output->set_name(value);
-    output->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+    model.mutable_graph()->add_output()->set_name(value); // of the type that it has
   }
   std::string bytes;
   model.SerializeToString(&bytes);

@@ -1,4 +1,5 @@
 #include "tools/sprig/quantize/CompiledModel.h"
+#include "lib/Data/Counted.h"
 
 namespace sprig::cli {
 
@@ -7,7 +8,9 @@ CompiledModel::CompiledModel(std::string bytes, const std::string &path, const S
       specs(inputsOfCalls(model, settings)) {}
 
 std::vector<data::Array> CompiledModel::run(const std::map<std::string, data::Array> &arrays) {
-  return runnerFor(arrays).run(arrays);
+  std::vector<data::Array> results = runnerFor(arrays).run(arrays);
+  data::cutToCounts(results);
+  return results;
 }
 
 PreparedCall CompiledModel::prepare(const std::map<std::string, data::Array> &arrays) {
