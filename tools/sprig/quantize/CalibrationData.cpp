@@ -31,9 +31,11 @@ public:
                                                                                     : ": no such "
                                                                                       "folder"));
     for (Group &group : groupsOf(folder)) {
-      if (result.samples >= options.samples) break;
-      add(group);
+      if (result.samples >= options.samples || !add(group)) break;
     }
+    if (leftOut)
+      result.notes.push_back(std::to_string(leftOut) + " samples of " + folder.string() +
+                             " are left out: they do not fill a call");
     if (result.calls.empty())
       throw Error(ErrorKind::badInput, folder.string() + ": has no data: expected input_0.*, arrays called as the "
                                                          "model's inputs, array files or images");
@@ -63,7 +65,7 @@ private:
     }
     if (!groups.empty()) return groups;
     if (!files.empty()) return looseFiles(files);
-    if (auto images = listImages(folder); !images.empty()) return imageGroups(images, folder);
+    if (ImageList images = listImages(folder); !images.files.empty()) return imageGroups(images, folder);
     return {};
   }
 
@@ -110,7 +112,7 @@ private:
   }
 
   /// Files of whole samples: .npz with the inputs as members, or one array for the one input.
-  std::vector<Group> looseFiles(const std::vector<fs::path> &files) const {
+  std::vector<Group> looseFiles(const std::vector<fs::path> &files) {
     std::vector<Group> groups;
     std::vector<int64_t> counts;
     for (const fs::path &file : files) {
@@ -127,7 +129,13 @@ private:
       requireAll(group);
       groups.push_back(std::move(group));
     }
-    if (auto labels = labelsAmong(files); labels && groups.size() == 1) groups[0].labels = std::move(labels);
+    if (auto labels = labelsAmong(files)) {
+      if (groups.size() == 1)
+        groups[0].labels = std::move(labels);
+      else
+        result.notes.push_back("labels not used: one file of them lies beside " + std::to_string(groups.size()) +
+                               " files of samples");
+    }
     return groups;
   }
 
@@ -135,7 +143,8 @@ private:
     return std::any_of(specs.begin(), specs.end(), [&](const InputSpec &spec) { return spec.name == name; });
   }
 
-  std::vector<Group> imageGroups(const std::vector<ImageFile> &images, const fs::path &folder) const {
+  std::vector<Group> imageGroups(const ImageList &list, const fs::path &folder) {
+    const std::vector<ImageFile> &images = list.files;
     if (specs.size() != 1)
       throw Error(ErrorKind::badInput, folder.string() + ": has images, and the model " + std::to_string(specs.size()) +
                                            " inputs; images are for models of one");
@@ -148,6 +157,7 @@ private:
       for (int64_t i = 0; i < count; ++i)
         std::copy_n(reinterpret_cast<const char *>(&images[size_t(i)].label), 8, labels.bytes.data() + i * 8);
       group.labels = std::move(labels);
+      result.folders = list.folders;
     }
     return {std::move(group)};
   }
@@ -190,9 +200,13 @@ private:
     return array.shape.size() + 1 == spec.dims.size() && array.elements() == elements;
   }
 
-  void add(Group &group) {
+  /// Whether there may be room for more samples behind these.
+  bool add(Group &group) {
     std::optional<int64_t> count = countSamples(group);
-    if (!count) return addWhole(group);
+    if (!count) {
+      addWhole(group);
+      return true;
+    }
     const Dim &batch = specs[0].dims[0];
     auto bound = options.dims.find(batch.symbol);
     if (group.arrays.size() == 1 && isLone(specs[0], group.arrays.begin()->second)) {
@@ -201,7 +215,14 @@ private:
       count = 1;
     }
     int64_t left = std::min(*count, options.samples - result.samples);
-    int64_t size = batch.size ? *batch.size : bound != options.dims.end() ? bound->second : evenPart(left);
+    bool isOpen = !batch.size && bound == options.dims.end();
+    int64_t size = isOpen ? evenPart(left) : batch.size ? *batch.size : bound->second;
+    if (left < size && *count >= size) { // it is the limit that is short
+      if (result.calls.empty())
+        throw Error(ErrorKind::usage, "--samples " + std::to_string(options.samples) + ": a call of the model takes " +
+                                          std::to_string(size));
+      return false;
+    }
     if (size < 1 || left < size)
       throw Error(ErrorKind::badInput, group.where + ": has " + std::to_string(left) +
                                            " samples; a call of the model "
@@ -216,7 +237,10 @@ private:
       data::checkFits(fields.back().first, intake, "input '" + spec.name + "'");
     }
     checkLabels(group, *count);
-    for (int64_t first = 0; first + size <= left; first += size) addCall(group, fields, first, size);
+    int64_t taken = isOpen ? left : left / size * size; // the last call may be smaller where the model allows it
+    for (int64_t first = 0; first < taken; first += size) addCall(group, fields, first, std::min(size, taken - first));
+    if (left == *count) leftOut += left - taken;
+    return true;
   }
 
   /// The largest part that divides the samples, or the whole batch where only small ones do: fewer shapes to compile.
@@ -254,6 +278,9 @@ private:
 
   /// Inputs that no dimension of samples goes through: one call.
   void addWhole(Group &group) {
+    if (group.labels)
+      result.notes.push_back("labels not used: " + group.where +
+                             ": the first dimensions of the inputs do not count samples");
     CalibrationCall call;
     for (const InputSpec &spec : specs) {
       data::Array &array = group.arrays.at(spec.name);
@@ -264,15 +291,15 @@ private:
   }
 
   void append(CalibrationCall call, int64_t samples) {
-    bool isFirst = result.calls.empty();
-    result.labelled = (isFirst || result.labelled) && !call.labels.empty();
     result.samples += samples;
+    call.samples = samples;
     result.calls.push_back(std::move(call));
   }
 
   const std::vector<InputSpec> &specs;
   const CalibrationDataOptions &options;
   CalibrationData result;
+  int64_t leftOut = 0; ///< samples of whole groups
 };
 
 } // namespace

@@ -1,7 +1,8 @@
 // The samples that a model is calibrated and judged on, as calls of it.
 // For quantize. A folder holds one of: input_K.* arrays or subfolders test_data_set_* and data_* of them (as check
 // takes); arrays called as the model's inputs; other array files, each for the one input; images, in subfolders by
-// class or not. Labels are in labels.* or y.* beside them, or the numbers of subfolders of images.
+// class or not. Labels are in labels.* or y.* beside them, or the numbers of subfolders of images, which
+// count where the model has as many classes (Judge.h).
 #pragma once
 #include "lib/Data/Array.h"
 #include "tools/sprig/run/Inputs.h"
@@ -15,12 +16,14 @@ namespace sprig::cli {
 struct CalibrationCall {
   std::map<std::string, data::Array> inputs;
   std::vector<int64_t> labels; ///< one for each sample, or none
+  int64_t samples = 1;
 };
 
 struct CalibrationData {
   std::vector<CalibrationCall> calls;
   int64_t samples = 0;
-  bool labelled = false;
+  int64_t folders = 0;            ///< whose numbers the labels are; 0: labels are numbers that were given
+  std::vector<std::string> notes; ///< what there was and is not used, a line each
 };
 
 struct CalibrationDataOptions {

@@ -25,10 +25,10 @@ std::vector<fs::path> imagesIn(const fs::path &folder) {
 
 } // namespace
 
-std::vector<ImageFile> listImages(const fs::path &folder) {
-  std::vector<ImageFile> result;
-  for (const fs::path &file : imagesIn(folder)) result.push_back({file, -1});
-  if (!result.empty()) return result;
+ImageList listImages(const fs::path &folder) {
+  ImageList result;
+  for (const fs::path &file : imagesIn(folder)) result.files.push_back({file, -1});
+  if (!result.files.empty()) return result;
   std::vector<fs::path> folders;
   for (const auto &entry : fs::directory_iterator(folder))
     if (entry.is_directory()) folders.push_back(entry.path());
@@ -41,7 +41,8 @@ std::vector<ImageFile> listImages(const fs::path &folder) {
   }
   for (size_t i = 0; i < most; ++i)
     for (size_t label = 0; label < classes.size(); ++label)
-      if (i < classes[label].size()) result.push_back({classes[label][i], int64_t(label)});
+      if (i < classes[label].size()) result.files.push_back({classes[label][i], int64_t(label)});
+  result.folders = int64_t(folders.size());
   return result;
 }
 

@@ -10,8 +10,12 @@ struct ImageFile {
   int64_t label = -1; ///< the number of its folder, in sorted order; -1: not in one
 };
 
+struct ImageList {
+  std::vector<ImageFile> files;
+  int64_t folders = 0; ///< that they are in
+};
 /// PNG and JPEG files of a folder, or else of its subfolders, taken in turns so that a part of them has all classes.
-std::vector<ImageFile> listImages(const std::filesystem::path &folder);
+ImageList listImages(const std::filesystem::path &folder);
 
 /// How images become a sample.
 struct ImageIntake {

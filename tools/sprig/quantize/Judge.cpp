@@ -10,11 +10,32 @@ const data::Array &valueOf(const std::string &name, const std::vector<data::Arra
   return call.inputs.at(name);
 }
 
+std::string Judge::unfit(const CalibrationCall &call, const data::Array &output) const {
+  std::string name = "output '" + output.name + "'";
+  if (!ClassCount::fits(output, call.samples))
+    return "labels not used: " + name + " is " + data::describe(output) + ", no row of numbers for each of " +
+           std::to_string(call.samples) + " samples";
+  if (data.folders && data.folders != output.shape[1])
+    return "labels not used: the images are in " + std::to_string(data.folders) +
+           (data.folders == 1 ? " folder, and " : " folders, and ") + name + " has " + std::to_string(output.shape[1]) +
+           " classes";
+  return "";
+}
+
 Judge::Judge(const CalibrationData &data, const Run &floatModel) : data(data) {
+  int64_t labelled = 0;
   for (const CalibrationCall &call : data.calls) {
     wanted.push_back(floatModel(call));
-    const data::Array &first = wanted.back()[0];
-    if (!ClassCount::fits(first, int64_t(call.labels.size()))) continue;
+    labelled += int64_t(call.labels.size());
+    if (!call.labels.empty() && withoutLabels.empty()) withoutLabels = unfit(call, wanted.back()[0]);
+  }
+  if (withoutLabels.empty() && labelled && labelled < data.samples)
+    withoutLabels = "labels not used: " + std::to_string(data.samples - labelled) + " of the " +
+                    std::to_string(data.samples) + " samples have none";
+  if (!withoutLabels.empty()) return;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const CalibrationCall &call = data.calls[i];
+    const data::Array &first = wanted[i][0];
     for (int64_t label : call.labels)
       if (label < 0 || label >= first.shape[1])
         throw Error(ErrorKind::badInput, "the samples have a label " + std::to_string(label) + "; output '" +
@@ -36,12 +57,13 @@ Loss Judge::judge(const Run &quantized) const {
       all.add(wanted[i][k], got);
     }
     const data::Array &first = wanted[i][0];
-    int64_t samples = !call.labels.empty() ? int64_t(call.labels.size()) : !first.shape.empty() ? first.shape[0] : 0;
-    if (ClassCount::fits(first, samples)) classes.add(first, valueOf(first.name, results, call), call.labels);
+    const std::vector<int64_t> none, &labels = withoutLabels.empty() ? call.labels : none;
+    int64_t samples = !labels.empty() ? call.samples : !first.shape.empty() ? first.shape[0] : 0;
+    if (ClassCount::fits(first, samples)) classes.add(first, valueOf(first.name, results, call), labels);
   }
   Loss loss{{}, classes.result(), all.decibels()};
   for (size_t k = 0; k < outputs.size(); ++k)
-    loss.outputs.push_back({wanted[0][k].name, outputs[k].decibels(), outputs[k].largest()});
+    loss.outputs.push_back({wanted[0][k].name, outputs[k].decibels(), outputs[k].largest(), outputs[k].sizesDiffer()});
   return loss;
 }
 

@@ -13,9 +13,15 @@ public:
   Judge(const CalibrationData &data, const Run &floatModel);
 
   Loss judge(const Run &quantized) const;
+  /// Why labels are not used, or "".
+  const std::string &note() const { return withoutLabels; }
 
 private:
+  /// Why the labels of the samples say nothing about an output, or "".
+  std::string unfit(const CalibrationCall &call, const data::Array &output) const;
+
   const CalibrationData &data;
+  std::string withoutLabels;
   std::vector<std::vector<data::Array>> wanted; ///< by call
 };
 

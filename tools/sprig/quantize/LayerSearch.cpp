@@ -1,5 +1,6 @@
 #include "tools/sprig/quantize/LayerSearch.h"
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace sprig::cli {
@@ -33,8 +34,9 @@ std::vector<size_t> LayerSearch::order() {
   alone();
   std::vector<size_t> result(losses.size());
   std::iota(result.begin(), result.end(), size_t(0));
-  std::stable_sort(result.begin(), result.end(),
-                   [&](size_t a, size_t b) { return losses[a].decibels < losses[b].decibels; });
+  // Nothing to compare is as bad as it gets.
+  auto decibels = [&](size_t i) { return std::isnan(losses[i].decibels) ? -INFINITY : losses[i].decibels; };
+  std::stable_sort(result.begin(), result.end(), [&](size_t a, size_t b) { return decibels(a) < decibels(b); });
   return result;
 }
 

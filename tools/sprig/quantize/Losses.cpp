@@ -5,13 +5,23 @@
 namespace sprig::cli {
 
 void ArrayLoss::add(const data::Array &reference, const data::Array &other) {
-  for (int64_t i = 0, count = std::min(reference.elements(), other.elements()); i < count; ++i) {
+  if (reference.shape != other.shape) {
+    isOther = true;
+    return;
+  }
+  for (int64_t i = 0, count = reference.elements(); i < count; ++i) {
     double a = reference.at(i), b = other.at(i);
+    ++(std::isfinite(a) ? compared : passedOver);
     if (!std::isfinite(a)) continue;
     if (!std::isfinite(b)) b = INFINITY; // what was a number is none any more: nothing but noise
     meter.add(a, b);
     difference = std::max(difference, std::abs(a - b));
   }
+}
+
+double ArrayLoss::decibels() const {
+  if (isOther) return -INFINITY;
+  return compared == 0 && passedOver > 0 ? NAN : meter.decibels();
 }
 
 bool ClassCount::fits(const data::Array &output, int64_t samples) {
@@ -20,16 +30,19 @@ bool ClassCount::fits(const data::Array &output, int64_t samples) {
 
 static int64_t largestOf(const data::Array &array, int64_t row) {
   int64_t columns = array.shape[1], best = 0;
-  for (int64_t i = 1; i < columns; ++i)
+  for (int64_t i = 0; i < columns; ++i) {
+    if (std::isnan(array.at(row * columns + i))) return -1;
     if (array.at(row * columns + i) > array.at(row * columns + best)) best = i;
+  }
   return best;
 }
 
 void ClassCount::add(const data::Array &reference, const data::Array &other, const std::vector<int64_t> &labels) {
   for (int64_t row = 0; row < reference.shape[0]; ++row) {
-    int64_t a = largestOf(reference, row), b = largestOf(other, row);
+    int64_t a = largestOf(reference, row), b = other.shape == reference.shape ? largestOf(other, row) : -1;
     ++samples;
-    same += a == b;
+    classed += a >= 0;
+    same += a >= 0 && a == b;
     if (labels.empty()) continue;
     ++labelled;
     before += a == labels[size_t(row)];
@@ -38,8 +51,8 @@ void ClassCount::add(const data::Array &reference, const data::Array &other, con
 }
 
 std::optional<ClassLoss> ClassCount::result() const {
-  if (samples == 0) return std::nullopt;
-  ClassLoss loss{{}, {}, double(same) / double(samples)};
+  if (classed == 0) return std::nullopt;
+  ClassLoss loss{{}, {}, double(same) / double(classed)};
   if (labelled == samples) {
     loss.before = double(before) / double(samples);
     loss.after = double(after) / double(samples);

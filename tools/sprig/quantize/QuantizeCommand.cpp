@@ -5,6 +5,7 @@
 #include "tools/sprig/compile/EntryRequests.h"
 #include "tools/sprig/quantize/QuantizeReport.h"
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 
@@ -55,6 +56,11 @@ void checkFlags(const Options &options, const CLI::App &command) {
   if (command.count("--percentile") && how.calibrate != "percentile")
     throw Error(ErrorKind::usage,
                 "--percentile: goes with --calibrate percentile, and this is --calibrate " + how.calibrate);
+  for (double x : how.mean)
+    if (!std::isfinite(x)) throw Error(ErrorKind::usage, "--mean: expected finite numbers, found " + std::to_string(x));
+  for (double x : how.deviation)
+    if (!std::isfinite(x) || x == 0)
+      throw Error(ErrorKind::usage, "--std: expected finite numbers other than 0, found " + std::to_string(x));
   if (isStatic && how.data.empty())
     throw Error(ErrorKind::usage, "--mode static finds ranges of activations on samples: give a folder of them with "
                                   "--data DIR");

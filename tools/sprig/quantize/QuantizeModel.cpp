@@ -22,7 +22,7 @@ public:
 
   QuantizeReport run() {
     report.mode = options.mode;
-    report.bytesBefore = model.text.size();
+    report.bytesBefore = graph.bytes;
     readData();
     if (int i = firstQuantised(graph); i >= 0)
       graph.fail(ErrorKind::badInput, "is quantised already: '" + graph.label(i) + "' is a " + graph.node(i).op_type());
@@ -48,8 +48,11 @@ private:
     judged = calibration;
     if (!options.evaluation.empty()) judged = readCalibrationData(options.evaluation, floatModel.inputs(), given);
     report.evaluated = judged.samples;
-    if (!judged.calls.empty())
-      judge.emplace(judged, [&](const CalibrationCall &call) { return floatModel.run(call.inputs); });
+    report.notes = calibration.notes;
+    if (!options.evaluation.empty()) report.notes.insert(report.notes.end(), judged.notes.begin(), judged.notes.end());
+    if (judged.calls.empty()) return;
+    judge.emplace(judged, [&](const CalibrationCall &call) { return floatModel.run(call.inputs); });
+    if (!judge->note().empty()) report.notes.push_back(judge->note());
   }
 
   PlanOptions planOptions() const {
@@ -228,7 +231,7 @@ private:
     CompiledModel quantized(report.bytes, model.path, options.settings);
     const CalibrationCall &call = judged.calls[0];
     PreparedCall before = floatModel.prepare(call.inputs), after = quantized.prepare(call.inputs);
-    CallTimes times{judged.samples / int64_t(judged.calls.size()), INFINITY, INFINITY};
+    CallTimes times{call.samples, INFINITY, INFINITY};
     auto start = Clock::now();
     for (int round = 0; round < 1000 && (round < 3 || Clock::now() - start < kWhole); ++round)
       for (auto &[prepared, shortest] : {std::pair(&before, &times.before), {&after, &times.after}}) {

@@ -30,11 +30,12 @@ struct OutputLoss {
   std::string name;
   double decibels = 0; ///< signal over noise
   double largest = 0;  ///< difference
+  bool sizesDiffer = false;
 };
 /// Of classes, of the first output, where it has one row for each sample.
 struct ClassLoss {
   std::optional<double> before, after; ///< share of samples whose label has the largest number
-  double agreement = 0;                ///< share of samples whose largest number is at the same place
+  double agreement = 0;                ///< of samples that had a class: those whose largest number is at the same place
   /// How much less is right; without labels, how much is different.
   double drop() const { return before ? *before - *after : 1 - agreement; }
 };
@@ -70,8 +71,9 @@ struct QuantizeReport {
   std::string bytes; ///< of the quantised ONNX model
   std::string mode;
   int64_t samples = 0, evaluated = 0;
-  uint64_t bytesBefore = 0;
-  std::optional<Loss> loss; ///< none without samples
+  uint64_t bytesBefore = 0;       ///< with weights that lie in files of their own
+  std::vector<std::string> notes; ///< what there was and is not used
+  std::optional<Loss> loss;       ///< none without samples
   std::vector<LayerLoss> layers;
   std::vector<TensorLoss> tensors;
   int equalized = 0;              ///< pairs of layers

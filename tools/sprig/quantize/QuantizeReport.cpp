@@ -14,21 +14,26 @@ std::string decibelText(double decibels) {
   return text;
 }
 std::string decibelText(const std::optional<double> &decibels) { return decibels ? decibelText(*decibels) : ""; }
+Json numberOf(const std::optional<double> &value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
 std::string percentText(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f%%", share * 100);
   return text;
 }
 
-/// JSON has no infinity: null stands for no difference at all.
-Json numberOf(const std::optional<double> &value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+/// JSON has no infinity: null stands for no difference at all, and where that is not so, "finite" is false.
+void putDecibels(Json &json, const char *name, const std::optional<double> &value) {
+  json[name] = numberOf(value);
+  if (value && !std::isfinite(*value) && !(*value > 0)) json["finite"] = false;
 }
 
 void printLoss(const Loss &loss) {
   Table outputs({"output", "signal/noise dB", "largest difference"});
   for (const OutputLoss &output : loss.outputs)
-    outputs.add({output.name, decibelText(output.decibels), formatDouble(output.largest, 3)});
+    outputs.add({output.name, output.sizesDiffer ? "other sizes" : decibelText(output.decibels),
+                 output.sizesDiffer ? "" : formatDouble(output.largest, 3)});
   outputs.print();
   if (!loss.classes) return;
   if (loss.classes->before)
@@ -45,6 +50,7 @@ void printText(const QuantizeReport &report, const std::string &output, uint64_t
   if (report.equalized) std::cout << "; " << report.equalized << " pairs of layers equalised";
   if (report.loss) std::cout << "; judged on " << report.evaluated;
   std::cout << '\n';
+  for (const std::string &note : report.notes) std::cout << note << '\n';
   if (report.loss) printLoss(*report.loss);
   if (const auto &times = report.times)
     std::cout << "a call of " << times->samples << (times->samples == 1 ? " sample: " : " samples: ")
@@ -70,10 +76,10 @@ Json toJson(const LayerLoss &layer) {
                {"op", layer.op},
                {"quantized", layer.quantized},
                {"low", numberOf(layer.low)},
-               {"high", numberOf(layer.high)},
-               {"weight_snr_db", numberOf(layer.weightDecibels)},
-               {"result_snr_db", numberOf(layer.outputDecibels)}};
-  if (layer.alone) json["alone_snr_db"] = numberOf(layer.alone);
+               {"high", numberOf(layer.high)}};
+  putDecibels(json, "weight_snr_db", layer.weightDecibels);
+  putDecibels(json, "result_snr_db", layer.outputDecibels);
+  if (layer.alone) putDecibels(json, "alone_snr_db", layer.alone);
   if (layer.dropAlone) json["alone_drop"] = *layer.dropAlone;
   return json;
 }
@@ -86,11 +92,15 @@ Json toJson(const QuantizeReport &report, const std::string &output, uint64_t by
                    {"samples", report.samples},
                    {"evaluated", report.evaluated},
                    {"equalized", report.equalized}};
+  if (!report.notes.empty()) document["notes"] = report.notes;
   if (report.loss) {
     Json outputs = Json::array();
-    for (const OutputLoss &loss : report.loss->outputs)
-      outputs.push_back(
-          {{"name", loss.name}, {"snr_db", numberOf(loss.decibels)}, {"largest_difference", loss.largest}});
+    for (const OutputLoss &loss : report.loss->outputs) {
+      Json output = {{"name", loss.name}, {"largest_difference", numberOf(loss.largest)}};
+      putDecibels(output, "snr_db", loss.decibels);
+      if (loss.sizesDiffer) output["sizes_differ"] = true;
+      outputs.push_back(std::move(output));
+    }
     document["outputs"] = std::move(outputs);
     if (const auto &classes = report.loss->classes) {
       document["agreement"] = classes->agreement;
@@ -105,11 +115,10 @@ Json toJson(const QuantizeReport &report, const std::string &output, uint64_t by
   Json layers = Json::array(), tensors = Json::array();
   for (const LayerLoss &layer : report.layers) layers.push_back(toJson(layer));
   document["layers"] = std::move(layers);
-  for (const TensorLoss &tensor : report.tensors)
-    tensors.push_back({{"name", tensor.name},
-                       {"scale", tensor.scale},
-                       {"zero_point", tensor.zero},
-                       {"snr_db", numberOf(tensor.decibels)}});
+  for (const TensorLoss &tensor : report.tensors) {
+    tensors.push_back({{"name", tensor.name}, {"scale", tensor.scale}, {"zero_point", tensor.zero}});
+    putDecibels(tensors.back(), "snr_db", tensor.decibels);
+  }
   document["tensors"] = std::move(tensors);
   return document;
 }
