@@ -70,10 +70,11 @@ mlir::FailureOr<mlir::Type> inferAccumulator(const Inference &infer, mlir::Ranke
                                              mlir::TypeAttr accumulator);
 
 /// The shape of a convolution's result.
-mlir::FailureOr<llvm::SmallVector<int64_t>>
-inferConvolution(const Inference &infer, mlir::RankedTensorType input, mlir::RankedTensorType filter, int64_t groups,
-                 bool channelsLast, mlir::DenseI64ArrayAttr strides, mlir::DenseI64ArrayAttr dilations,
-                 mlir::DenseI64ArrayAttr padding);
+mlir::FailureOr<llvm::SmallVector<int64_t>> inferConvolution(const Inference &infer, mlir::RankedTensorType input,
+                                                             mlir::RankedTensorType filter, int64_t groups,
+                                                             bool channelsLast, mlir::DenseI64ArrayAttr strides,
+                                                             mlir::DenseI64ArrayAttr dilations,
+                                                             mlir::DenseI64ArrayAttr padding);
 
 /// The shape of a filter whose gradient a convolution's input and the cotangent of its result give: [O, C/groups,
 /// window...].

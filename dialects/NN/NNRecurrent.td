@@ -74,8 +74,13 @@ defvar recurrentText = [{
     `activations` names the functions (sigmoid, tanh, relu, affine, leaky_relu, elu, hard_sigmoid, scaled_tanh, softsign,
     softplus, thresholded_relu), `alphas` and `betas` give one parameter of each; `clip` bounds the arguments of
     activations. `reverse` runs from the last step to the first. With `lengths` [B], row b stops after that many steps:
-    its outputs are zero from there on and its state stays. `gate_blocks` says where gates lie that are in another order:
-    the k-th one is block gate_blocks[k] of `weight`, `recurrence` and both halves of `bias`. It decomposes into the products of all inputs and an nn.scan.
+    its outputs are zero from there on and its state stays. It decomposes into the products of all
+    inputs and an nn.scan.
+  }];
+
+defvar gateText = [{
+    `gate_blocks` says where gates lie that are in another order: the k-th one is block gate_blocks[k] of `weight`,
+    `recurrence` and both halves of `bias`.
   }];
 
 def NN_RnnOp : NN_RecurrentOp<"rnn",
@@ -105,7 +110,7 @@ def NN_GruOp : NN_RecurrentOp<"gru",
     `recurrence` [3H, H] in the order z, r, n, `initial_h` [B, H], `bias` [6H]. Results: h of every step [T, B, H] and
     the last one. The default activations are sigmoid (f) and tanh (g). Without `linear_before_reset` the blocks of z and
     r lie side by side.
-  }] # recurrentText #
+  }] # gateText # recurrentText #
       NN_RecurrentExample<"%x: tensor<5x2x3xf32>, %w: tensor<12x3xf32>, %r: tensor<12x4xf32>, %h: tensor<2x4xf32>",
                  "%last", "nn.gru %x, %w, %r from %h {linear_before_reset, reverse} : tensor<5x2x3xf32>, tensor<12x3xf32>, tensor<12x4xf32>, tensor<2x4xf32>",
                  "tensor<5x2x4xf32>">.text;
@@ -123,7 +128,7 @@ def NN_LstmOp : NN_RecurrentOp<"lstm",
     o sees the new c. With `input_forget` f = 1 - i. `input` [T, B, I], `weight` [4H, I] and `recurrence` [4H, H] in the
     order i, o, f, n, `initial_h` and `initial_c` [B, H], `bias` [8H], `peephole` [3H] in the order i, o, f. Results: h
     of every step [T, B, H], the last h and the last c. The default activations are sigmoid (f), tanh (g), tanh (k).
-  }] # recurrentText #
+  }] # gateText # recurrentText #
       NN_RecurrentExample<"%x: tensor<5x2x3xf32>, %w: tensor<16x3xf32>, %r: tensor<16x4xf32>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>, %p: tensor<12xf32>",
                  "%last_h, %last_c", "nn.lstm %x, %w, %r from %h, %c peephole %p : tensor<5x2x3xf32>, tensor<16x3xf32>, tensor<16x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<12xf32>",
                  "tensor<5x2x4xf32>">.text;

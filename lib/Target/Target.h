@@ -78,7 +78,8 @@ public:
   /// Whether it has one kernel for all steps of a loop over time; where not, `why` may say it. Others are spelled out
   /// step by step before its layout passes.
   virtual bool takesScan(ir::ScanOp scan, std::string &why) const { return false; }
-  /// Whether it has kernels for products of ui8 and constants of i8 that accumulate in i32; others' operands are widened.
+  /// Whether it has kernels for products of ui8 and constants of i8 that accumulate in i32; others' operands are
+  /// widened.
   virtual bool takesByteProducts() const { return false; }
   /// Passes from nn to nn, on functions of primitives: the layouts that its kernels want.
   virtual void addLayoutPasses(mlir::OpPassManager &passes, const CompileOptions &options) const {}

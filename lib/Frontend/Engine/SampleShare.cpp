@@ -8,9 +8,17 @@ namespace sprig::frontend {
 
 static thread_local const SampleShare *innermost = nullptr;
 
-SampleShare::SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples,
-                         NormStatistics norms, std::vector<int64_t> weights)
-    : end(std::move(end)), first(first), rows(rows), samples(samples), norms(norms), weights(std::move(weights)),
+/// Whether some rank has no sample of a batch.
+static bool isShort(int64_t samples, uint32_t ranks, const std::vector<int64_t> &weights) {
+  for (uint32_t rank = 0; rank < ranks; ++rank)
+    if (rt::collective::shareOf(samples, ranks, weights, rank).size() == 0) return true;
+  return false;
+}
+
+SampleShare::SampleShare(std::shared_ptr<RankEnd> given, int64_t first, int64_t rows, int64_t samples,
+                         NormStatistics norms, std::vector<int64_t> weights, std::optional<bool> leavesOut)
+    : end(std::move(given)), first(first), rows(rows), samples(samples), norms(norms), weights(std::move(weights)),
+      leavesOut(leavesOut ? *leavesOut : isShort(samples, uint32_t(end->group->ranks()), this->weights)),
       outer(std::exchange(innermost, this)), within(Trace::currentFunction()) {
   if (Trace *function = Trace::currentFunction()) function->samples.note(*this);
 }
@@ -39,11 +47,10 @@ const SampleShare *SampleShare::current() {
   return innermost;
 }
 
-bool SampleShare::leavesOut() const {
-  const auto ranks = uint32_t(end->group->ranks());
-  for (uint32_t rank = 0; rank < ranks; ++rank)
-    if (rt::collective::shareOf(samples, ranks, weights, rank).size() == 0) return true;
-  return false;
+std::string SampleShare::whyNotOfAll() const {
+  if (!leavesOut) return {};
+  return "of " + std::to_string(samples) + " samples over " + std::to_string(end->group->ranks()) +
+         " ranks some have none";
 }
 
 void SamplesOfRanks::note(const SampleShare &share) {

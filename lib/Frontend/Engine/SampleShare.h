@@ -3,15 +3,19 @@
 #pragma once
 #include "lib/Frontend/Engine/Collective.h"
 #include "sprig/ranks.h"
+#include <optional>
+#include <string>
 
 namespace sprig::frontend {
 
 class SampleShare {
 public:
   /// Of `samples` of all ranks together, `rows` are this rank's, the first of them number `first`.
-  /// `weights`: by which ranks share the batch; none: evenly.
+  /// `weights`: by which ranks share the batch; none: evenly. `leavesOut` of a part of a batch, which ranks share by
+  /// their parts of the whole one.
   SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples,
-              NormStatistics norms = NormStatistics::all, std::vector<int64_t> weights = {});
+              NormStatistics norms = NormStatistics::all, std::vector<int64_t> weights = {},
+              std::optional<bool> leavesOut = std::nullopt);
   ~SampleShare();
   SampleShare(const SampleShare &) = delete;
   SampleShare &operator=(const SampleShare &) = delete;
@@ -22,8 +26,9 @@ public:
 
   /// Whether a tensor's first axis are the share's samples.
   bool has(const TensorType &type) const { return !type.shape.empty() && type.shape[0] == rows; }
-  /// Whether some rank has no sample.
-  bool leavesOut() const;
+  /// Where some rank has no sample, so that it does not meet the others: why statistics over the ranks are refused;
+  /// else nothing.
+  std::string whyNotOfAll() const;
   /// Over the ranks, on each of them.
   Tensor sum(const Tensor &x, Source at) const;
 
@@ -33,6 +38,7 @@ public:
   const std::vector<int64_t> weights;
 
 private:
+  const bool leavesOut;
   const SampleShare *const outer;
   const Trace *const within; ///< the function whose recording has made it
 };

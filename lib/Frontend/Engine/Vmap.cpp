@@ -271,7 +271,8 @@ private:
     if (rule == Rule::gather) return gathered(op, node);
     bool othersShared = values[node.operands[0]].isSliced;
     for (size_t i = 1; i < node.operands.size(); ++i) othersShared &= !values[node.operands[i]].isSliced;
-    if (othersShared) return asSamples(op, node);
+    // The gradient of a filter is a sum over samples, and has none.
+    if (othersShared && node.op->text != "nn.conv_filter_grad") return asSamples(op, node);
     return rule == Rule::channels ? asGroups(op, node) : std::vector<Tensor>();
   }
 

@@ -44,13 +44,16 @@ void moveVariance(const Parameter &running, const Tensor &biased, double kept, i
       caller.at);
 }
 
+/// Statistics over the ranks need samples of each.
+void requireSamplesOfAll(const frontend::SampleShare &share, const std::string &layer, const Operand &caller) {
+  if (std::string why = share.whyNotOfAll(); !why.empty())
+    frontend::fail(caller.at, layer, "takes the statistics of all ranks' samples, and " + why);
+}
+
 /// What each rank has found in its `count` values of a channel, weighed by samples; variances are unbiased then.
 BatchStatistics meanOfRanks(const frontend::SampleShare &share, const BatchStatistics &own, int64_t count,
                             const std::string &layer, const Operand &caller) {
-  if (share.leavesOut())
-    frontend::fail(caller.at, layer,
-                   "takes the statistics of each rank's own samples, and of " + std::to_string(share.samples) +
-                       " samples over " + std::to_string(share.end->group->ranks()) + " ranks some have none");
+  requireSamplesOfAll(share, layer, caller);
   auto mean = [&](const Tensor &value) {
     return share.sum(mul(with(value, caller), double(share.rows) / double(share.samples)), caller.at);
   };
@@ -129,6 +132,7 @@ Tensor InstanceNorm::operator()(const Operand &x) const {
     Shape spatial;
     for (int i = 2; i < x.tensor.rank(); ++i) spatial.push_back(i);
     const frontend::SampleShare *share = frontend::SampleShare::current();
+    if (share) requireSamplesOfAll(*share, typeName(), x);
     auto overSamples = [&](const Tensor &each) {
       if (!share) return mean(with(each, x), 0);
       return mul(with(share->sum(sum(with(each, x), 0), x.at), x), 1 / double(share->samples));

@@ -62,9 +62,8 @@ BatchStatistics overRanks(const Emitter &r, const SampleShare &share, const Tens
   if (!share.has(type))
     r.fail("normalises " + describe(type) + " as rank " + std::to_string(share.end->group->rank()) +
            "'s share of a batch, which has " + std::to_string(share.rows) + " samples; they have to be its first axis");
-  if (share.leavesOut())
-    r.fail("takes the statistics of " + std::to_string(share.samples) + " samples over " +
-           std::to_string(share.end->group->ranks()) + " ranks, of which some have none");
+  if (std::string why = share.whyNotOfAll(); !why.empty())
+    r.fail("takes the statistics of all ranks' samples, and " + why);
   int64_t count = type.elements() / type.shape[1] / share.rows * share.samples;
   if (count < 2) r.fail("has one value for each channel of " + describe(type) + ", which have no variance");
   Shape axes{0}, broadcast{type.shape[1]};

@@ -17,9 +17,9 @@ std::string countOf(int64_t number, const std::string &what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
-/// The fewest samples of any pass.
-int64_t leastPass(const data::Loader &train, int64_t passes) {
-  const int64_t batch = train.options().batch, rest = train.dataset().size() % batch;
+/// The fewest samples of any pass, of batches of so many.
+int64_t leastPass(const data::Loader &train, int64_t batch, int64_t passes) {
+  const int64_t rest = train.dataset().size() % batch;
   return (rest && !train.options().dropLast ? rest : batch) / passes;
 }
 
@@ -46,11 +46,15 @@ ChosenRanks chooseRanks(const Training &training, const TrainerOptions &options,
   std::vector<Parameter> parameters = training.module->parameters();
   const Device device = parameters.empty() ? defaultDevice() : parameters[0].value(at).device();
   if (device.kind() != Device::Kind::cpu) return {1, "its parameters are on " + device.name()};
+  if (!options.compile) return {1, "its steps are not compiled, so none is known beforehand"};
   const int threads = sprig_rt_default_threads();
-  const int64_t batch = train.options().batch, least = leastPass(train, options.accumulate);
-  auto ranks = int(std::clamp<int64_t>(std::min<int64_t>(threads, options.scaleBatch ? threads : least), 1,
-                                       rt::comm::kMostThreadRanks));
-  while (threads % ranks) --ranks;
+  const int64_t batch = train.options().batch, least = leastPass(train, batch, options.accumulate);
+  // Every pass has a sample for each, also the last of an epoch.
+  auto hasEnough = [&](int ranks) {
+    return leastPass(train, options.scaleBatch ? batch * ranks : batch, options.accumulate) >= ranks;
+  };
+  int ranks = std::clamp(threads, 1, int(rt::comm::kMostThreadRanks));
+  while (ranks > 1 && (threads % ranks || !hasEnough(ranks))) --ranks;
   if (ranks == 1)
     return {1, countOf(threads, "thread") +
                    (threads > 1 ? ", as a pass may have " + countOf(least, "sample") + " alone" : "")};

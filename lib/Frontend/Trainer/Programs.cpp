@@ -74,16 +74,20 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
     for (int64_t pass = 0; pass < options.accumulate; ++pass) {
       const rt::collective::Range rows = pieceOf(own.size(), options.accumulate, pass);
       int64_t together = 0; // of this pass, of all ranks
-      for (int64_t r = 0; r < ranks; ++r)
-        together += pieceOf(shareOf(options, samples, r).size(), options.accumulate, pass).size();
+      bool leavesOut = false;
+      for (int64_t r = 0; r < ranks; ++r) {
+        const int64_t piece = pieceOf(shareOf(options, samples, r).size(), options.accumulate, pass).size();
+        together += piece;
+        leavesOut |= piece == 0;
+      }
       if (!rows.size()) continue;
       Fields fields = batch;
       if (rows.size() < own.size())
         for (Tensor &field : fields) field = slice({field, at}, 0, rows.begin, rows.end);
       std::optional<SampleShare> share;
       if (group)
-        share.emplace(dist::endOf(*group), own.begin + rows.begin, rows.size(), together, options.norms,
-                      options.shares);
+        share.emplace(dist::endOf(*group), own.begin + rows.begin, rows.size(), together, options.norms, options.shares,
+                      leavesOut);
       Tensor value = loss(fields);
       if (rows.size() < samples) value = mul({value, at}, {double(rows.size()) / double(samples), at});
       share.reset(); // what gradients need is known
@@ -156,7 +160,7 @@ static int rankWithMost(const ProgramOptions &options, int64_t samples) {
 
 std::pair<Tensor, Tensor> TrainingPrograms::step(const data::Batch &batch) const {
   Fields results = stepProgram(fieldsOf(batch, at), batch.samplesOfRanks());
-  // A pass without samples has drawn nothing and left the module's buffers alone; who has the most has some in each.
+  // A pass without samples has drawn nothing and left the module's buffers alone; who has the most has been in most.
   if (options.group && !isEnough(batch.samplesOfRanks())) {
     const int root = rankWithMost(options, batch.samplesOfRanks());
     RandomState now = randomState();

@@ -177,8 +177,9 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
   if (options.accumulate < 1) refuse("accumulate", double(options.accumulate), "at least 1");
   if (options.group && options.ranks > 1 && options.group->size() != options.ranks)
     refuse("ranks", options.ranks, ("those of its group, " + std::to_string(options.group->size())).c_str());
-  if (const size_t count = options.shares.size(); count && !options.group && count != size_t(options.ranks))
-    refuse("the number of shares", double(count), ("that of the ranks, " + std::to_string(options.ranks)).c_str());
+  const int sharing = options.group ? options.group->size() : options.ranks;
+  if (const size_t count = options.shares.size(); count && count != size_t(sharing))
+    refuse("the number of shares", double(count), ("that of the ranks, " + std::to_string(sharing)).c_str());
   if (options.checkReplicas < 0) refuse("checkReplicas", double(options.checkReplicas), "at least 0");
   if (options.lrScaling != RateScaling::none && !options.scaleBatch)
     frontend::fail(at, "Trainer",

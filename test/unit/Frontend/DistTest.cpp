@@ -186,7 +186,7 @@ TEST(Dist, BatchNormsOfReplicas) {
                       if (group.rank() < 2) nn::BatchNorm1d(3)(ones({1, 3, 4}));
                     });
                   }),
-                  "takes the statistics of each rank's own samples, and of 2 samples over 3 ranks some have none"));
+                  "takes the statistics of all ranks' samples, and of 2 samples over 3 ranks some have none"));
 }
 
 TEST(Dist, MeanOfMeansIsNotTheMean) {

@@ -87,6 +87,8 @@ TEST(Vmap, EqualsALoop) {
        [=](Tensor a, Tensor) {
          return grad([=](Tensor v) { return sum(square(conv1d(image(a), v))); })(filter(shared[0]));
        }},
+      {"gradients of filters for cotangents that slices share",
+       [=](Tensor a, Tensor) { return grad([=](Tensor v) { return sum(conv1d(image(a), v)); })(filter(shared[0])); }},
       {"losses",
        [=](Tensor a, Tensor b) {
          return crossEntropy(a, Tensor({2, 0})) + mseLoss(b, b * 2) + huberLoss(b, shared[0]) + l1Loss(b, b + 3);
