@@ -98,7 +98,7 @@ void ElementBuilder::store(Value value, Value buffer, ValueRange indices, Type e
   Value stored = narrow(value, elementType);
   if (!isa<VectorType>(stored.getType())) memref::StoreOp::create(b, loc, stored, buffer, indices);
   // LLVM 22 makes a store of 4 bytes of such a mask where narrower integers were truncated from 32 bits.
-  else if (maskValue && isFirstLane(maskValue))
+  else if (maskValue && elementType.isInteger() && isFirstLane(maskValue))
     memref::StoreOp::create(b, loc, vector::ExtractOp::create(b, loc, stored, ArrayRef<int64_t>{0}), buffer, indices);
   else if (maskValue)
     vector::MaskedStoreOp::create(b, loc, buffer, indices, maskValue, stored);

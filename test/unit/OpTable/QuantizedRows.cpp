@@ -1,5 +1,6 @@
 // Rows of quantisation and of products of bytes: element types, zero points, odd sizes, saturated ends. In integers, so
 // every bound is equality.
+#include "test/unit/OpTable/Bytes.h"
 #include "test/unit/OpTable/Harness.h"
 #include <gtest/gtest.h>
 
@@ -29,28 +30,8 @@ TEST(OpTable, Quantisation) {
   check(rows);
 }
 
-/// A constant of bytes with both ends of its type among its elements.
-std::string constantBytes(const std::vector<int64_t> &shape, const std::string &type, int64_t seed = 0) {
-  int64_t count = 1, low = type[0] == 'u' ? 0 : -128;
-  std::string text = "dense<\"0x", dims;
-  for (int64_t size : shape) count *= size, dims += std::to_string(size) + "x";
-  static const char *digits = "0123456789ABCDEF";
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t value = i % 11 == 0 ? low : i % 7 == 0 ? low + 255 : low + (i * 73 + seed) % 256;
-    text += {digits[value >> 4 & 15], digits[value & 15]};
-  }
-  if (count == 1) return "dense<" + std::to_string(low + seed % 256) + "> : tensor<" + dims + type + ">";
-  return text + "\"> : tensor<" + dims + type + ">";
-}
-
 /// The types that dot products take; of the others, fewer sizes do.
 bool isUsual(const std::string &left, const std::string &right) { return left == "ui8" && right == "i8"; }
-
-std::string tensor(const std::vector<int64_t> &shape, const std::string &type) {
-  std::string text;
-  for (int64_t size : shape) text += std::to_string(size) + "x";
-  return text + type;
-}
 
 // Products with both sides computed, which are widened, and with constants, which become dot products.
 TEST(OpTable, ProductsOfBytes) {
@@ -82,27 +63,6 @@ TEST(OpTable, ProductsOfBytes) {
                             tensor({m, 1}, left) + ">, tensor<" + tensor({n, 1}, right) + ">",
                         {}});
       }
-  check(rows);
-}
-
-// What networks do: a product, its factor, a quantiser, in one kernel, with every tail of columns.
-TEST(OpTable, QuantisedProducts) {
-  std::vector<Row> rows;
-  for (std::string to : {"i8", "ui8"})
-    for (int64_t n : {1, 2, 5, 8, 9, 16, 17, 24, 25, 33, 49}) {
-      std::string x = tensor({7, 19}, "ui8"), w = tensor({19, n}, "i8"), sums = tensor({7, n}, "i32");
-      std::string floats = tensor({7, n}, "f32");
-      std::string body = "%w = nn.constant " + constantBytes({19, n}, "i8", n) +
-                         "\n%y = nn.constant dense<3> : tensor<ui8>\n%z = nn.constant dense<0> : tensor<i8>\n"
-                         "%one = nn.constant dense<1.0> : tensor<f32>\n%f = nn.constant dense<0.0007> : tensor<f32>\n"
-                         "%p = nn.matmul_integer %a0, %w, %y, %z : tensor<" +
-                         x + ">, tensor<" + w + ">, tensor<ui8>, tensor<i8>\n%c = nn.cast %p : tensor<" + sums +
-                         "> to tensor<" + floats + ">\n%m = nn.mul %c, %f : tensor<" + floats +
-                         ">, tensor<f32>\n%r = nn.quantize %m, %one, %a1 : "
-                         "tensor<" +
-                         floats + ">, tensor<f32>, tensor<" + to + ">";
-      rows.push_back({std::to_string(n) + " columns in " + to, {x, to}, body, {}});
-    }
   check(rows);
 }
 
