@@ -125,7 +125,8 @@ void Importer::giveOutput(const onnx::ValueInfoProto &output, const Item &item, 
   if (item.emptyOptional) return expect(data::isOptional(declared.holder), "nothing");
   if (!item.list) {
     expect(!item.value || !data::isSequence(declared.holder), "a tensor");
-    return give(declared.holder == data::Holder::optional ? tensorOf(declared, output.name()) : output, item);
+    bool isOptional = declared.holder == data::Holder::optional && declared.tensor;
+    return give(isOptional ? tensorOf(declared, output.name()) : output, item);
   }
   expect(data::isSequence(declared.holder), "a sequence");
   for (size_t i = 0; i < item.list->size(); ++i) {
