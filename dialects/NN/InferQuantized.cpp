@@ -15,26 +15,34 @@ static LogicalResult checkSpread(const Inference &infer, RankedTensorType parame
   return infer.fail("does not broadcast ", name, " ", describe(parameter), " to ", describe(operand));
 }
 
-SPRIG_NN_INFER(QuantizeOp) {
-  Inference infer(location, QuantizeOp::getOperationName(), results);
+namespace {
+struct QuantizedOperands {
+  RankedTensorType operand, scale, zero;
+};
+} // namespace
+
+/// Operand, scale and zero point; the first has the element type of one of the others, which broadcast to it.
+template <typename Adaptor>
+static FailureOr<QuantizedOperands> inferOperands(const Inference &infer, Adaptor op, bool isOfScale) {
   auto operand = infer.tensor(op.getOperand(), "operand"), scale = infer.tensor(op.getScale(), "scale"),
        zero = infer.tensor(op.getZero(), "zero");
   if (failed(operand) || failed(scale) || failed(zero) ||
-      failed(infer.sameElementType(*operand, "operand", *scale, "scale")) ||
+      failed(infer.sameElementType(*operand, "operand", isOfScale ? *scale : *zero, isOfScale ? "scale" : "zero")) ||
       failed(checkSpread(infer, *scale, "scale", *operand)) || failed(checkSpread(infer, *zero, "zero", *operand)))
     return failure();
-  return infer.give(operand->getShape(), zero->getElementType());
+  return QuantizedOperands{*operand, *scale, *zero};
+}
+
+SPRIG_NN_INFER(QuantizeOp) {
+  Inference infer(location, QuantizeOp::getOperationName(), results);
+  auto types = inferOperands(infer, op, /*isOfScale=*/true);
+  return failed(types) ? failure() : infer.give(types->operand.getShape(), types->zero.getElementType());
 }
 
 SPRIG_NN_INFER(DequantizeOp) {
   Inference infer(location, DequantizeOp::getOperationName(), results);
-  auto operand = infer.tensor(op.getOperand(), "operand"), scale = infer.tensor(op.getScale(), "scale"),
-       zero = infer.tensor(op.getZero(), "zero");
-  if (failed(operand) || failed(scale) || failed(zero) ||
-      failed(infer.sameElementType(*operand, "operand", *zero, "zero")) ||
-      failed(checkSpread(infer, *scale, "scale", *operand)) || failed(checkSpread(infer, *zero, "zero", *operand)))
-    return failure();
-  return infer.give(operand->getShape(), scale->getElementType());
+  auto types = inferOperands(infer, op, /*isOfScale=*/false);
+  return failed(types) ? failure() : infer.give(types->operand.getShape(), types->scale.getElementType());
 }
 
 /// A zero point is one number, or one for each place of `axis`, of the operand's own type.

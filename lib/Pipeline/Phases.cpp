@@ -70,10 +70,8 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   if (options.bucketBytes) buckets.bytes = options.bucketBytes;
   passes.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
   // Only constant weights: those of packages for inference.
-  if (options.freeze && options.math == MathMode::fast && targetOf(options).takesByteProducts()) {
+  if (options.freeze && options.math == MathMode::fast && targetOf(options).takesByteProducts())
     passes.addNestedPass<func::FuncOp>(createIntegerProducts());
-    simplify(passes, options, /*keepQuantized=*/true);
-  }
   passes.addNestedPass<func::FuncOp>(createDecompose());
   simplify(passes, options);
   // On primitives, before layouts move axes.

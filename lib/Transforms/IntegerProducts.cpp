@@ -13,7 +13,9 @@ namespace sprig {
 
 using namespace mlir;
 using namespace sprig;
+using quantization::isConstant;
 using quantization::numbersOf;
+using quantization::scalarOf;
 
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static bool isByte(Value value) { return tensorOf(value).getElementType().isInteger(8); }
@@ -32,10 +34,10 @@ static bool isPerPlace(Value parameter, int64_t places, int64_t dimsBehind) {
 static std::string obstacle(ir::DequantizeOp left, ir::DequantizeOp right, int64_t output) {
   if (!isByte(left.getOperand()) || !isByte(right.getOperand())) return "its operands are no bytes";
   if (!tensorOf(left.getResult()).getElementType().isF32()) return "its floats are no f32";
-  if (!numbersOf(right.getOperand())) return "its right side is no constant";
+  if (!isConstant(right.getOperand())) return "its right side is no constant";
   if (!isOne(left.getScale()) || !isOne(left.getZero())) return "its left side has several scales";
-  if (!numbersOf(left.getScale()) || !numbersOf(left.getZero()) || !numbersOf(right.getScale()) ||
-      !numbersOf(right.getZero()))
+  if (!isConstant(left.getScale()) || !isConstant(left.getZero()) || !isConstant(right.getScale()) ||
+      !isConstant(right.getZero()))
     return "scales or zero points are no constants";
   RankedTensorType weight = tensorOf(right.getOperand());
   int64_t outputs = weight.getDimSize(output), behind = weight.getRank() - 1 - output;
@@ -98,18 +100,17 @@ private:
     }
     auto conv = cast<ir::ConvOp>(op);
     if (conv.getChannelsLast() || !mayRewrite(op, left, right, 0)) return;
-    auto one = [&](Value zero) { return e.reshape(zero, {}); };
-    Value zero = isOne(right.getZero()) ? one(right.getZero()) : right.getZero();
+    Value zero = isOne(right.getZero()) ? scalarOf(b, right.getZero()) : right.getZero();
     Value sums =
-        ir::ConvIntegerOp::create(b, op->getLoc(), left.getOperand(), right.getOperand(), one(left.getZero()), zero,
-                                  conv.getStrides(), conv.getDilations(), conv.getPadding(), conv.getGroups());
+        ir::ConvIntegerOp::create(b, op->getLoc(), left.getOperand(), right.getOperand(), scalarOf(b, left.getZero()),
+                                  zero, conv.getStrides(), conv.getDilations(), conv.getPadding(), conv.getGroups());
     replace(op, rescaled(e, sums, left, right, tensorOf(sums).getRank() - 1));
   }
 
   static Value multiply(ir::Expression &e, ir::DequantizeOp left, ir::DequantizeOp right, bool transposed) {
     Value zero = right.getZero();
-    if (isOne(zero)) zero = e.reshape(zero, {});
-    return ir::MatmulIntegerOp::create(e.b, e.loc, left.getOperand(), right.getOperand(), e.reshape(left.getZero(), {}),
+    if (isOne(zero)) zero = scalarOf(e.b, zero);
+    return ir::MatmulIntegerOp::create(e.b, e.loc, left.getOperand(), right.getOperand(), scalarOf(e.b, left.getZero()),
                                        zero, transposed);
   }
 

@@ -9,11 +9,22 @@ namespace sprig::quantization {
 
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-std::optional<std::vector<double>> numbersOf(Value value) {
+bool isConstant(Value value) {
   auto constant = value ? value.getDefiningOp<ir::ConstantOp>() : ir::ConstantOp();
   std::string reason;
-  if (!constant || !ir::isReadableConstant(constant.getValue(), reason)) return std::nullopt;
-  ir::ConstantView view(constant.getValue());
+  return constant && ir::isReadableConstant(constant.getValue(), reason);
+}
+
+Value scalarOf(OpBuilder &b, Value value) {
+  if (tensorOf(value).getRank() == 0) return value;
+  ir::ConstantView view(value.getDefiningOp<ir::ConstantOp>().getValue());
+  auto type = RankedTensorType::get({}, view.elementType());
+  return ir::ConstantOp::create(b, value.getLoc(), type, ir::makeConstant(type, view.bytes()));
+}
+
+std::optional<std::vector<double>> numbersOf(Value value) {
+  if (!isConstant(value)) return std::nullopt;
+  ir::ConstantView view(value.getDefiningOp<ir::ConstantOp>().getValue());
   std::vector<double> numbers(size_t(view.size()));
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = view.asDouble(int64_t(i));
   return numbers;
@@ -102,14 +113,15 @@ void addBiasAsInteger(ir::AddOp add) {
 
 void fillWithIntegers(ir::SelectOp select) {
   auto dequantize = select.getOnTrue().getDefiningOp<ir::DequantizeOp>();
+  if (!dequantize) return;
   auto fill = numbersOf(select.getOnFalse());
-  if (!dequantize || !fill || llvm::any_of(*fill, [](double number) { return number != 0; })) return;
+  if (!fill || llvm::any_of(*fill, [](double number) { return number != 0; })) return;
   if (tensorOf(dequantize.getResult()) != tensorOf(select.getResult()) || !numberOf(dequantize.getZero()) ||
       !numberOf(dequantize.getScale()))
     return;
   OpBuilder b(select);
   ir::Expression e(b, select.getLoc());
-  Value zero = e.reshape(dequantize.getZero(), {});
+  Value zero = scalarOf(b, dequantize.getZero());
   Value filled = e.select(select.getCondition(), dequantize.getOperand(), zero);
   Value result = ir::DequantizeOp::create(b, e.loc, filled, dequantize.getScale(), dequantize.getZero());
   select.getResult().replaceAllUsesWith(result);

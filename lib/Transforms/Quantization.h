@@ -7,6 +7,9 @@
 
 namespace sprig::quantization {
 
+bool isConstant(mlir::Value value);
+/// The only element of a constant, in a tensor without dimensions.
+mlir::Value scalarOf(mlir::OpBuilder &builder, mlir::Value value);
 /// The elements of a constant as numbers; nothing of other values.
 std::optional<std::vector<double>> numbersOf(mlir::Value value);
 

@@ -1,6 +1,5 @@
 // Ranks as threads, and their collectives on tensors.
-#include "sprig/sprig.h"
-#include "test/unit/Frontend/Expect.h"
+#include "test/unit/Frontend/RankSteps.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <cstring>
@@ -88,17 +87,6 @@ TEST(Dist, RowsGoWhereTheyBelong) {
 namespace {
 
 nn::Sequential makeNet() { return nn::Sequential(nn::Linear(6, 8), nn::Tanh(), nn::Linear(8, 3)); }
-
-// Samples begin to end of a step's batch: each has numbers that its class moves.
-std::pair<Tensor, Tensor> samplesOf(int step, int64_t begin, int64_t end) {
-  std::vector<float> numbers;
-  std::vector<int64_t> classes;
-  for (int64_t i = begin; i < end; ++i) {
-    classes.push_back((i * 7 + step) % 3);
-    for (int j = 0; j < 6; ++j) numbers.push_back(std::sin(float(i * 31 + j * 17 + step * 5 + classes.back() * 40)));
-  }
-  return {Tensor(numbers, {end - begin, 6}), Tensor(classes)};
-}
 
 // Steps of a rank on its samples, of all without a group. Losses are summed and divided by the number of all samples;
 // `averages`: each rank takes the mean of its own, and ranks are averaged.
