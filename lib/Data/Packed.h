@@ -8,8 +8,10 @@
 
 namespace sprig::data {
 
-/// Bytes that `count` elements take; fewer than 2^60 of them.
-inline int64_t packedBytes(int64_t count, unsigned bits) { return (count * int64_t(bits) + 7) / 8; }
+/// Bytes that `count` elements of at most eight bits take.
+inline int64_t packedBytes(int64_t count, unsigned bits) {
+  return count / 8 * int64_t(bits) + (count % 8 * int64_t(bits) + 7) / 8;
+}
 
 /// A byte for each of `count` elements; `packed` has packedBytes() of them. Signed ones are sign-extended.
 inline std::vector<char> unpack(std::span<const char> packed, int64_t count, unsigned bits, bool isSigned) {

@@ -119,7 +119,7 @@ public:
     if (!elements || *elements > std::numeric_limits<int64_t>::max() / elementBytes)
       fail(ErrorKind::badInput, "has shape " + shapeText(shape) + ", whose size in bytes does not fit in 63 bits");
     count = *elements;
-    bytes = narrow && count < int64_t(1) << 56 ? data::packedBytes(count, narrow->bits) : count * elementBytes;
+    bytes = narrow ? data::packedBytes(count, narrow->bits) : count * elementBytes;
     return RankedTensorType::get(shape, element);
   }
 

@@ -148,6 +148,16 @@ TEST(TensorProto, ElementsBeyondTheirTypeAreRefused) {
   EXPECT_EQ(parseTensorProto(tensor(5), "t").integerAt(1), 300);
 }
 
+TEST(TensorProto, TheSizeOfHugeNarrowTensorsIsCounted) {
+  auto tensor = [](char type) { // 2^63 - 1 elements
+    std::vector<char> bytes(12, '\xff');
+    bytes[0] = 0x08, bytes[9] = 0x7f, bytes[10] = 0x10, bytes[11] = type;
+    return bytes;
+  };
+  expectRefused(parseTensorProto, tensor(21), "takes 4611686018427387904 bytes, has 0"); // UINT4
+  expectRefused(parseTensorProto, tensor(19), "takes 9223372036854775807 bytes, has 0"); // FLOAT8E5M2
+}
+
 TEST(Arrays, BooleansAreZeroOrOne) {
   Array array{"mask", DType::i1, {4}, {0, 1, 2, char(0xff)}};
   const std::vector<char> wanted = {0, 1, 1, 1};
