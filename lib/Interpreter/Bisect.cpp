@@ -107,6 +107,8 @@ private:
     return false;
   }
 
+  Tolerance toleranceOf(const Tensor &tensor) const { return options.tolerance(tensor.elementType()); }
+
   mlir::FailureOr<bool> checkOperation(mlir::Operation *op, const llvm::DenseMap<mlir::Value, Tensor> &compiled) {
     Results operands;
     for (mlir::Value operand : op->getOperands()) {
@@ -118,7 +120,7 @@ private:
     if (mlir::failed(wants)) return mlir::failure();
     ++report.operations;
     for (auto [i, want] : llvm::enumerate(*wants))
-      if (Difference difference = compare(compiled.lookup(op->getResult(i)), want, options.tolerance)) {
+      if (Difference difference = compare(compiled.lookup(op->getResult(i)), want, toleranceOf(want))) {
         report.operation = op;
         report.result = i;
         report.difference = difference;
@@ -161,7 +163,7 @@ private:
     mlir::FailureOr<Results> fused = valuesOf(outputs), apart = valuesOf(separate);
     if (mlir::failed(fused) || mlir::failed(apart)) return mlir::failure();
     for (size_t i = 0; i < outputs.size(); ++i)
-      if (Difference difference = compare((*fused)[i], (*apart)[i], options.tolerance)) {
+      if (Difference difference = compare((*fused)[i], (*apart)[i], toleranceOf((*apart)[i]))) {
         auto result = llvm::cast<mlir::OpResult>(outputs[i]);
         report.operation = result.getOwner();
         report.result = result.getResultNumber();

@@ -14,7 +14,8 @@ using CompileAndRun = std::function<mlir::FailureOr<llvm::SmallVector<Tensor>>(
     mlir::ModuleOp module, llvm::StringRef entry, llvm::ArrayRef<Tensor> inputs)>;
 
 struct BisectOptions {
-  Tolerance tolerance;
+  /// Of an element type.
+  std::function<Tolerance(mlir::Type)> tolerance = [](mlir::Type) { return Tolerance(); };
   /// Intermediate values are taken out of the compiled code this many operations and bytes at a time.
   int64_t chunkOperations = 64, chunkBytes = int64_t(256) << 20;
 };

@@ -60,9 +60,4 @@ std::vector<float> dequantize(const std::vector<int64_t> &shape, const Quantized
   return result;
 }
 
-double NoiseMeter::decibels() const {
-  if (noise == 0) return std::numeric_limits<double>::infinity();
-  return 10 * std::log10(signal / noise);
-}
-
 } // namespace sprig::quantize

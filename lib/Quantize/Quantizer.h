@@ -38,17 +38,4 @@ QuantizedWeight quantizeWeight(const std::vector<int64_t> &shape, const std::vec
 /// The numbers that they stand for.
 std::vector<float> dequantize(const std::vector<int64_t> &shape, const QuantizedWeight &weight, int axis);
 
-/// Signal over noise in dB: power of `reference` over that of what `other` differs by. Equal numbers have infinity.
-class NoiseMeter {
-public:
-  void add(double reference, double other) {
-    signal += reference * reference;
-    noise += (reference - other) * (reference - other);
-  }
-  double decibels() const;
-
-private:
-  double signal = 0, noise = 0;
-};
-
 } // namespace sprig::quantize

@@ -1,4 +1,5 @@
 #include "lib/Quantize/WriteDynamic.h"
+#include "lib/Quantize/NoiseMeter.h"
 #include "lib/Quantize/Quantizer.h"
 
 namespace sprig::quantize {

@@ -1,4 +1,5 @@
 #include "lib/Quantize/WriteNarrowWeights.h"
+#include "lib/Quantize/NoiseMeter.h"
 #include "lib/Quantize/Quantizer.h"
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,5 @@
 #include "lib/Quantize/WriteStatic.h"
+#include "lib/Quantize/NoiseMeter.h"
 #include <algorithm>
 #include <cmath>
 

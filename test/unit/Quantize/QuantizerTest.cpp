@@ -1,4 +1,5 @@
 #include "lib/Quantize/Quantizer.h"
+#include "lib/Quantize/NoiseMeter.h"
 #include <cmath>
 #include <gtest/gtest.h>
 

@@ -51,8 +51,9 @@ std::vector<data::Array> interpret(const Model &model, const BoundInputs &inputs
   return compiler().interpret(model, inputs, settings);
 }
 
-std::string bisectModel(const Model &model, const BoundInputs &inputs, const Settings &settings, Tolerance tolerance) {
-  return compiler().bisectModel(model, inputs, settings, tolerance);
+std::string bisectModel(const Model &model, const BoundInputs &inputs, const Settings &settings,
+                        const Judgement &judgement) {
+  return compiler().bisectModel(model, inputs, settings, judgement);
 }
 
 MemoryNeeds memoryNeeds(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings) {

@@ -1,28 +1,7 @@
 #include "tools/sprig/quantize/Losses.h"
-#include <algorithm>
 #include <cmath>
 
 namespace sprig::cli {
-
-void ArrayLoss::add(const data::Array &reference, const data::Array &other) {
-  if (reference.shape != other.shape) {
-    isOther = true;
-    return;
-  }
-  for (int64_t i = 0, count = reference.elements(); i < count; ++i) {
-    double a = reference.at(i), b = other.at(i);
-    ++(std::isfinite(a) ? compared : passedOver);
-    if (!std::isfinite(a)) continue;
-    if (!std::isfinite(b)) b = INFINITY; // what was a number is none any more: nothing but noise
-    meter.add(a, b);
-    difference = std::max(difference, std::abs(a - b));
-  }
-}
-
-double ArrayLoss::decibels() const {
-  if (isOther) return -INFINITY;
-  return compared == 0 && passedOver > 0 ? NAN : meter.decibels();
-}
 
 bool ClassCount::fits(const data::Array &output, int64_t samples) {
   return data::isFloat(output.dtype) && output.shape.size() == 2 && output.shape[0] == samples && output.shape[1] > 1;

@@ -1,4 +1,5 @@
 #include "tools/sprig/quantize/QuantizeReport.h"
+#include "tools/sprig/run/ArrayLoss.h"
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -7,26 +8,21 @@
 namespace sprig::cli {
 namespace {
 
-std::string decibelText(double decibels) {
-  if (!std::isfinite(decibels)) return decibels > 0 ? "exact" : "not finite";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", decibels);
-  return text;
-}
-std::string decibelText(const std::optional<double> &decibels) { return decibels ? decibelText(*decibels) : ""; }
-Json numberOf(const std::optional<double> &value) {
-  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
-}
+std::string decibelText(const std::optional<double> &decibels) { return decibels ? cli::decibelText(*decibels) : ""; }
 std::string percentText(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f%%", share * 100);
   return text;
 }
 
-/// JSON has no infinity: null stands for no difference at all, and where that is not so, "finite" is false.
+Json numberOf(const std::optional<double> &value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+}
 void putDecibels(Json &json, const char *name, const std::optional<double> &value) {
-  json[name] = numberOf(value);
-  if (value && !std::isfinite(*value) && !(*value > 0)) json["finite"] = false;
+  if (value)
+    cli::putDecibels(json, name, *value);
+  else
+    json[name] = nullptr;
 }
 
 void printLoss(const Loss &loss) {

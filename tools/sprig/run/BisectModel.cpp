@@ -52,6 +52,12 @@ private:
   const Settings &settings;
 };
 
+data::DType floatTypeOf(Type element) {
+  if (element.isF64()) return data::DType::f64;
+  if (element.isF16()) return data::DType::f16;
+  return element.isBF16() ? data::DType::bf16 : data::DType::f32;
+}
+
 std::string inWords(const interp::BisectReport &report) {
   std::ostringstream text;
   if (!report.operation) {
@@ -76,14 +82,18 @@ std::string inWords(const interp::BisectReport &report) {
 
 } // namespace
 
-std::string bisectModel(const Model &model, const BoundInputs &inputs, const Settings &settings, Tolerance tolerance) {
+std::string bisectModel(const Model &model, const BoundInputs &inputs, const Settings &settings,
+                        const Judgement &judgement) {
   ImportedModel imported(model, {inputs.entry}, settings);
   std::string entry = imported.entryNames().front();
   auto function = imported.module().lookupSymbol<func::FuncOp>(entry);
   llvm::SmallVector<interp::Tensor> tensors = inputTensors(function, inputs);
   DiagnosticText diagnostics(&imported.context());
   interp::BisectOptions options;
-  options.tolerance = {tolerance.rtol, tolerance.atol};
+  options.tolerance = [&](Type element) -> interp::Tolerance {
+    Tolerance tolerance = judgement.toleranceOf(floatTypeOf(element));
+    return {tolerance.rtol, tolerance.atol};
+  };
   CompileAndRun compile(settings);
   auto report = interp::bisect(imported.module(), entry, tensors, compile, options);
   if (failed(report)) diagnostics.raise(ErrorKind::badInput, model.path + ": the interpreter failed");

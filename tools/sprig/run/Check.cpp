@@ -1,5 +1,6 @@
 // sprig check: compares a model's outputs with stored ones, for one data set or for folders of cases.
 #include "tools/sprig/run/CheckModel.h"
+#include "tools/sprig/run/ArrayLoss.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/train/DataSet.h"
 #include "tools/sprig/simulate/GivenTopology.h"
@@ -18,15 +19,12 @@ struct Options {
   Settings settings;
   std::string model, data;
   std::vector<std::string> cases;
-  std::optional<double> rtol, atol;
+  std::optional<double> rtol, atol, minSnr;
   bool interpreter = false, bisect = false;
 };
 
-Tolerance toleranceFor(const Options &options, const fs::path &dataSet) {
-  Tolerance tolerance;
-  tolerance.rtol = options.rtol.value_or(1e-3);
-  tolerance.atol = options.atol.value_or(isBackendDataSet(dataSet) ? 1e-7 : 1e-5);
-  return tolerance;
+Judgement judgementOf(const Options &options, const fs::path &dataSet) {
+  return {options.rtol, options.atol, options.minSnr, isBackendDataSet(dataSet)};
 }
 
 int closingLine(const Options &options, int passed, int failed, std::optional<int> unsupported, Json details,
@@ -49,23 +47,25 @@ int closingLine(const Options &options, int passed, int failed, std::optional<in
 int checkOne(const Options &options) {
   CheckedModel model(options.model, options.settings, options.interpreter);
   DataSet set = model.read(options.data);
-  std::vector<OutputResult> results = model.check(set, toleranceFor(options, options.data));
+  std::vector<OutputResult> results = model.check(set, judgementOf(options, options.data));
   int failed = 0;
   Json details = Json::array();
-  Table table({"output", "type", "largest error", "result"});
+  Table table({"output", "type", "largest error", "signal/noise dB", "result"});
   for (const OutputResult &result : results) {
     failed += !result.comparison.passed;
     table.add({result.name, result.type, formatDouble(result.comparison.largestError, 3),
+               decibelText(result.comparison.decibels),
                result.comparison.passed ? "passed" : "FAIL: " + result.comparison.reason});
     details.push_back({{"output", result.name},
                        {"type", result.type},
                        {"largest_error", result.comparison.largestError},
                        {"passed", result.comparison.passed},
                        {"reason", result.comparison.reason}});
+    putDecibels(details.back(), "snr_db", result.comparison.decibels);
   }
   if (!options.common.json()) table.print();
   if (isVerbose()) inform(model.describeLastRun());
-  if (options.bisect && failed) inform(model.bisect(set, toleranceFor(options, options.data)));
+  if (options.bisect && failed) inform(model.bisect(set, judgementOf(options, options.data)));
   int code = closingLine(options, int(results.size()) - failed, failed, std::nullopt, std::move(details), &model);
   return code;
 }
@@ -93,7 +93,7 @@ int checkCases(const Options &options) {
         model = std::make_unique<CheckedModel>(one.model, options.settings, options.interpreter);
         opened = one.model;
       }
-      for (const OutputResult &result : model->check(model->read(one.dataSet), toleranceFor(options, one.dataSet)))
+      for (const OutputResult &result : model->check(model->read(one.dataSet), judgementOf(options, one.dataSet)))
         if (!result.comparison.passed) {
           isOfValues &= result.comparison.isOfValues;
           if (reason.empty()) reason = "output '" + result.name + "': " + result.comparison.reason;
@@ -125,6 +125,8 @@ int runCheck(const Options &options) {
   for (auto &[flag, bound] : {std::pair("--rtol", options.rtol), {"--atol", options.atol}})
     if (bound && !(*bound >= 0 && std::isfinite(*bound)))
       throw Error(ErrorKind::usage, std::string(flag) + ": expected a finite number of at least 0");
+  if (options.minSnr && !std::isfinite(*options.minSnr))
+    throw Error(ErrorKind::usage, "--min-snr: expected a finite number of decibels");
   if (!options.cases.empty()) {
     if (!options.model.empty() || !options.data.empty())
       throw Error(ErrorKind::usage, "--cases goes without MODEL and --data");
@@ -150,8 +152,12 @@ void addCheck(CLI::App &app, Invocation &invocation) {
   command->add_option("--data", options->data, "folder with input_K.* and output_K.*, K in the order of the graph");
   command->add_option("--cases", options->cases,
                       "folder whose subfolders have model.onnx and test_data_set_* or data_*");
-  command->add_option("--rtol", options->rtol, "relative tolerance (default 1e-3)");
-  command->add_option("--atol", options->atol, "absolute tolerance (default 1e-5, for test_data_set_* 1e-7)");
+  command->add_option("--rtol", options->rtol, "relative tolerance (default 1e-3; f64 1e-6, f16 4e-3, bf16 3e-2)");
+  command->add_option("--atol", options->atol,
+                      "absolute tolerance (default 1e-5, for test_data_set_* 1e-7; f64 1e-9, f16 1e-3, bf16 1e-2)");
+  command->add_option("--min-snr", options->minSnr,
+                      "signal over noise in dB that each output of floats has at least, in the place of the tolerances "
+                      "unless they are given too: for quantised models");
   command->add_flag("--interpreter", options->interpreter,
                     "run the reference interpreter in double precision instead of compiled code");
   command->add_flag("--bisect", options->bisect,

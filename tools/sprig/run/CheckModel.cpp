@@ -60,7 +60,7 @@ BoundInputs CheckedModel::bind(const DataSet &set) const {
   return bound;
 }
 
-std::vector<OutputResult> CheckedModel::check(const DataSet &set, Tolerance tolerance) {
+std::vector<OutputResult> CheckedModel::check(const DataSet &set, const Judgement &judgement) {
   BoundInputs bound = bind(set);
   std::vector<data::Array> outputs;
   if (interpreter) {
@@ -88,16 +88,16 @@ std::vector<OutputResult> CheckedModel::check(const DataSet &set, Tolerance tole
                                          std::to_string(outputs.size()));
   std::vector<OutputResult> results;
   for (size_t k = 0; k < outputs.size(); ++k)
-    results.push_back({outputs[k].name, data::describe(wanted[k]), compare(outputs[k], wanted[k], tolerance)});
+    results.push_back({outputs[k].name, data::describe(wanted[k]), compare(outputs[k], wanted[k], judgement)});
   return results;
 }
 
 bool CheckedModel::drawsRandomNumbers() const { return cli::drawsRandomNumbers(model); }
 
-std::string CheckedModel::bisect(const DataSet &set, Tolerance tolerance) {
+std::string CheckedModel::bisect(const DataSet &set, const Judgement &judgement) {
   if (model.kind == ModelKind::package)
     throw Error(ErrorKind::usage, model.path + ": is a package; --bisect needs the model that it was made of");
-  return bisectModel(model, bind(set), settings, tolerance);
+  return bisectModel(model, bind(set), settings, judgement);
 }
 
 } // namespace sprig::cli

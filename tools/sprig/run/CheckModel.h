@@ -20,9 +20,9 @@ public:
   /// Reads a folder of the model's inputs and outputs.
   DataSet read(const std::filesystem::path &folder) const { return readDataSet(folder, inputHolders, outputHolders); }
   /// Binds the model's dimensions to the set's inputs, runs, compares output by output.
-  std::vector<OutputResult> check(const DataSet &set, Tolerance tolerance);
+  std::vector<OutputResult> check(const DataSet &set, const Judgement &judgement);
   /// Which operation's compiled result is not the interpreter's, in words.
-  std::string bisect(const DataSet &set, Tolerance tolerance);
+  std::string bisect(const DataSet &set, const Judgement &judgement);
   /// What --explain-placement prints of the last compilation; as JSON to `document`, where there is one.
   void explainPlacement(Json *document) const {
     if (runner) cli::explainPlacement(settings, *runner, document);

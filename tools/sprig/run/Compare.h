@@ -1,5 +1,5 @@
-// Whether an output is what it should be: |got - want| <= atol + rtol |want|, NaN equals NaN, integers exactly.
-// For check; docs/cli.md has the default tolerances.
+// Whether an output is what it should be: by |got - want| <= atol + rtol |want|, or by signal over noise. NaN equals
+// NaN, integers exactly. For check; docs/cli.md has the tolerances of each element type.
 #pragma once
 #include "lib/Data/Array.h"
 
@@ -10,17 +10,26 @@ struct Tolerance {
   double atol = 1e-5;
 };
 
+/// What is asked of outputs. What is not given is as the element type has it.
+struct Judgement {
+  std::optional<double> rtol, atol;
+  std::optional<double> leastDecibels; ///< of floats; instead of tolerances that are not given
+  bool isBackendSet = false;           ///< the ONNX project's own data: f32 and f64 as its runner takes them
+
+  Tolerance toleranceOf(data::DType dtype) const;
+  /// Whether each element of floats is held to the tolerance.
+  bool boundsElements() const { return !leastDecibels || rtol || atol; }
+};
+
 struct Comparison {
   bool passed = false;
   std::string reason;      ///< why not: both facts and the place; empty when passed
   bool isOfValues = false; ///< type and shape are right, values are not
   double largestError = 0; ///< largest |got - want| over finite elements
+  double decibels = 0;     ///< signal over noise (ArrayLoss.h), where type and shape are right
 };
 
-/// The tolerance for an element type: half types are widened to a few units of their precision.
-Tolerance widened(Tolerance tolerance, data::DType dtype);
-
-/// Types and shapes must be equal, values within the tolerance.
-Comparison compare(const data::Array &got, const data::Array &want, Tolerance tolerance);
+/// Types and shapes must be equal, values as the judgement asks; what is not finite is the same on both sides.
+Comparison compare(const data::Array &got, const data::Array &want, const Judgement &judgement);
 
 } // namespace sprig::cli

@@ -9,6 +9,7 @@ namespace sprig::cli {
 std::vector<data::Array> interpret(const Model &model, const BoundInputs &inputs, const Settings &settings);
 
 /// Compares compiled code with the interpreter operation by operation; says in words which one differs first.
-std::string bisectModel(const Model &model, const BoundInputs &inputs, const Settings &settings, Tolerance tolerance);
+std::string bisectModel(const Model &model, const BoundInputs &inputs, const Settings &settings,
+                        const Judgement &judgement);
 
 } // namespace sprig::cli
