@@ -94,10 +94,8 @@ RankBuckets BucketChoices::choose(const Variant &variant, int64_t bytes, int64_t
 
 RankBuckets BucketChoices::of(const Variant &variant, int64_t bytes, int64_t times) {
   if (!variant.ranks) return {};
-  if (end.lock() != variant.ranks) {
-    end = variant.ranks;
-    made.clear();
-  }
+  std::erase_if(groups, [](const auto &each) { return each.first.expired(); });
+  std::map<int64_t, RankBuckets> &made = groups[variant.ranks];
   if (auto known = made.find(times); known != made.end()) return known->second;
   RankBuckets chosen;
   if (bytes) chosen.bytes = bytes;

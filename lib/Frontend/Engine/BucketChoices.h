@@ -17,8 +17,9 @@ public:
 private:
   RankBuckets choose(const Variant &variant, int64_t bytes, int64_t times) const;
 
-  std::weak_ptr<RankEnd> end;          ///< that choices are of
-  std::map<int64_t, RankBuckets> made; ///< by the calls that go together
+  /// By the calls that go together, of each group: one that some of its ranks alone call meanwhile changes nothing of
+  /// the others'.
+  std::map<std::weak_ptr<RankEnd>, std::map<int64_t, RankBuckets>, std::owner_less<>> groups;
   int64_t newest = 0;
 };
 

@@ -95,6 +95,21 @@ TEST(DistBuckets, TheFirstRankChoosesForAll) {
   }
 }
 
+// Ranks of a part that call it meanwhile do not choose again for the whole, which the others would not come to.
+TEST(DistBuckets, EachGroupHasItsOwnChoice) {
+  dist::spawn(3, [](dist::Group &group) {
+    dist::Group pair = group.sub({0, 1});
+    auto sum = compile([&](const Tensor &x, bool isOfPair) { return (isOfPair ? pair : group).allReduce(x); },
+                       {.report = [](const std::string &) {}, .bucketBytes = 0});
+    const Tensor x = ones({32 << 10});
+    auto of = [&](bool isOfPair) { return sum(x, isOfPair).data<float>()[0]; };
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(of(false), 3);
+      if (group.rank() < 2) EXPECT_EQ(of(true), 2);
+    }
+  });
+}
+
 // Nobody meets for what goes in one piece in any case, nor for a number that was given.
 TEST(DistBuckets, RanksMeetWhereThereIsAChoiceAlone) {
   dist::spawn(2, [](dist::Group &group) {
