@@ -44,7 +44,7 @@ def wait_for(condition, what):
     until = time.monotonic() + 60
     while not condition():
         assert time.monotonic() < until, f'never: {what}'
-        time.sleep(0.02)
+        time.sleep(0.002)
 
 
 def alive(mark):
@@ -56,6 +56,13 @@ def reads(process, mark):
         return mark.encode() in (process / 'environ').read_bytes() and (process / 'stat').read_text().rsplit(')', 1)[1].split()[0] != 'Z'
     except OSError:
         return False
+
+
+def rank_with(mark, rank):
+    found = [int(name) for name in alive(mark) if f'RANK={rank}'.encode() in
+             (pathlib.Path('/proc') / name / 'environ').read_bytes().split(b'\0')]
+    assert len(found) == 1, f'rank {rank} is {found}'
+    return found[0]
 
 
 # Behind a step, with a checkpoint of it.
@@ -75,6 +82,24 @@ epochs = done // 2 + 5
 end(start(train('cut', epochs, '--resume', *checkpoints)), 0)
 end(start(train('whole', epochs)), 0)
 assert losses('cut') == losses('whole'), 'the run that went on is another'
+
+# Each rank has its own, and the first that comes is all ranks': another's that comes when that one has left the loop, and
+# waits for the first rank to write the checkpoint, is no second one.
+for attempt in range(3):
+    metrics.unlink(missing_ok=True)
+    shutil.rmtree(folder / 'run', ignore_errors=True)
+    os.environ['LAUNCH_SIGNALS'] = f'{os.getpid()}.{attempt}'
+    process = start(train('cut', EPOCHS, *checkpoints))
+    wait_for(lambda: metrics.exists() and metrics.stat().st_size > 0, 'a first step')
+    first, second = (rank_with(f'LAUNCH_SIGNALS={os.getpid()}.{attempt}', rank) for rank in (0, 1))
+    os.kill(first, signal.SIGINT)
+    wait_for(lambda: (folder / 'run').is_dir() and any((folder / 'run').iterdir()), 'a checkpoint')
+    try:
+        os.kill(second, signal.SIGINT)
+    except ProcessLookupError:
+        pass  # it has ended already
+    errors = end(process, 130)
+    assert "'states'" not in errors and 'is gone' not in errors, errors
 
 # A second one does not wait.
 process = start(['sh', '-c', 'trap "" INT; sleep 60 & wait; wait'])

@@ -34,13 +34,18 @@ public:
     for (size_t i = 0; i < std::size(kSignals); ++i)
       handleInterrupt(kSignals[i], [](int signal) { interrupted = signal; }, int(SA_RESETHAND) | SA_RESTART, &old[i]);
   }
+  /// Of processes that end by one's signal, the others' may still be on its way, and is no second one then: it is
+  /// waited for up to the process's end.
+  void awaitOwn() { isAwaited = interrupted == 0; }
   ~InterruptsWait() {
+    if (isAwaited) return;
     for (size_t i = 0; i < std::size(kSignals); ++i) ::sigaction(kSignals[i], &old[i], nullptr);
   }
 
 private:
   static constexpr int kSignals[] = {SIGINT, SIGTERM, SIGHUP};
   struct sigaction old[std::size(kSignals)];
+  bool isAwaited = false;
 };
 
 class Loop {
@@ -115,6 +120,7 @@ public:
     }
     progress.finish();
     if (outcome.steps < *config.steps) outcome.signal = stops();
+    if (signals && agreedSignal) signals->awaitOwn();
     auto end = Clock::now();
     outcome.seconds = secondsAt(end);
     outcome.time.end(end);
