@@ -7,7 +7,10 @@ namespace sprig::quantize {
 void Observer::see(const float *numbers, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     float x = numbers[i];
-    if (!std::isfinite(x)) continue;
+    if (!std::isfinite(x)) {
+      ++uncounted;
+      continue;
+    }
     if (isEmpty())
       low = high = x;
     else

@@ -26,6 +26,8 @@ public:
   Range range(const CalibrationOptions &options, const QuantizerType &type) const;
   Range extremes() const { return {low, high}; }
   bool isEmpty() const { return low > high; }
+  /// Numbers that are not finite.
+  int64_t notFinite() const { return uncounted; }
 
   /// How often numbers are in each of the equal parts from the lowest to the highest.
   const std::vector<double> &histogram() const { return bins; }
@@ -33,6 +35,7 @@ public:
 
 private:
   float low = 1, high = 0; ///< none yet
+  int64_t uncounted = 0;
   std::vector<double> bins;
 };
 

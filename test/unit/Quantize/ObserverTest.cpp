@@ -41,6 +41,9 @@ TEST(ObserverTest, WhatIsNotFiniteIsNotCounted) {
   EXPECT_EQ(range.low, -1);
   EXPECT_EQ(range.high, 2);
   EXPECT_EQ(rangeOf(observe({nan}), Calibration::mse).high, 0);
+  EXPECT_EQ(observe({nan, inf}).notFinite(), 2);
+  EXPECT_EQ(observe({nan, 1, 2}).notFinite(), 1);
+  EXPECT_TRUE(observe({nan, inf}).isEmpty());
 }
 
 TEST(ObserverTest, CallsMayDivideTheNumbersInAnyWay) {

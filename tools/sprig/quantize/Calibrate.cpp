@@ -71,7 +71,12 @@ std::map<std::string, Range> Calibrator::ranges(const Plan &plan, const Quantize
     });
   std::map<std::string, Range> result;
   for (const std::string &root : roots) {
-    result[root] = observers.at(root).range(how, type);
+    const Observer &seen = observers.at(root);
+    if (seen.isEmpty() && seen.notFinite())
+      graph.fail(ErrorKind::badInput, "'" + root + "' has no finite number on the calibration data: all " +
+                                          std::to_string(seen.notFinite()) +
+                                          " of its numbers are NaN or infinite, so it has no range to quantise to");
+    result[root] = seen.range(how, type);
   }
   return result;
 }
