@@ -1,5 +1,6 @@
 #include "tools/sprig/Settings.h"
 #include "lib/Cache/FileCache.h"
+#include "lib/Data/Listed.h"
 #include "lib/Import/ONNX/ExportFindings.h"
 #include "lib/Lengths/Sums.h"
 #include "runtime/device/null/NullOptions.h"
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <set>
 
 namespace sprig::cli {
 namespace {
@@ -439,10 +441,10 @@ void bindShapes(const std::vector<InputSpec> &specs, const std::map<std::string,
 std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
                                         const std::map<std::string, int64_t> &dims) {
   std::vector<std::string> result;
+  std::set<std::string> seen;
   for (const InputSpec &spec : specs)
     for (const Dim &dim : spec.dims)
-      if (!dim.size && !dim.symbol.empty() && !dims.count(dim.symbol) &&
-          std::find(result.begin(), result.end(), dim.symbol) == result.end())
+      if (!dim.size && !dim.symbol.empty() && !dims.count(dim.symbol) && seen.insert(dim.symbol).second)
         result.push_back(dim.symbol);
   return result;
 }
@@ -454,13 +456,14 @@ void requireSizes(const std::string &model, const std::vector<InputSpec> &specs,
       badUse(model + ": input '" + spec.name + "' has no shape: give --shape " + spec.name + "=8x784");
   std::vector<std::string> symbols = unboundSymbols(specs, dims);
   if (symbols.empty()) return;
-  std::string names, flags;
+  std::vector<std::string> names, flags;
   for (const std::string &symbol : symbols) {
-    names += (names.empty() ? "'" : ", '") + symbol + "'";
-    flags += " --dim " + symbol + "=8";
+    names.push_back("'" + symbol + "'");
+    flags.push_back("--dim " + symbol + "=8");
   }
-  if (symbols.size() > 1) badUse(model + ": dimensions " + names + " are not bound: give their sizes with" + flags);
-  badUse(model + ": dimension " + names + " is not bound: give its size with" + flags);
+  badUse(model + (symbols.size() > 1 ? ": dimensions " : ": dimension ") + data::listed(names) +
+         (symbols.size() > 1 ? " are not bound: give their sizes with " : " is not bound: give its size with ") +
+         data::listed(flags, 6, " "));
 }
 
 void takeSize(const std::string &symbol, int64_t size, std::map<std::string, int64_t> &dims) {
@@ -477,13 +480,21 @@ std::vector<InputSpec> takeTensors(const std::vector<InputSpec> &specs, std::map
 }
 
 void takeLeast(const std::vector<InputSpec> &specs, std::map<std::string, int64_t> &dims) {
-  for (const std::string &symbol : unboundSymbols(specs, dims)) {
-    int64_t least = 1;
-    for (const InputSpec &spec : specs)
-      for (const Dim &dim : spec.dims)
-        if (dim.symbol == symbol) least = std::max(least, dim.least);
-    takeSize(symbol, least, dims);
+  constexpr size_t kSaid = 16; // of a sequence of many there may be thousands
+  std::map<std::string, int64_t> least;
+  for (const InputSpec &spec : specs)
+    for (const Dim &dim : spec.dims)
+      if (auto [at, isNew] = least.emplace(dim.symbol, std::max<int64_t>(dim.least, 1)); !isNew)
+        at->second = std::max(at->second, dim.least);
+  std::vector<std::string> symbols = unboundSymbols(specs, dims);
+  for (size_t i = 0; i < symbols.size(); ++i) {
+    if (i < kSaid)
+      takeSize(symbols[i], least[symbols[i]], dims);
+    else
+      dims[symbols[i]] = least[symbols[i]];
   }
+  if (symbols.size() > kSaid)
+    inform(std::to_string(symbols.size() - kSaid) + " more dimensions are not bound: taking the least of each");
 }
 
 } // namespace sprig::cli

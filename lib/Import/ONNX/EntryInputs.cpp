@@ -1,4 +1,5 @@
 // The inputs of an entry as arguments of its function: sizes of their dimensions, which are declared, named or given.
+#include "lib/Data/Listed.h"
 #include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/SeedName.h"
@@ -106,8 +107,7 @@ void Importer::bindSums(const ImportEntry &given, llvm::ArrayRef<const onnx::Val
 // All that are missing at once, with the flags that give them.
 void Importer::requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
                             const std::map<std::string, int64_t> &dims) {
-  std::string which, flags;
-  int count = 0;
+  std::vector<std::string> which, flags;
   std::set<std::string> seen;
   for (const auto *input : inputs) {
     if (given.shapes.count(input->name())) continue;
@@ -117,13 +117,15 @@ void Importer::requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx:
     for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i) {
       std::string symbol = dimensionName(*input, i);
       if (symbol.empty() || dims.count(symbol) || !seen.insert(symbol).second) continue;
-      which += (count++ ? ", '" : "'") + symbol + "' of input '" + input->name() + "'";
-      flags += " --dim " + symbol + "=SIZE";
+      which.push_back("'" + symbol + "' of input '" + input->name() + "'");
+      flags.push_back("--dim " + symbol + "=SIZE");
     }
   }
-  if (count)
-    throw Error(ErrorKind::usage, model.file + ": dimension" + (count > 1 ? "s " : " ") + which +
-                                      (count > 1 ? " have" : " has") + " no size: give" + flags);
+  bool areSeveral = which.size() > 1;
+  if (!which.empty())
+    throw Error(ErrorKind::usage, model.file + ": dimension" + (areSeveral ? "s " : " ") + data::listed(which) +
+                                      (areSeveral ? " have" : " has") + " no size: give " +
+                                      data::listed(flags, 6, " "));
 }
 
 void Importer::bindInputs(const ImportEntry &given, Scope &scope) {

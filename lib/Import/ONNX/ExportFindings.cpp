@@ -15,13 +15,6 @@ namespace onnximport {
 
 std::string inQuotes(const std::string &name) { return "'" + name + "'"; }
 
-std::string listed(const std::vector<std::string> &names) {
-  constexpr size_t kMost = 6;
-  std::string text;
-  for (size_t i = 0; i < names.size() && i < kMost; ++i) text += (i ? ", " : "") + names[i];
-  return names.size() > kMost ? text + " and " + std::to_string(names.size() - kMost) + " more" : text;
-}
-
 } // namespace onnximport
 
 /// What no optimizer may move: buffers, and tables with infinities, as attention masks are.

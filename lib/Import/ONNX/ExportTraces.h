@@ -1,5 +1,6 @@
 // The searches behind ExportFindings.h, one for each thing that exporters do.
 #pragma once
+#include "lib/Data/Listed.h"
 #include "lib/Import/ONNX/ExportFindings.h"
 #include "lib/Import/ONNX/ExportGraph.h"
 
@@ -21,8 +22,7 @@ void findDroppedLayers(const ExportGraph &graph, std::vector<ExportFinding> &fin
 /// Whether a batch norm was folded into the node.
 bool hasFoldedNorm(const ExportGraph &graph, const ExportNode &node);
 
+using data::listed;
 std::string inQuotes(const std::string &name);
-/// "a, b and 3 more"
-std::string listed(const std::vector<std::string> &names);
 
 } // namespace sprig::onnximport

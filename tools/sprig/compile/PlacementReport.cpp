@@ -1,19 +1,11 @@
 #include "tools/sprig/compile/PlacementReport.h"
+#include "lib/Data/Listed.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
 
 namespace sprig::cli {
 namespace {
-
-// "nn.relu, nn.add" or the first few of many.
-std::string namesOf(const std::vector<std::string> &operations) {
-  constexpr size_t kShown = 3;
-  std::string text;
-  for (size_t i = 0; i < operations.size() && i < kShown; ++i) text += (i ? ", " : "") + operations[i];
-  if (operations.size() > kShown) text += " and " + std::to_string(operations.size() - kShown) + " more";
-  return text;
-}
 
 std::string time(double seconds) { return formatNanoseconds(seconds * 1e9); }
 
@@ -33,7 +25,7 @@ static std::string toText(const Placement &placement, bool withInputs) {
   for (const std::string &device : placement.devices) header.push_back("a call with it on " + device);
   Table table(header);
   for (const PlacementDecision &decision : placement.decisions) {
-    std::vector<std::string> row = {decision.layer, namesOf(decision.operations), decision.device,
+    std::vector<std::string> row = {decision.layer, data::listed(decision.operations, 3), decision.device,
                                     decision.pinned ? "pinned" : "cost", time(decision.seconds)};
     for (double seconds : decision.callSeconds) row.push_back(time(seconds));
     table.add(row);

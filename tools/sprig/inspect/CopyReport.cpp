@@ -1,4 +1,5 @@
 #include "tools/sprig/inspect/CopyReport.h"
+#include "lib/Data/Listed.h"
 #include "runtime/api/Handles.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
@@ -114,13 +115,6 @@ private:
   std::vector<DeviceCopy> copies;
 };
 
-std::string readersText(const std::vector<std::string> &readers) {
-  constexpr size_t kShown = 3;
-  std::string text;
-  for (size_t i = 0; i < std::min(readers.size(), kShown); ++i) text += (i ? ", " : "") + readers[i];
-  return text + (readers.size() > kShown ? " and " + std::to_string(readers.size() - kShown) + " more" : "");
-}
-
 } // namespace
 
 std::vector<DeviceCopy> copiesOf(const Runner &runner, size_t entry, const std::vector<std::string> &devices) {
@@ -146,7 +140,7 @@ void printCopies(const std::string &entry, const std::vector<DeviceCopy> &copies
   Table table({"  copy", "of", "from", "on", "bytes", "second", "for"}, Table::Cells::text);
   for (const DeviceCopy &copy : copies)
     table.add({"  " + copy.name, copy.kind, copy.from, copy.device, formatBytes(double(copy.bytes)),
-               copy.second ? formatBytes(double(copy.bytes)) : "-", readersText(copy.readers)});
+               copy.second ? formatBytes(double(copy.bytes)) : "-", data::listed(copy.readers, 3)});
   table.print();
 }
 

@@ -1,6 +1,7 @@
 #include "tools/sprig/run/Inputs.h"
 #include "lib/Data/Philox.h"
 #include "lib/Data/ArrayFile.h"
+#include "lib/Data/Listed.h"
 #include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
@@ -10,9 +11,9 @@ namespace sprig::cli {
 namespace {
 
 std::string listInputs(const std::vector<InputSpec> &specs) {
-  std::string text = "the inputs are:";
-  for (const InputSpec &spec : specs) text += "\n  " + describe(spec);
-  return text;
+  std::vector<std::string> lines;
+  for (const InputSpec &spec : specs) lines.push_back(describe(spec));
+  return "the inputs are:\n  " + data::listed(lines, 64, "\n  ");
 }
 
 void store(data::Array &array, int64_t index, double value) {
