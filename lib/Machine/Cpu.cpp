@@ -93,6 +93,11 @@ std::string bestIsa() {
   return "x86-64";
 }
 
+const std::vector<std::string> &packagedCpus() {
+  static const std::vector<std::string> all = {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"};
+  return all;
+}
+
 const Cache *Cpu::cache(int level) const {
   for (const Cache &cache : caches)
     if (cache.level == level && cache.type != "instruction") return &cache;

@@ -1,6 +1,7 @@
 #include "lib/Data/File.h"
 #include "lib/Frontend/Package/PackageForm.h"
 #include "lib/Frontend/Package/TrainingMode.h"
+#include "lib/Machine/Cpu.h"
 #include "sprig/package.h"
 #include <algorithm>
 #include <set>
@@ -65,7 +66,7 @@ PackageBuilder &PackageBuilder::addBody(const std::string &name, const Body &bod
 
 CompileOptions PackageBuilder::portable() {
   CompileOptions options;
-  options.architectures = {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"};
+  options.architectures = machine::packagedCpus();
   options.math = MathMode::strict;
   return options;
 }

@@ -1,6 +1,7 @@
 #include "lib/Target/CPU/CpuTarget.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/ScanStages.h"
+#include "lib/Machine/Cpu.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
 #include "lib/Target/CPU/Emit.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
@@ -33,9 +34,7 @@ public:
     registerCPULayoutPasses();
     registerKernelPasses();
   }
-  std::vector<std::string> packagedArchitectures() const override {
-    return {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni"};
-  }
+  std::vector<std::string> packagedArchitectures() const override { return machine::packagedCpus(); }
   machine::MachineModel machine(const CompileOptions &options) const override {
     return machine::modelFor(options.architectures);
   }

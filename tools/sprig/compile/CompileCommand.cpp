@@ -1,5 +1,6 @@
 // sprig compile: a model to a package, or to one of the forms in between.
 #include "lib/Data/File.h"
+#include "lib/Machine/Cpu.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/MeshFlags.h"
@@ -188,7 +189,7 @@ int compileCommand(Options options) {
     return kDone;
   }
   if (options.output.empty()) throw Error(ErrorKind::usage, "-o FILE.sprig is missing: where to write the package");
-  const std::vector<std::string> &cpus = kPackagedCpus;
+  const std::vector<std::string> &cpus = machine::packagedCpus();
   Compiled compiled = trains ? compileTraining(model, training, options.settings, cpus)
                              : compile(model, entries, options.settings, cpus, split);
   // What was made is verified as the runtime will do it before it is written. The null device needs no code for this

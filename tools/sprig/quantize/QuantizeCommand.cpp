@@ -1,5 +1,6 @@
 // sprig quantize: weights and activations in fewer bits, and what that loses.
 #include "lib/Data/File.h"
+#include "lib/Machine/Cpu.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/compile/EntryRequests.h"
@@ -22,7 +23,7 @@ struct Options {
 std::vector<uint8_t> package(const Options &options, const std::string &bytes) {
   Model model{options.quantize.model, ModelKind::onnx, bytes, nullptr};
   const Settings &settings = options.quantize.settings;
-  return compile(model, requestEntries(model, settings), settings, kPackagedCpus).package;
+  return compile(model, requestEntries(model, settings), settings, machine::packagedCpus()).package;
 }
 
 // Before minutes of calibration.
