@@ -137,6 +137,12 @@ TEST(OpTable, Convolutions) {
       {"1x2x4x5x6x", "3x2x2x2x2x", "1, 1, 1", "1, 1, 1", "0, 0, 0, 1, 1, 1", "1", 16},
       {"1x8x32x32x", "16x8x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "1", 72},
       {"0x3x8x8x", "4x3x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "1", 27},
+      // Taps far apart, of which a tile's columns see the same ones.
+      {"2x4x150x", "5x4x7x", "1", "20", "60, 60", "1", 28},
+      {"1x3x160x", "4x3x9x", "2", "15", "70, 61", "1", 27},
+      {"1x20x180x", "20x1x7x", "1", "24", "144, 0", "20", 7},
+      // Long chains, whatever the tiles.
+      {"1x400x20x", "9x400x3x", "1", "1", "1, 1", "1", 1200},
   };
   for (const char *type : {"f32", "f64", "bf16", "i32"}) {
     std::vector<Row> rows;

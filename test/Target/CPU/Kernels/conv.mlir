@@ -78,3 +78,21 @@ func.func @depthwise(%x: tensor<1x9x9x20xf32>, %w: tensor<3x3x20xf32>) -> tensor
   }
   return %r : tensor<1x9x9x20xf32>
 }
+
+// Taps 20 columns apart: the edges are pieces of 20 columns that have the same taps inside the input, three on the left
+// and three on the right, so that no register tile is narrower for them.
+// CHECK-LABEL: func.func @kernel_5
+// CHECK: scf.for %[[PIECE:.*]] = %c0{{.*}} to %c60{{.*}} step %c20
+// CHECK: scf.for %{{.*}} = %[[PIECE]] to %{{.*}} step %c10
+// CHECK: %{{.*}}:20 = scf.for
+// CHECK: scf.for %{{.*}} = %c60{{.*}} to %c90{{.*}} step %c10
+// CHECK: scf.for %{{.*}} = %c90{{.*}} to %c150{{.*}} step %c20
+// CHECK: return
+func.func @dilated(%x: tensor<1x150x8xf32>, %p: tensor<1x56x32xf32>) -> tensor<1x150x32xf32> {
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x150x8xf32>, %p0 = %p : tensor<1x56x32xf32>) -> tensor<1x150x32xf32> {
+    %0 = kernel.conv_packed %x0, %p0 {window = array<i64: 7>, channels = 32 : i64, strides = array<i64: 1>, dilations = array<i64: 20>, padding = array<i64: 60, 60>}
+        : tensor<1x150x8xf32>, tensor<1x56x32xf32>
+    kernel.yield %0 : tensor<1x150x32xf32>
+  }
+  return %r : tensor<1x150x32xf32>
+}

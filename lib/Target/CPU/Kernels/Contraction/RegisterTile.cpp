@@ -139,7 +139,8 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
   std::optional<int64_t> count = getConstantIntValue(OpFoldResult(loop.count));
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
   if (loop.fetch && count && *count <= kLongestChain) return emitFetchingChain(k, loop, *count, accumulators);
-  if (!count || *count <= kLongestChain || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators);
+  bool isShort = loop.isPart || !count || *count <= kLongestChain;
+  if (isShort || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators);
   // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in
   // order.
   SmallVector<Value> zeros;

@@ -39,7 +39,8 @@ struct ContractionLoop {
   int64_t rightStep = kPanelWidth;
   llvm::SmallVector<mlir::Value> rightMasks; // empty: all lanes of every vector
   mlir::Type elementType;
-  mlir::Value count; // steps of k
+  mlir::Value count;   // steps of k
+  bool isPart = false; // of a chain: never cut, whatever its length
   /// The left side is ui8, the right side i8, sums are i32. A step takes kBytesOfStep of both; leftStep and rightStep
   /// are still those of one step. After the last, `tail` more elements, fewer than a step's.
   bool areBytes = false;
@@ -64,8 +65,8 @@ llvm::SmallVector<int64_t> vectorLanes(int64_t columns);
 /// The mask of the first `valid` of a vector's lanes; null for all of them.
 mlir::Value laneMask(KernelBuilder &kernel, int64_t valid, int64_t lanes);
 
-/// Adds the products of all k in ascending order, in parts where a constant count is above kLongestChain;
-/// `accumulators` has rows * rightOffsets.size() values, rows outermost.
+/// Adds the products of all k in ascending order, in parts where a constant count of a whole chain is above
+/// kLongestChain; `accumulators` has rows * rightOffsets.size() values, rows outermost.
 llvm::SmallVector<mlir::Value> emitContraction(KernelBuilder &kernel, const ContractionLoop &loop,
                                                mlir::ValueRange accumulators);
 

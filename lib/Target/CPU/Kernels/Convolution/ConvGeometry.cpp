@@ -41,6 +41,15 @@ std::pair<int64_t, int64_t> ConvGeometry::interiorColumns() const {
   return {first, std::clamp(end, first, out[2])};
 }
 
+std::pair<int64_t, int64_t> ConvGeometry::tapsAt(int64_t column) const {
+  int64_t start = column * stride[2] - low[2];
+  auto firstTapFrom = [&](int64_t distance) {
+    return std::min<int64_t>(distance <= 0 ? 0 : llvm::divideCeil(distance, dilation[2]), window[2]);
+  };
+  int64_t first = firstTapFrom(-start);
+  return {first, std::max(first, firstTapFrom(in[2] - start))};
+}
+
 SmallVector<TileStep> ConvGeometry::inputSteps(int64_t blockHeight) const {
   int64_t row = in[2] * inputChannels, plane = in[1] * row, sample = in[0] * plane;
   auto reach = [&](int d) { return (window[d] - 1) * dilation[d]; };
@@ -129,6 +138,7 @@ struct WidthTaps {
     switch (tile.kind) {
     case ConvTile::Rows::Edge: return edge(accumulators);
     case ConvTile::Rows::Interior: return range(accumulators, k.index(0), k.index(g.window[2]));
+    case ConvTile::Rows::Alike:
     case ConvTile::Rows::Samples: break;
     }
     auto [lower, upper] = tapBounds(k, g, 2, tile.width);
@@ -153,6 +163,29 @@ SmallVector<Value> sprig::emitTaps(KernelBuilder &k, const ConvGeometry &g, cons
                 });
 }
 
+namespace {
+/// So many pieces of columns, one after the other and of one length, of which each has the same taps at all columns.
+struct Pieces {
+  int64_t begin, length, count;
+};
+} // namespace
+
+/// The columns [begin, end) in pieces; single columns where the pieces' lengths differ too much.
+static SmallVector<Pieces> piecesOf(const ConvGeometry &g, int64_t begin, int64_t end) {
+  constexpr size_t kMostRuns = 4; // each is code of its own
+  SmallVector<Pieces> runs;
+  for (int64_t column = begin, next; column < end; column = next) {
+    next = column + 1;
+    while (next < end && g.tapsAt(next) == g.tapsAt(column)) ++next;
+    if (!runs.empty() && runs.back().length == next - column)
+      ++runs.back().count;
+    else
+      runs.push_back({column, next - column, 1});
+  }
+  if (runs.size() > kMostRuns) return {{begin, 1, end - begin}};
+  return runs;
+}
+
 void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample, Value depth, Value height,
                           int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body) {
   auto [interiorBegin, interiorEnd] = g.interiorColumns();
@@ -172,17 +205,23 @@ void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample,
     return tile.first >= begin && tile.first + tile.second <= end;
   };
 
-  // Unrolled edges grow with the window; very wide windows get their edge columns one by one, with loop bounds.
+  // Unrolled edges grow with the window. Those of windows that are very wide, by taps or by their distance, are cut
+  // where the taps inside the input change.
   constexpr int64_t kMostUnrolledTaps = 48;
   int64_t edges = llvm::count_if(tiles, [&](auto tile) { return !isInterior(tile); });
   if (edges * g.window[2] > kMostUnrolledTaps) {
-    auto columns = [&](int64_t begin, int64_t end) {
-      k.loop(k.index(begin), k.index(end), 1, [&](Value width) { make(ConvTile::Rows::Samples, width, 0, 1); });
+    auto edge = [&](int64_t begin, int64_t end) {
+      for (const Pieces &pieces : piecesOf(g, begin, end))
+        k.loop(k.index(pieces.begin), k.index(pieces.begin + pieces.count * pieces.length), pieces.length,
+               [&](Value piece) {
+                 forRowTiles(k, piece, splitRows(pieces.length, mostRows),
+                             [&](Value first, int64_t rows) { make(ConvTile::Rows::Alike, first, 0, rows); });
+               });
     };
-    columns(0, interiorBegin);
+    edge(0, interiorBegin);
     forRowTiles(k, k.index(interiorBegin), splitRows(interiorEnd - interiorBegin, mostRows),
                 [&](Value first, int64_t rows) { make(ConvTile::Rows::Interior, first, 0, rows); });
-    columns(interiorEnd, g.out[2]);
+    edge(interiorEnd, g.out[2]);
     return;
   }
 

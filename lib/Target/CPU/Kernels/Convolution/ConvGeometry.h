@@ -1,7 +1,7 @@
 // Where the taps of a channels-last convolution lie, and the loops over them for one register tile.
 // For the convolution emitters: they say what happens at a tap, this says which taps a row of accumulators has. Padding
 // is never stored: taps in it are left out, by loop bounds over depth and height and, over width, either statically
-// (edge tiles) or by loop bounds (tiles whose rows are samples of the batch).
+// (edge tiles) or by loop bounds (tiles whose rows have the same taps, as samples of the batch do).
 #pragma once
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
@@ -33,6 +33,8 @@ struct ConvGeometry {
   bool hasPadding(int d) const;
   /// The output columns [first, second) that use no padding in width.
   std::pair<int64_t, int64_t> interiorColumns() const;
+  /// The taps [first, second) in width that lie inside the input at an output column.
+  std::pair<int64_t, int64_t> tapsAt(int64_t column) const;
 
   /// What tiles of a space [samples, depths, blocks of some height] read of the input, padding left out where a range
   /// can say it, and store of a result of some channels.
@@ -40,9 +42,10 @@ struct ConvGeometry {
   llvm::SmallVector<TileStep> resultSteps(int64_t blockHeight, int64_t channels) const;
 };
 
-/// A register tile: its rows are neighbours in width, or the same position of consecutive samples.
+/// A register tile: its rows are neighbours in width, or the same position of consecutive samples. Neighbours have all
+/// taps in width inside the input (Interior), each its own (Edge), or all the same ones (Alike).
 struct ConvTile {
-  enum class Rows { Interior, Edge, Samples } kind = Rows::Interior;
+  enum class Rows { Interior, Edge, Alike, Samples } kind = Rows::Interior;
   mlir::Value sample, depth, height, width; // of the first row
   int64_t edgeWidth = 0;                    // `width` when the kind is Edge
   int64_t rows = 1;

@@ -201,6 +201,7 @@ private:
                    for (int64_t j = 0; j < vectors; ++j)
                      loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes * step);
                    loop.elementType = elementType;
+                   loop.isPart = true; // how many taps come as one depends on the tile
                    if (conv.groupInputs % step == 0) {
                      int64_t perTap = conv.groupInputs / step;
                      loop.rightBase = k.add(panelBase, k.mul(tap, perTap * kPanelWidth * step));
