@@ -1,4 +1,5 @@
 #include "lib/Machine/Calibrate.h"
+#include "lib/Machine/DotRates.h"
 #include "lib/Machine/HandOff.h"
 #include "lib/Machine/MachineFile.h"
 #include "lib/Machine/MachineModel.h"
@@ -48,6 +49,8 @@ static Calibration measureOnce(const Cpu &cpu, bool isOnly) {
   result.threads = cpu.defaultThreads();
   result.fmaFlops = fmaRate(1);
   result.fmaFlopsAll = result.threads > 1 ? std::max(result.fmaFlops, fmaRate(result.threads)) : result.fmaFlops;
+  result.byteDots = dotRate(Factors::bytes, 1);
+  result.bf16Dots = dotRate(Factors::bf16, 1);
   int64_t below = 0;
   for (int level = 1; level <= 3; ++level)
     if (const Cache *cache = cpu.cache(level)) {
@@ -70,6 +73,8 @@ Calibration bestOf(std::span<const Calibration> sweeps) {
   for (const Calibration &each : sweeps.subspan(1)) {
     best.fmaFlops = std::max(best.fmaFlops, each.fmaFlops);
     best.fmaFlopsAll = std::max(best.fmaFlopsAll, each.fmaFlopsAll);
+    best.byteDots = std::max(best.byteDots, each.byteDots);
+    best.bf16Dots = std::max(best.bf16Dots, each.bf16Dots);
     for (size_t i = 0; i < best.levels.size(); ++i)
       for (auto rate : {&LevelRates::read, &LevelRates::readAll, &LevelRates::write, &LevelRates::copy})
         best.levels[i].*rate = std::max(best.levels[i].*rate, each.levels[i].*rate);
@@ -87,6 +92,8 @@ Calibration bestOf(std::span<const Calibration> sweeps) {
 static std::vector<std::pair<std::string, double>> figuresOf(const Calibration &found) {
   std::vector<std::pair<std::string, double>> figures = {{"f32 peak", 1 / found.fmaFlops},
                                                          {"f32 peak of all threads", 1 / found.fmaFlopsAll}};
+  if (found.byteDots > 0) figures.emplace_back("products of bytes", 1 / found.byteDots);
+  if (found.bf16Dots > 0) figures.emplace_back("products of bf16", 1 / found.bf16Dots);
   for (const LevelRates &rates : found.levels) {
     figures.emplace_back("read " + rates.name(), 1 / rates.read);
     figures.emplace_back("read " + rates.name() + " with all threads", 1 / rates.readAll);

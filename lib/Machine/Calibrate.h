@@ -27,6 +27,7 @@ struct Calibration {
   int threads = 1;                   ///< of the rates of all threads
   double fmaFlops = 0;               ///< f32 FLOP/s of one thread
   double fmaFlopsAll = 0;            ///< of all threads together
+  double byteDots = 0, bf16Dots = 0; ///< operations/s of such products (DotRates.h), one thread; 0: not measured
   std::vector<LevelRates> levels;    ///< the caches that exist, then memory
   double randomSeconds = 0;          ///< of a dependent load from memory
   double handOffSeconds = 0;         ///< to give work to a waiting thread and learn of its end

@@ -83,6 +83,8 @@ std::string calibrationToText(const Calibration &found) {
                {"cross_core_bytes_per_second", found.crossCore.bytesPerSecond},
                {"cache_knees_bytes", found.cacheKnees},
                {"latency", latency}};
+  if (found.byteDots != 0) json["byte_products_per_second"] = found.byteDots;
+  if (found.bf16Dots != 0) json["bf16_products_per_second"] = found.bf16Dots;
   if (const Steadiness &steadiness = found.steadiness; steadiness.sweeps > 0)
     json["steadiness"] = {{"sweeps", steadiness.sweeps},      {"seconds", steadiness.seconds},
                           {"others", steadiness.othersShare}, {"stolen", steadiness.stolenShare},
@@ -111,7 +113,9 @@ std::optional<Calibration> calibrationFromText(std::string_view text) {
     result.crossCore = {json.at("cross_core_seconds"), json.at("cross_core_bytes_per_second")};
     for (auto &bytes : json.at("cache_knees_bytes")) result.cacheKnees.push_back(whole<int64_t>(bytes));
     for (auto &point : json.at("latency")) result.latency.push_back({whole<int64_t>(point.at(0)), point.at(1)});
-    // Files of before have none.
+    // Files of before have none of these.
+    if (json.contains("byte_products_per_second")) result.byteDots = json.at("byte_products_per_second");
+    if (json.contains("bf16_products_per_second")) result.bf16Dots = json.at("bf16_products_per_second");
     if (json.contains("steadiness")) {
       const Json &kept = json.at("steadiness");
       result.steadiness = {whole<int>(kept.at("sweeps")), kept.at("seconds"), kept.at("others"), kept.at("stolen"),
@@ -126,6 +130,7 @@ std::optional<Calibration> calibrationFromText(std::string_view text) {
     for (double share : {steadiness.seconds, steadiness.othersShare, steadiness.stolenShare, steadiness.spread})
       sound &= share >= 0 && share < 1e18;
     sound &= steadiness.sweeps >= 0;
+    for (double rate : {result.byteDots, result.bf16Dots}) sound &= rate == 0 || positive(rate);
     for (auto &rates : result.levels) sound &= positive(rates.read) && positive(rates.readAll);
     return sound ? std::optional(std::move(result)) : std::nullopt;
   } catch (const std::exception &) {

@@ -264,7 +264,7 @@ private:
 
   Status part(const fb::Part &from, Part &to) {
     to = {text(from.name()), text(from.kind()), text(from.shape()), text(from.source()), from.flops(),
-          from.bytes(),      from.call(),       from.steps(),       from.repeated()};
+          from.bytes(),      from.call(),       from.steps(),       from.repeated(),     text(from.factors())};
     return {};
   }
 

@@ -112,6 +112,7 @@ struct Part {
   uint32_t call = 0;
   uint32_t steps = 0;
   uint64_t repeated = 0;
+  std::string factors;
 };
 
 struct Command {

@@ -282,9 +282,10 @@ Writer::Encoded Writer::encode(exec::DispatchOp op) {
 Writer::PartList Writer::encode(ArrayRef<Part> list) {
   std::vector<flatbuffers::Offset<fb::Part>> parts;
   for (const Part &part : list) {
-    auto name = shared(part.name), kind = shared(part.kind), shape = shared(part.shape), source = shared(part.source);
+    auto name = shared(part.name), kind = shared(part.kind), shape = shared(part.shape), source = shared(part.source),
+         factors = part.factors.empty() ? flatbuffers::Offset<flatbuffers::String>() : shared(part.factors);
     parts.push_back(fb::CreatePart(builder, name, kind, shape, source, part.flops, part.bytes, part.call,
-                                   uint32_t(part.steps), uint64_t(part.repeated)));
+                                   uint32_t(part.steps), uint64_t(part.repeated), factors));
   }
   return builder.CreateVector(parts);
 }

@@ -25,6 +25,14 @@ static ArrayAttr placesIn(Location location) {
   return {};
 }
 
+static std::string factorsOf(Operation &op) {
+  if (fusionKind(&op) != FusionKind::contraction || op.getNumResults() == 0) return {};
+  Type factor = getElementTypeOrSelf(op.getOperand(0)), sum = getElementTypeOrSelf(op.getResult(0));
+  if (!factor.isIntOrFloat() || !sum.isIntOrFloat() || factor.getIntOrFloatBitWidth() >= sum.getIntOrFloatBitWidth())
+    return {};
+  return exec::describe(factor);
+}
+
 static int64_t movedBytes(Operation &op) {
   int64_t bytes = 0;
   for (Value operand : op.getOperands())
@@ -54,6 +62,7 @@ static void addParts(exec::KernelOp kernel, Location use, unsigned &call, SmallV
       if (auto cost = dyn_cast<CostOpInterface>(op)) part.flops = cost.getFlops();
       part.bytes = movedBytes(op);
       part.call = call;
+      part.factors = factorsOf(op);
       if (auto scan = dyn_cast<ir::ScanOp>(op)) {
         part.steps = int64_t(scan.getSteps());
         for (Value same : scan.getInvariants()) part.repeated += exec::byteSize(same.getType());

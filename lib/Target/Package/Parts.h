@@ -16,6 +16,8 @@ struct Part {
   unsigned call = 0; ///< which call of a composite kernel
   /// Of a loop over time: its steps, and the bytes that each of them reads again.
   int64_t steps = 0, repeated = 0;
+  /// Of a product whose sums are wider than what it multiplies: the element type of that, "ui8". Else empty.
+  std::string factors = {};
 };
 
 /// Of a command that runs a composite kernel, those of all kernels that it calls, in order.

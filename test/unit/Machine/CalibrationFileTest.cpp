@@ -45,6 +45,19 @@ TEST(CalibrationFile, KeepsHowSteadyItWas) {
   EXPECT_FALSE(calibrationFromText(calibrationToText(found)));
 }
 
+TEST(CalibrationFile, KeepsRatesOfNarrowProductsWhereTheyWereMeasured) {
+  EXPECT_EQ(calibrationFromText(calibrationToText(small()))->byteDots, 0);
+  Calibration found = small();
+  found.byteDots = 4e11;
+  found.bf16Dots = 2e11;
+  auto back = calibrationFromText(calibrationToText(found));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->byteDots, 4e11);
+  EXPECT_EQ(back->bf16Dots, 2e11);
+  found.bf16Dots = -1;
+  EXPECT_FALSE(calibrationFromText(calibrationToText(found)));
+}
+
 TEST(CalibrationFile, DamageIsAsGoodAsNoFile) {
   std::string text = calibrationToText(small());
   for (size_t length = 0; length + 2 < text.size(); length += 7)

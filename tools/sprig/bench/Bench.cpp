@@ -6,6 +6,7 @@
 #include "tools/sprig/bench/SweepFlags.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/profile/CommandLimits.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "sprig/rt/memory.h"
 #include <CLI/CLI.hpp>
@@ -47,6 +48,7 @@ struct Measured {
   std::string name;
   std::vector<double> samples; ///< ns of single calls, or of short runs of calls where one is too quick for the clock
   double flops = 0, bytes = 0;
+  uint32_t entry = 0;
   double min() const { return samples.front(); }
   double median() const { return samples[samples.size() / 2]; }
   double p99() const { return samples[size_t(double(samples.size() - 1) * 0.99)]; }
@@ -66,8 +68,8 @@ int64_t callsPerSample(PreparedCall &call) {
 }
 
 // The least time that the larger of work and traffic takes at this machine's rates.
-double rooflineNs(const Measured &m, const machine::MachineModel &model, int threads) {
-  return model.seconds(m.flops, m.bytes, int64_t(m.bytes), threads) * 1e9;
+double rooflineNs(const Measured &m, CommandLimits &limits, const machine::MachineModel &model, int threads) {
+  return std::max(limits.entryFlopsNs(m.entry, threads), m.bytes / model.readRate(int64_t(m.bytes), threads) * 1e9);
 }
 
 void refuseLoaderOptions(const Options &options) {
@@ -206,7 +208,8 @@ int bench(Options &options) {
     check(sprig_rt_package_entry(loaded->package(), loaded->lastRun().entry, &info));
     std::string name;
     for (auto &[symbol, size] : entry.dims) name += (name.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
-    results.push_back({name.empty() ? info.name : name, {}, double(info.flops), double(info.bytes)});
+    results.push_back(
+        {name.empty() ? info.name : name, {}, double(info.flops), double(info.bytes), loaded->lastRun().entry});
     chunk.push_back(callsPerSample(calls.back()));
   }
   // Rounds in turn over the entries, so that a slow moment of the machine hits all of them.
@@ -222,15 +225,16 @@ int bench(Options &options) {
     }
   for (Measured &m : results) std::sort(m.samples.begin(), m.samples.end());
 
-  machine::MachineModel machineModel = machine::modelOf(calibration(machine::readCpu()));
+  machine::ProductRates rates(calibration(machine::readCpu()));
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
+  CommandLimits limits(loaded->package(), rates);
   double peakBytes = double(peakMemory());
   sprig_rt_memory_info memory = rt::memory::describe();
 
   Json list = Json::array();
   Table table({"entry", "min us", "median us", "p99 us", "calls/s", "GFLOP/s", "% of roofline"});
   for (const Measured &m : results) {
-    double share = 100 * rooflineNs(m, machineModel, threads) / m.median();
+    double share = 100 * rooflineNs(m, limits, rates.model(), threads) / m.median();
     auto us = [](double ns) { return formatDouble(ns / 1e3, 4); };
     table.add({m.name, us(m.min()), us(m.median()), us(m.p99()), formatDouble(std::round(1e9 / m.median()), 6),
                formatDouble(m.flops / m.median(), 4), formatDouble(share, 3)});

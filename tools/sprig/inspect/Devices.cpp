@@ -43,6 +43,8 @@ Json toJson(const machine::Calibration &found) {
   return {{"threads", found.threads},
           {"f32_flops_per_second", found.fmaFlops},
           {"f32_flops_per_second_all_threads", found.fmaFlopsAll},
+          {"byte_products_per_second", found.byteDots > 0 ? Json(found.byteDots) : Json(nullptr)},
+          {"bf16_products_per_second", found.bf16Dots > 0 ? Json(found.bf16Dots) : Json(nullptr)},
           {"read_bytes_per_second", reads},
           {"levels", levels},
           {"random_load_ns", found.randomSeconds * 1e9},
@@ -62,6 +64,9 @@ std::string oneAndAll(double one, double all, int threads, const char *unit) {
 
 void addMeasured(Table &table, const machine::Calibration &found) {
   table.add({"  f32 peak", oneAndAll(found.fmaFlops, found.fmaFlopsAll, found.threads, "GFLOP/s")});
+  if (found.byteDots > 0 && found.bf16Dots > 0)
+    table.add({"  products of bytes, of bf16",
+               formatDouble(found.byteDots / 1e9, 4) + " GOP/s, " + formatDouble(found.bf16Dots / 1e9, 4)});
   for (auto &rates : found.levels)
     table.add({"  read " + rates.name(), oneAndAll(rates.read, rates.readAll, found.threads, "GB/s") + "; write " +
                                              formatDouble(rates.write / 1e9, 4) + ", copy " +

@@ -1,5 +1,6 @@
 #include "tools/sprig/profile/CommandLimits.h"
 #include "lib/Machine/KernelRates.h"
+#include "runtime/api/Handles.h"
 #include "tools/sprig/run/Runner.h"
 #include <algorithm>
 #include <set>
@@ -13,33 +14,48 @@ double CommandLimits::memoryNs(uint32_t entry, const sprig_rt_command_info &info
                 seconds(traffic.others, traffic.constants + traffic.others, threads));
 }
 
+// What an older compiler has not told the parts of is reckoned as f32, at the limit.
+double CommandLimits::flopsNs(uint32_t entry, uint32_t lane, uint32_t command, double flops, int threads,
+                              bool areExpected) const {
+  const auto &parts = package->package->program().entries[entry].lanes[lane].commands[command].parts;
+  double time = 0, rest = flops;
+  for (const rt::core::Part &part : parts) {
+    double work = double(part.flops);
+    rest -= work;
+    if (areExpected) work *= machine::panelFactor(part.kind, part.shape) / machine::reachedShare(part.kind);
+    time += work / rates.rate(machine::factorsOf(part.factors), threads);
+  }
+  bool isTold = areExpected && !parts.empty();
+  return 1e9 * (time + (isTold ? 0 : std::max(rest, 0.0)) / rates.model().flopRate(threads));
+}
+
 double CommandLimits::commandNs(uint32_t entry, uint32_t lane, uint32_t command, int threads) {
   sprig_rt_command_info info;
   check(sprig_rt_package_command(package, entry, lane, command, &info));
-  return std::max(double(info.flops) * 1e9 / rates.flopRate(threads), memoryNs(entry, info, threads));
+  return std::max(flopsNs(entry, lane, command, double(info.flops), threads, false), memoryNs(entry, info, threads));
 }
 
 double CommandLimits::expectedNs(uint32_t entry, uint32_t lane, uint32_t command, int threads) {
   sprig_rt_command_info info;
   check(sprig_rt_package_command(package, entry, lane, command, &info));
-  uint32_t parts = 0;
-  check(sprig_rt_package_part_count(package, entry, lane, command, &parts));
-  // What an older compiler has not told the parts of is reckoned at the limit.
-  double flops = parts ? 0 : double(info.flops);
-  for (uint32_t i = 0; i < parts; ++i) {
-    sprig_rt_part_info part;
-    check(sprig_rt_package_part(package, entry, lane, command, i, &part));
-    flops += double(part.flops) * machine::panelFactor(part.kind, part.shape) / machine::reachedShare(part.kind);
-  }
-  return std::max(flops * 1e9 / rates.flopRate(threads), memoryNs(entry, info, threads));
+  return std::max(flopsNs(entry, lane, command, double(info.flops), threads, true), memoryNs(entry, info, threads));
 }
 
-double CommandLimits::partNs(uint32_t entry, uint64_t flops, uint64_t bytes) {
-  return std::max(double(flops) / rates.flopRate(), seconds(bytes, workingSet(entry), 1)) * 1e9;
+double CommandLimits::partNs(uint32_t entry, uint64_t flops, uint64_t bytes, const std::string &factors) {
+  return std::max(double(flops) / rates.rate(machine::factorsOf(factors)), seconds(bytes, workingSet(entry), 1)) * 1e9;
+}
+
+double CommandLimits::entryFlopsNs(uint32_t entry, int threads) {
+  double ns = 0;
+  const rt::core::Entry &from = package->package->program().entries[entry];
+  for (uint32_t lane = 0; lane < from.lanes.size(); ++lane)
+    for (uint32_t command = 0; command < from.lanes[lane].commands.size(); ++command)
+      ns += flopsNs(entry, lane, command, double(from.lanes[lane].commands[command].flops), threads, false);
+  return ns;
 }
 
 double CommandLimits::seconds(uint64_t bytes, uint64_t workingSet, int threads) const {
-  double rate = rates.readRate(int64_t(workingSet), threads);
+  double rate = rates.model().readRate(int64_t(workingSet), threads);
   return rate > 0 ? double(bytes) / rate : 0;
 }
 

@@ -304,7 +304,7 @@ int profile(const Options &options) {
                   std::string(flag) + ": expected one entry, --dim makes " + std::to_string(targets.size()));
 
   machine::Cpu cpu = machine::readCpu();
-  machine::MachineModel rates = machine::modelOf(calibration(cpu));
+  machine::ProductRates rates(calibration(cpu));
   Json list = Json::array();
   for (const ProfileTarget &target : targets) {
     PreparedCall call = target.entry ? loaded->prepare(*target.entry, target.arrays) : loaded->prepare(target.arrays);

@@ -17,7 +17,9 @@ std::vector<ProfilePart> partsOf(const Runner &runner, uint32_t entry, uint32_t 
   for (uint32_t i = 0; i < count; ++i) {
     sprig_rt_part_info info;
     check(sprig_rt_package_part(runner.package(), entry, lane, command, i, &info));
-    parts.push_back({info.name, info.kind, info.shape, info.source, info.flops, info.bytes, info.call, 0});
+    const rt::core::Entry &from = runner.package()->package->program().entries[entry];
+    parts.push_back({info.name, info.kind, info.shape, info.source, info.flops, info.bytes, info.call, 0,
+                     from.lanes[lane].commands[command].parts[i].factors});
   }
   return parts;
 }

@@ -17,6 +17,7 @@ struct ProfilePart {
   uint64_t flops = 0, bytes = 0;
   uint32_t call = 0;
   double share = 0;
+  std::string factors = {}; ///< what a product multiplies, where its sums are wider ("ui8")
 };
 
 struct ProfileRow {

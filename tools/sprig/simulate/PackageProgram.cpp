@@ -242,8 +242,9 @@ private:
 
   struct Model {
     Model(const sprig_rt_package *package, const std::string &name)
-        : rates(machine::modelFor(std::vector<std::string>{name})), limits(package, rates) {}
-    machine::MachineModel rates;
+        : products(std::vector<std::string>{name}), rates(products.model()), limits(package, products) {}
+    machine::ProductRates products;
+    const machine::MachineModel &rates;
     CommandLimits limits;
   };
   Model &modelOf(const std::string &name) {
