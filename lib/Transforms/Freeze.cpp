@@ -39,8 +39,13 @@ static void freezeParameters(ModuleOp module) {
       read.erase();
     }
   });
+  // All uses at once: to ask for those of one parameter is a walk over the module.
+  auto uses = SymbolTable::getSymbolUses(&module.getBodyRegion());
+  if (!uses) return;
+  llvm::DenseSet<StringAttr> used;
+  for (SymbolTable::SymbolUse use : *uses) used.insert(use.getSymbolRef().getRootReference());
   for (auto param : llvm::make_early_inc_range(module.getOps<ir::ParamOp>()))
-    if (SymbolTable::symbolKnownUseEmpty(param, module)) param.erase();
+    if (!used.contains(param.getSymNameAttr())) param.erase();
 }
 
 namespace {
