@@ -16,14 +16,15 @@ static SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(first, rank));
 }
 
-// The maximum is taken off first, so that no exponential overflows. A row of -inf alone gives NaN, as in ONNX.
+// The maximum is taken off first, so that no exponential overflows. A row of -inf alone gives NaN, as in ONNX. One
+// division a row: the sum is 1 at least.
 Values SoftmaxOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   Value x = e.widened(getOperand());
   int64_t axis = getAxis();
   Value exponentials = e.unary<ExpOp>(e.sub(x, e.reduce(ReduceKind::max, x, axis, true)));
   Value sum = e.reduce(ReduceKind::sum, exponentials, axis, true);
-  return one(e.cast(e.div(exponentials, sum), getType().getElementType()));
+  return one(e.cast(e.mul(exponentials, e.unary<ReciprocalOp>(sum)), getType().getElementType()));
 }
 
 Values LogSoftmaxOp::decompose(OpBuilder &b) {

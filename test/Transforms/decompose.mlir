@@ -6,9 +6,10 @@
 // CHECK: %[[V2:.*]] = nn.sub %[[V0]], %[[V1]] : tensor<2x3xf32>, tensor<2x1xf32>
 // CHECK: %[[V3:.*]] = nn.exp %[[V2]] : tensor<2x3xf32>
 // CHECK: %[[V4:.*]] = nn.reduce sum %[[V3]] axes = [1] {keep_dims} : tensor<2x3xf32>
-// CHECK: %[[V5:.*]] = nn.div %[[V3]], %[[V4]] : tensor<2x3xf32>, tensor<2x1xf32>
-// CHECK: %[[V6:.*]] = nn.cast %[[V5]] : tensor<2x3xf32> to tensor<2x3xf16>
-// CHECK: return %[[V6]] : tensor<2x3xf16>
+// CHECK: %[[V5:.*]] = nn.reciprocal %[[V4]] : tensor<2x1xf32>
+// CHECK: %[[V6:.*]] = nn.mul %[[V3]], %[[V5]] : tensor<2x3xf32>, tensor<2x1xf32>
+// CHECK: %[[V7:.*]] = nn.cast %[[V6]] : tensor<2x3xf32> to tensor<2x3xf16>
+// CHECK: return %[[V7]] : tensor<2x3xf16>
 func.func @softmax(%x: tensor<2x3xf16>) -> tensor<2x3xf16> {
   %0 = nn.softmax %x axis = 1 : tensor<2x3xf16>
   return %0 : tensor<2x3xf16>

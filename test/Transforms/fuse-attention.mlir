@@ -13,7 +13,7 @@
 // CHECK:         nn.reshape %[[RESULT]]
 // CHECK-NOT:     kernel.dispatch
 // CHECK:         return
-// REMARK: one kernel without scores in memory of {{.*}}nn.matmul, nn.div, nn.reduce, nn.sub, nn.exp, nn.reduce, nn.div, nn.matmul
+// REMARK: one kernel without scores in memory of {{.*}}nn.matmul, nn.div, nn.reduce, nn.sub, nn.exp, nn.reduce, nn.reciprocal, nn.mul, nn.matmul
 func.func @heads(%qkv: tensor<2x8x48xf32>) -> tensor<2x8x16xf32> {
   %root = nn.constant dense<2.5> : tensor<f32>
   %0 = nn.slice %qkv starts = [0, 0, 0] sizes = [2, 8, 16] steps = [1, 1, 1] : tensor<2x8x48xf32>
@@ -59,7 +59,7 @@ func.func @scaled_and_masked(%q: tensor<3x8x4xf32>, %k: tensor<3x8x4xf32>, %v: t
 // CHECK-LABEL: func.func @weights_are_a_result
 // CHECK-NOT:     kernel.dispatch "attention"
 // CHECK:         kernel.dispatch "matmul"
-// REMARK: the product and the reduction before it stay apart: nn.div is used elsewhere too
+// REMARK: the product and the reduction before it stay apart: nn.mul is used elsewhere too
 func.func @weights_are_a_result(%q: tensor<8x4xf32>, %k: tensor<4x8xf32>, %v: tensor<8x5xf32>)
     -> (tensor<8x5xf32>, tensor<8x8xf32>) {
   %0 = nn.matmul %q, %k : tensor<8x4xf32>, tensor<4x8xf32>

@@ -7,14 +7,14 @@
 // CHECK-LABEL: func.func @mlp
 // CHECK:         kernel.dispatch "matmul_add_relu"
 // CHECK:         kernel.dispatch "matmul_add"
-// CHECK:         kernel.dispatch "reduce_sub_exp_reduce_div"
+// CHECK:         kernel.dispatch "reduce_sub_exp_reduce_reciprocal_mul"
 // CHECK-NOT:     kernel.dispatch
 // APART-LABEL: func.func @mlp
-// APART-COUNT-10: kernel.dispatch
+// APART-COUNT-11: kernel.dispatch
 // APART-NOT:     kernel.dispatch
 // APART-LABEL: func.func @residual
 // REMARK: one kernel of nn.matmul, nn.add, nn.relu
-// REMARK: one kernel of nn.reduce, nn.sub, nn.exp, nn.reduce, nn.div
+// REMARK: one kernel of nn.reduce, nn.sub, nn.exp, nn.reduce, nn.reciprocal, nn.mul
 func.func @mlp(%x: tensor<64x784xf32>, %w0: tensor<256x784xf32>, %b0: tensor<256xf32>, %w1: tensor<10x256xf32>,
                %b1: tensor<10xf32>) -> tensor<64x10xf32> {
   %0 = nn.linear %x, %w0, %b0 : tensor<64x784xf32>, tensor<256x784xf32>, tensor<256xf32>

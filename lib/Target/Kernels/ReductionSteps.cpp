@@ -1,4 +1,6 @@
 #include "lib/Target/Kernels/ReductionSteps.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -27,8 +29,41 @@ Value sprig::reductionIdentity(ElementBuilder &k, ir::ReduceKind kind, Type elem
   return splatLike(k, arith::ConstantOp::create(k.b, k.loc, type, k.b.getIntegerAttr(type, bound)), lanes);
 }
 
-Value sprig::reductionStep(ElementBuilder &k, ir::ReduceKind kind, Type elementType, Value accumulator, Value value) {
+/// Whether an exponential is read by its rows' sum, and else only times the reciprocal of that.
+static bool isDividedBySum(ir::ExpOp exponential, ir::ReduceOp maximum) {
+  ir::ReduceOp sum;
+  for (Operation *user : exponential->getUsers())
+    if (auto reduce = dyn_cast<ir::ReduceOp>(user)) sum = reduce;
+  if (!sum || sum.getKind() != ir::ReduceKind::sum || sum.getAxes() != maximum.getAxes()) return false;
+  return llvm::all_of(exponential->getUsers(), [&](Operation *user) {
+    if (user == sum) return true;
+    auto product = dyn_cast<ir::MulOp>(user);
+    if (!product) return false;
+    auto reciprocal = product.getRhs().getDefiningOp<ir::ReciprocalOp>();
+    return reciprocal && reciprocal->getOperand(0) == sum.getResult();
+  });
+}
+
+bool sprig::isSoftmaxShift(ir::ReduceOp reduce) {
+  if (reduce.getKind() != ir::ReduceKind::max || reduce->use_empty()) return false;
+  if (!isa<FloatType>(computeType(elementTypeOf(reduce.getOperand())))) return false;
+  return llvm::all_of(reduce->getUsers(), [&](Operation *user) {
+    auto shifted = dyn_cast<ir::SubOp>(user);
+    if (!shifted || shifted.getLhs() != reduce.getOperand() || shifted.getRhs() != reduce.getResult()) return false;
+    return llvm::all_of(shifted->getUsers(), [&](Operation *exponential) {
+      auto exp = dyn_cast<ir::ExpOp>(exponential);
+      return exp && isDividedBySum(exp, reduce);
+    });
+  });
+}
+
+Value sprig::reductionStep(ElementBuilder &k, ir::ReduceKind kind, Type elementType, Value accumulator, Value value,
+                           bool isShift) {
   OpBuilder &b = k.b;
+  if (isShift) {
+    Value greater = arith::CmpFOp::create(b, k.loc, arith::CmpFPredicate::OGT, accumulator, value);
+    return arith::SelectOp::create(b, k.loc, greater, accumulator, value);
+  }
   if (isa<FloatType>(computeType(elementType))) {
     switch (kind) {
     case ir::ReduceKind::sum: return arith::AddFOp::create(b, k.loc, accumulator, value);
@@ -66,7 +101,8 @@ Value sprig::reductionTree(ElementBuilder &k, ir::ReduceKind kind, Type elementT
   return vector::ExtractOp::create(k.b, k.loc, partials, 0);
 }
 
-Value sprig::reductionTrees(ElementBuilder &k, ir::ReduceKind kind, Type elementType, SmallVector<Value> partials) {
+Value sprig::reductionTrees(ElementBuilder &k, ir::ReduceKind kind, Type elementType, SmallVector<Value> partials,
+                            bool isShift) {
   // Each step halves what is left of every row and puts two vectors' rows into one.
   for (int64_t width = kLanes; width > 1; width /= 2) {
     SmallVector<int64_t> low, high;
@@ -79,7 +115,7 @@ Value sprig::reductionTrees(ElementBuilder &k, ir::ReduceKind kind, Type element
     for (size_t i = 0; i < partials.size(); i += 2) {
       Value a = vector::ShuffleOp::create(k.b, k.loc, partials[i], partials[i + 1], low);
       Value b = vector::ShuffleOp::create(k.b, k.loc, partials[i], partials[i + 1], high);
-      next.push_back(reductionStep(k, kind, elementType, a, b));
+      next.push_back(reductionStep(k, kind, elementType, a, b, isShift));
     }
     partials = std::move(next);
   }

@@ -23,6 +23,18 @@ struct ExpandUnary : OpRewritePattern<OpT> {
   }
 };
 
+struct ExpandExp : OpRewritePattern<math::ExpOp> {
+  ExpandExp(MLIRContext *context, TimesPower timesPower)
+      : OpRewritePattern(context), timesPower(std::move(timesPower)) {}
+  LogicalResult matchAndRewrite(math::ExpOp op, PatternRewriter &rewriter) const override {
+    if (!expands(op, 32)) return failure();
+    ScalarBuilder s(rewriter, op.getLoc());
+    rewriter.replaceOp(op, expand::exp(s, op.getOperand(), timesPower));
+    return success();
+  }
+  TimesPower timesPower;
+};
+
 template <Value (*function)(ScalarBuilder &, Value, Value), unsigned bits>
 struct ExpandPow : OpRewritePattern<math::PowFOp> {
   using OpRewritePattern<math::PowFOp>::OpRewritePattern;
@@ -47,17 +59,17 @@ struct ExpandRemainder : OpRewritePattern<arith::RemFOp> {
 
 static Value rsqrt(ScalarBuilder &s, Value x) { return s.div(s.f(x, 1), s.sqrt(x)); }
 
-void sprig::populateSprigMathPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandUnary<math::ExpOp, expand::exp>, ExpandUnary<math::LogOp, expand::log>,
-               ExpandUnary<math::TanhOp, expand::tanh>, ExpandUnary<math::ErfOp, expand::erf>,
-               ExpandUnary<math::ExpM1Op, expand::expm1>, ExpandUnary<math::Log1pOp, expand::log1p>,
-               ExpandUnary<math::SinhOp, expand::sinh>, ExpandUnary<math::CoshOp, expand::cosh>,
-               ExpandUnary<math::AsinhOp, expand::asinh>, ExpandUnary<math::AcoshOp, expand::acosh>,
-               ExpandUnary<math::AtanhOp, expand::atanh>, ExpandUnary<math::SinOp, expand::sin>,
-               ExpandUnary<math::CosOp, expand::cos>, ExpandUnary<math::TanOp, expand::tan>,
-               ExpandUnary<math::AsinOp, expand::asin>, ExpandUnary<math::AcosOp, expand::acos>,
-               ExpandUnary<math::AtanOp, expand::atan>, ExpandUnary<math::RsqrtOp, rsqrt>, ExpandPow<expand::pow, 32>>(
-      patterns.getContext());
+void sprig::populateSprigMathPatterns(RewritePatternSet &patterns, TimesPower timesPower) {
+  patterns.add<ExpandExp>(patterns.getContext(), std::move(timesPower));
+  patterns.add<ExpandUnary<math::LogOp, expand::log>, ExpandUnary<math::TanhOp, expand::tanh>,
+               ExpandUnary<math::ErfOp, expand::erf>, ExpandUnary<math::ExpM1Op, expand::expm1>,
+               ExpandUnary<math::Log1pOp, expand::log1p>, ExpandUnary<math::SinhOp, expand::sinh>,
+               ExpandUnary<math::CoshOp, expand::cosh>, ExpandUnary<math::AsinhOp, expand::asinh>,
+               ExpandUnary<math::AcoshOp, expand::acosh>, ExpandUnary<math::AtanhOp, expand::atanh>,
+               ExpandUnary<math::SinOp, expand::sin>, ExpandUnary<math::CosOp, expand::cos>,
+               ExpandUnary<math::TanOp, expand::tan>, ExpandUnary<math::AsinOp, expand::asin>,
+               ExpandUnary<math::AcosOp, expand::acos>, ExpandUnary<math::AtanOp, expand::atan>,
+               ExpandUnary<math::RsqrtOp, rsqrt>, ExpandPow<expand::pow, 32>>(patterns.getContext());
 }
 
 void sprig::populateSprigLibraryMathPatterns(RewritePatternSet &patterns) {

@@ -5,12 +5,18 @@
 // Errors are below 2 ulp over the whole range (measured: docs/numerics.md); denormals, infinities, NaN and signed zeros
 // are those of the C library. No function needs a fused multiply-add for its accuracy.
 #pragma once
+#include "dialects/NN/ScalarBuilder.h"
 #include "mlir/IR/PatternMatch.h"
+#include <functional>
 
 namespace sprig {
 
+/// x 2^n, rounded once, where n is a whole number of f32: a target's instruction for it. Null for types that it does
+/// not take; they are spelled out, to the same bits.
+using TimesPower = std::function<mlir::Value(ScalarBuilder &, mlir::Value x, mlir::Value n)>;
+
 /// exp, expm1, log, log1p, pow, sin, cos, tan and their inverses, the hyperbolic ones, erf, rsqrt.
-void populateSprigMathPatterns(mlir::RewritePatternSet &patterns);
+void populateSprigMathPatterns(mlir::RewritePatternSet &patterns, TimesPower timesPower = {});
 
 /// What other targets call the C library for: the same functions of f64, within an ulp or a little more (measured:
 /// docs/numerics.md), and remainders of f32 and f64, which are exact.

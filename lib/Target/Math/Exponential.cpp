@@ -33,27 +33,28 @@ static Value power(ScalarBuilder &s, Value exponent) {
   return s.bits(s.shl(s.addi(exponent, 127), 23), s.b.getF32Type());
 }
 
-/// exp of a number in [-105, 89] (NaN stays): 2^n * e^r.
-static Value expInRange(ScalarBuilder &s, Value x) {
-  auto [shifted, growth] = reduce(s, x);
-  Value e = s.add(growth, 1);
-  // By 2^n in two steps, the last of which overflows or rounds to a denormal.
-  Value k = s.addi(s.bits(shifted, s.b.getI32Type()), -kRound32Bits);
-  Value half = s.shrs(k, 1), rest = s.subi(k, half);
-  return s.mul(s.mul(e, power(s, half)), power(s, rest));
+/// The n of a reduced number.
+static Value exponentOf(ScalarBuilder &s, Value shifted) {
+  return s.addi(s.bits(shifted, s.b.getI32Type()), -kRound32Bits);
 }
 
 /// 1 - exp(x) for x in [-80, 0], with all of its bits near zero: (1 - 2^n) - 2^n * (e^r - 1).
 static Value oneMinusExp(ScalarBuilder &s, Value x) {
   auto [shifted, growth] = reduce(s, x);
-  Value scale = power(s, s.addi(s.bits(shifted, s.b.getI32Type()), -kRound32Bits));
+  Value scale = power(s, exponentOf(s, shifted));
   return s.fma(s.neg(scale), growth, s.sub(s.f(x, 1), scale));
 }
 
-Value expand::exp(ScalarBuilder &s, Value x) {
+Value expand::exp(ScalarBuilder &s, Value x, const TimesPower &timesPower) {
   x = s.select(s.gt(x, 89), s.f(x, 89), x);
   x = s.select(s.lt(x, -105), s.f(x, -105), x);
-  return expInRange(s, x);
+  auto [shifted, growth] = reduce(s, x);
+  Value e = s.add(growth, 1);
+  if (timesPower)
+    if (Value scaled = timesPower(s, e, s.sub(shifted, kRound32))) return scaled;
+  // By 2^n in two steps, the last of which overflows or rounds to a denormal.
+  Value k = exponentOf(s, shifted), half = s.shrs(k, 1), rest = s.subi(k, half);
+  return s.mul(s.mul(e, power(s, half)), power(s, rest));
 }
 
 Value expand::log(ScalarBuilder &s, Value x) {
@@ -78,14 +79,13 @@ Value expand::log(ScalarBuilder &s, Value x) {
 }
 
 Value expand::tanh(ScalarBuilder &s, Value x) {
-  Value a = s.abs(x), square = s.mul(x, x);
-  Value p = s.polynomial(square, {-0.3333333317214036, 0.1333330355691574, -0.053959259577204544, 0.02176891865102821,
-                                  -0.008343945515839153, 0.002292744816178142});
-  Value small = s.fma(s.mul(square, p), x, x);
-  // 1 - 2 / (exp(2|x|) + 1); from 10 on that is 1.
-  Value e = expInRange(s, s.mul(s.select(s.gt(a, 10), s.f(x, 10), a), 2));
-  Value large = s.sub(s.f(x, 1), s.div(s.f(x, 2), s.add(e, 1)));
-  return s.copySign(s.select(s.lt(a, 0.625), small, large), x);
+  // (1 - e) / (1 + e) with e = exp(-2|x|); from 10 on that is 1. Both sides have all of their bits.
+  Value t = s.neg(s.abs(x));
+  t = s.select(s.lt(t, -10), s.f(x, -10), t);
+  auto [shifted, growth] = reduce(s, s.add(t, t));
+  Value scale = power(s, exponentOf(s, shifted)), one = s.f(x, 1);
+  Value difference = s.fma(s.neg(scale), growth, s.sub(one, scale)), sum = s.fma(scale, growth, s.add(one, scale));
+  return s.copySign(s.div(difference, sum), x);
 }
 
 Value expand::erf(ScalarBuilder &s, Value x) {

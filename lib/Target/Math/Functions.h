@@ -2,14 +2,14 @@
 // unless the name says 64: those serve as steps of others, at f64's cost but with no care for rounding errors.
 // Functions named Double are of f64 itself, with care for them.
 #pragma once
-#include "dialects/NN/ScalarBuilder.h"
+#include "lib/Target/Math/ExpandMath.h"
 
 namespace sprig::expand {
 
 using mlir::Value;
 
 // Exponential.cpp
-Value exp(ScalarBuilder &s, Value x);
+Value exp(ScalarBuilder &s, Value x, const TimesPower &timesPower);
 Value log(ScalarBuilder &s, Value x);
 Value tanh(ScalarBuilder &s, Value x);
 Value erf(ScalarBuilder &s, Value x);

@@ -32,6 +32,13 @@ TEST(OpTable, Softmaxes) {
         for (const char *axis : {"0", "1"})
           rows.push_back(
               row(std::string(name) + " %a0 axis = " + axis, {shape + std::string(type)}, roundings(type, 12)));
+  // A NaN, here the logarithm of what is negative, is one of its whole row and of no other.
+  for (std::string type : {"tensor<3x16xf32>", "tensor<41x37xf32>", "tensor<21x300xf32>"})
+    rows.push_back({"softmax of some NaN",
+                    {type.substr(7, type.size() - 8)},
+                    "%c = nn.constant dense<0.98> : tensor<f32>\n%s = nn.add %a0, %c : " + type +
+                        ", tensor<f32>\n%l = nn.log %s : " + type + "\n%r = nn.softmax %l axis = 1 : " + type,
+                    roundings("f32", 60)});
   check(rows);
 }
 

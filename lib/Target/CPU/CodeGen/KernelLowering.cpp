@@ -27,10 +27,37 @@
 using namespace mlir;
 using namespace sprig;
 
+// AVX-512 multiplies by powers of two in one instruction (vscalefps).
+static Value timesPowerByScale(ScalarBuilder &s, Value x, Value n) {
+  constexpr int64_t kWidth = 16;
+  auto type = dyn_cast<VectorType>(x.getType());
+  if (!type || type.getNumElements() % kWidth) return {};
+  auto part = VectorType::get({kWidth}, s.b.getF32Type());
+  Type i16 = s.b.getI16Type(), i32 = s.b.getI32Type();
+  Value all = s.constant(i16, s.b.getIntegerAttr(i16, -1)), rounding = s.constant(i32, s.b.getI32IntegerAttr(4));
+  auto scale = [&](Value a, Value power) {
+    return LLVM::CallIntrinsicOp::create(s.b, s.loc, part, s.b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
+                                         ValueRange{a, power, a, all, rounding})
+        .getResult(0);
+  };
+  if (type.getNumElements() == kWidth) return scale(x, n);
+  Value result = x;
+  for (int64_t first = 0; first < type.getNumElements(); first += kWidth) {
+    auto slice = [&](Value vector) -> Value {
+      return vector::ExtractStridedSliceOp::create(s.b, s.loc, vector, ArrayRef<int64_t>{first},
+                                                   ArrayRef<int64_t>{kWidth}, ArrayRef<int64_t>{1});
+    };
+    result = vector::InsertStridedSliceOp::create(s.b, s.loc, scale(slice(x), slice(n)), result,
+                                                  ArrayRef<int64_t>{first}, ArrayRef<int64_t>{1});
+  }
+  return result;
+}
+
 // What the conversion does not take as it is: f32 functions, masks from counts, transfers, strided slices, subviews.
 static RewritePatternSet expansions(MLIRContext *context, const CpuArch &target) {
   RewritePatternSet patterns(context);
-  populateSprigMathPatterns(patterns);
+  bool scales = target.vectorBytes == 64; // AVX-512
+  populateSprigMathPatterns(patterns, scales ? TimesPower(timesPowerByScale) : TimesPower());
   vector::populateVectorMaskOpLoweringPatterns(patterns);
   // Counts fit 32 bits, and comparing 32-bit lanes needs half of the registers.
   vector::populateVectorMaskMaterializationPatterns(patterns, /*force32BitVectorIndices=*/true);

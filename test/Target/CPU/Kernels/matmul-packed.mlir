@@ -26,7 +26,7 @@
 // V2: arith.mulf {{.*}} vector<16xf32>
 // V2-NEXT: arith.addf {{.*}} vector<16xf32>
 // V2: scf.yield
-// CHECK: arith.addf {{.*}} vector<16xf32>
+// CHECK: arith.addf {{.*}} vector<{{16|32|64}}xf32>
 // CHECK: vector.store
 // CHECK: return %{{.*}} : i32
 func.func @bias_relu(%x: tensor<64x784xf32>, %p: tensor<8x784x32xf32>, %b: tensor<256xf32>) -> tensor<64x256xf32> {
@@ -88,7 +88,7 @@ func.func @no_rows(%x: tensor<0x64xf32>, %p: tensor<1x64x32xf32>) -> tensor<0x10
 // CHECK-NOT: arith.truncf
 // V4: math.fma {{.*}} vector<16xf32>
 // CHECK: arith.shrui
-// CHECK: arith.addf {{.*}} vector<16xf32>
+// CHECK: arith.addf {{.*}} vector<{{16|32|64}}xf32>
 // CHECK: arith.shrui
 // CHECK: vector.store {{.*}} vector<16xbf16>
 func.func @halves(%x: tensor<2x64xbf16>, %p: tensor<1x64x32xbf16>, %b: tensor<32xbf16>) -> tensor<2x32xbf16> {

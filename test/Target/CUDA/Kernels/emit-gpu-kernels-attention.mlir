@@ -20,7 +20,7 @@
 // CHECK:         gpu.barrier
 // CHECK:         math.fma
 // CHECK-NOT:     gpu.func
-// REMARK:      one kernel without scores in memory of nn.matmul, nn.reduce, nn.sub, nn.exp, nn.reduce, nn.div, nn.matmul
+// REMARK:      one kernel without scores in memory of nn.matmul, nn.reduce, nn.sub, nn.exp, nn.reduce, nn.reciprocal, nn.mul, nn.matmul
 // TF32:        the product and the reduction before it stay apart: tensor cores compute its products
 func.func @few_keys(%q: tensor<255x64xf32>, %k: tensor<35x64xf32>, %v: tensor<35x8xf32>) -> tensor<255x8xf32> {
   %0 = nn.matmul %q, %k {transpose_rhs} : tensor<255x64xf32>, tensor<35x64xf32>

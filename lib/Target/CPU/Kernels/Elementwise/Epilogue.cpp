@@ -5,6 +5,7 @@
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Kernels/LoopSpace.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -126,7 +127,14 @@ static Value rowOffset(KernelBuilder &k, const Access &access, Value row) {
 }
 
 namespace {
-/// Computes an epilogue for one vector of accumulators after the other.
+/// A vector of accumulators: its row, and which of the columns' vectors it is.
+struct Place {
+  Value accumulator, row;
+  unsigned column;
+};
+
+/// Computes an epilogue for a few vectors of accumulators at a time. They are one wide vector meanwhile, so that there
+/// is always an instruction that waits for no other one: those of a function like erf are one long chain.
 class EpilogueWriter {
 public:
   EpilogueWriter(KernelBuilder &k, const Epilogue &epilogue, ArrayRef<Operation *> operations, ValueRange columns,
@@ -147,26 +155,68 @@ public:
           for (unsigned j = 0; j < columns.size(); ++j) read(operand, Value(), j, lanes[j]);
   }
 
-  void write(Value accumulator, Value row, unsigned j) {
-    int64_t lanes = cast<VectorType>(accumulator.getType()).getDimSize(0);
+  /// As many at a time as go together.
+  void writeAll(ArrayRef<Place> places) {
+    while (!places.empty()) {
+      auto type = places.front().accumulator.getType();
+      size_t count = 1, most = std::min(together(cast<VectorType>(type)), places.size());
+      while (count < most && places[count].accumulator.getType() == type) ++count;
+      write(places.take_front(count));
+      places = places.drop_front(count);
+    }
+  }
+
+  /// Vectors that are computed together: of 32 registers four, which hides the latency of a multiply-add.
+  size_t together(VectorType type) const {
+    int64_t registers = k.target.vectorRegisters / 8;
+    int64_t bytes = type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
+    return std::max<int64_t>(registers * k.target.vectorBytes / std::max<int64_t>(bytes, 1), 1);
+  }
+
+private:
+  void write(ArrayRef<Place> places) {
+    int64_t lanes = cast<VectorType>(places.front().accumulator.getType()).getDimSize(0);
     llvm::DenseMap<Value, Value> values;
-    values[root->getResult(0)] = k.round(accumulator, tensorOf(root->getResult(0)).getElementType());
+    SmallVector<Value> accumulators;
+    for (const Place &place : places) accumulators.push_back(place.accumulator);
+    values[root->getResult(0)] = k.round(joined(accumulators), tensorOf(root->getResult(0)).getElementType());
     for (Operation *op : operations) {
       if (auto constant = dyn_cast<ir::ConstantOp>(op)) {
-        values[constant.getResult()] = k.splat(k.splatConstant(cast<DenseElementsAttr>(constant.getValue())), lanes);
+        Value scalar = k.splatConstant(cast<DenseElementsAttr>(constant.getValue()));
+        values[constant.getResult()] = k.splat(scalar, lanes * static_cast<int64_t>(places.size()));
         continue;
       }
       SmallVector<Value> arguments;
       for (Value operand : op->getOperands())
-        arguments.push_back(isa<BlockArgument>(operand) ? read(operand, row, j, lanes) : values.lookup(operand));
+        arguments.push_back(isa<BlockArgument>(operand) ? readAll(operand, places, lanes) : values.lookup(operand));
       values[op->getResult(0)] = k.apply(op, arguments);
     }
     for (auto [index, value] : llvm::enumerate(root->getBlock()->getTerminator()->getOperands()))
-      k.store(values.lookup(value), k.flat(k.resultBuffer(index)), k.add(k.mul(row, shape.back()), columns[j]),
-              tensorOf(value).getElementType(), masks[j]);
+      for (auto [i, place] : llvm::enumerate(places))
+        k.store(part(values.lookup(value), static_cast<int64_t>(i) * lanes, lanes), k.flat(k.resultBuffer(index)),
+                k.add(k.mul(place.row, shape.back()), columns[place.column]), tensorOf(value).getElementType(),
+                masks[place.column]);
   }
 
-private:
+  Value joined(SmallVector<Value> vectors) {
+    Value all = vectors.front();
+    for (Value next : ArrayRef(vectors).drop_front()) {
+      int64_t own = cast<VectorType>(all.getType()).getDimSize(0);
+      int64_t count = own + cast<VectorType>(next.getType()).getDimSize(0);
+      all = vector::ShuffleOp::create(k.b, k.loc, all, next, llvm::to_vector(llvm::seq<int64_t>(0, count)));
+    }
+    return all;
+  }
+  Value part(Value all, int64_t first, int64_t lanes) {
+    if (cast<VectorType>(all.getType()).getDimSize(0) == lanes) return all;
+    return vector::ShuffleOp::create(k.b, k.loc, all, all, llvm::to_vector(llvm::seq<int64_t>(first, first + lanes)));
+  }
+
+  Value readAll(Value operand, ArrayRef<Place> places, int64_t lanes) {
+    SmallVector<Value> vectors;
+    for (const Place &place : places) vectors.push_back(read(operand, place.row, place.column, lanes));
+    return joined(vectors);
+  }
   Value read(Value operand, Value row, unsigned j, int64_t lanes) {
     const Access &access = accesses.find(operand)->second;
     auto fetch = [&]() -> Value {
@@ -194,9 +244,10 @@ private:
 
 void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows, ValueRange columns,
                      ArrayRef<Value> masks) const {
-  EpilogueWriter writer(k, *this, operations, columns, masks);
+  SmallVector<Place> places;
   for (unsigned i = 0; i < rows.size(); ++i)
-    for (unsigned j = 0; j < columns.size(); ++j) writer.write(accumulators[i * columns.size() + j], rows[i], j);
+    for (unsigned j = 0; j < columns.size(); ++j) places.push_back({accumulators[i * columns.size() + j], rows[i], j});
+  EpilogueWriter(k, *this, operations, columns, masks).writeAll(places);
 }
 
 bool Epilogue::isLong() const {
@@ -231,13 +282,21 @@ void Epilogue::storeRows(KernelBuilder &k, ValueRange accumulators, Value row, V
                               k.index(i * stride + offsets[j]));
   EpilogueWriter writer(k, *this, operations, columns, masks);
   writer.readShared(lanes);
-  k.loop(k.index(0), k.index(count), 1, [&](Value i) {
-    for (size_t j = 0; j < columns.size(); ++j) {
-      Value at = k.add(k.mul(i, stride), offsets[j]);
-      writer.write(vector::LoadOp::create(k.b, k.loc, cast<VectorType>(accumulators[j].getType()), buffer, at),
-                   k.add(row, i), j);
-    }
-  });
+  auto rowsFrom = [&](Value first, int64_t rows) {
+    SmallVector<Place> places;
+    for (int64_t i = 0; i < rows; ++i)
+      for (unsigned j = 0; j < columns.size(); ++j) {
+        Value at = k.add(k.mul(k.add(first, i), stride), offsets[j]);
+        auto type = cast<VectorType>(accumulators[j].getType());
+        places.push_back({vector::LoadOp::create(k.b, k.loc, type, buffer, at), k.add(row, k.add(first, i)), j});
+      }
+    writer.writeAll(places);
+  };
+  auto together = static_cast<int64_t>(writer.together(cast<VectorType>(accumulators[0].getType())));
+  int64_t step = std::clamp<int64_t>(together / static_cast<int64_t>(columns.size()), 1, count);
+  int64_t whole = count / step * step;
+  k.loop(k.index(0), k.index(whole), step, [&](Value first) { rowsFrom(first, step); });
+  if (whole < count) rowsFrom(k.index(whole), count - whole);
 }
 
 std::optional<EpilogueFetch> Epilogue::fetch(KernelBuilder &k, Value row, Value column, int64_t columns) const {

@@ -148,7 +148,7 @@ SmallVector<ir::ReduceOp> LoopNest::reductionsOf(int64_t level) const {
 Value LoopNest::step(ir::ReduceOp reduce, Value accumulator) {
   Type elementType = elementTypeOf(reduce.getOperand());
   Value operand = evaluator.vectorAt(reduce.getOperand(), position);
-  Value stepped = reductionStep(k, reduce.getKind(), elementType, accumulator, operand);
+  Value stepped = reductionStep(k, reduce.getKind(), elementType, accumulator, operand, isSoftmaxShift(reduce));
   Value mask = group.innerReduced ? evaluator.activeMask() : Value();
   return mask ? Value(arith::SelectOp::create(k.b, k.loc, mask, stepped, accumulator)) : stepped;
 }

@@ -141,7 +141,8 @@ void LoopNest::reduceBlock(Value first, int64_t rows, int64_t level) {
     for (int64_t row = 0; row < kLanes; ++row) // rows that are not there repeat the last one
       lines.push_back(row < rows ? Value(vector::LoadOp::create(k.b, k.loc, type, partial, k.index(row * kLanes)))
                                  : lines.back());
-    defineRow(reduce.getResult(), k.round(reductionTrees(k, reduce.getKind(), elementType, lines), elementType), rows);
+    Value total = reductionTrees(k, reduce.getKind(), elementType, lines, isSoftmaxShift(reduce));
+    defineRow(reduce.getResult(), k.round(total, elementType), rows);
   }
 }
 
