@@ -1,6 +1,7 @@
 // Result types of quantisation and of products of quantised tensors.
 #include "dialects/NN/Infer.h"
 #include "dialects/NN/NNContraction.h"
+#include "dialects/NN/IntegerBounds.h"
 #include "dialects/NN/NNQuantized.h"
 
 using namespace mlir;
@@ -37,6 +38,18 @@ SPRIG_NN_INFER(QuantizeOp) {
   Inference infer(location, QuantizeOp::getOperationName(), results);
   auto types = inferOperands(infer, op, /*isOfScale=*/true);
   return failed(types) ? failure() : infer.give(types->operand.getShape(), types->zero.getElementType());
+}
+
+SPRIG_NN_INFER(FakeQuantizeOp) {
+  Inference infer(location, FakeQuantizeOp::getOperationName(), results);
+  auto types = inferOperands(infer, op, /*isOfScale=*/true);
+  if (failed(types)) return failure();
+  IntegerBounds all = integersOf(types->zero.getElementType());
+  IntegerBounds kept = all.clipped(op.getLow(), op.getHigh());
+  if (kept.low < all.low || kept.high > all.high || kept.low >= kept.high)
+    return infer.fail("clips to ", kept.low, " to ", kept.high, ", expected two of the integers that zero ",
+                      describe(types->zero), " may be, ", all.low, " to ", all.high, ", in order");
+  return infer.give(types->operand.getShape(), types->operand.getElementType());
 }
 
 SPRIG_NN_INFER(DequantizeOp) {

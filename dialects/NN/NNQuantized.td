@@ -42,6 +42,24 @@ def NN_DequantizeOp : NN_ElementwiseOp<"dequantize", [NN_Vjp]> {
   let assemblyFormat = "$operand `,` $scale `,` $zero attr-dict `:` type($operand) `,` type($scale) `,` type($zero)";
 }
 
+def NN_FakeQuantizeOp : NN_CompositeOp<"fake_quantize", [NN_Vjp]> {
+  let summary = "what is left of numbers once they were quantised; for training";
+  let description = [{
+    nn.dequantize of nn.quantize, both by `scale` and `zero`. Integers are clipped to `low` and `high` where these are
+    there: fewer than the element type of `zero` has, as of four bits. Its gradient is the straight-through one: that of
+    the identity where the integer was not clipped, else 0 (arXiv:1712.05877). `scale` has that of a learned step size:
+    of each element the integer less the quotient where it was not clipped, else the integer, less the zero point
+    (arXiv:1902.08153, without its factor for gradients).
+  }] #
+      NN_Example<"%x: tensor<4x8xf32>, %s: tensor<4x1xf32>, %z: tensor<i8>",
+                 "nn.fake_quantize %x, %s, %z {low = -7 : i64, high = 7 : i64} : tensor<4x8xf32>, tensor<4x1xf32>, tensor<i8>",
+                 "tensor<4x8xf32>">.text;
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, NN_QuantizedTensor:$zero,
+                       OptionalAttr<I64Attr>:$low, OptionalAttr<I64Attr>:$high);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand `,` $scale `,` $zero attr-dict `:` type($operand) `,` type($scale) `,` type($zero)";
+}
+
 def NN_MatmulIntegerOp : NN_CompositeOp<"matmul_integer", [], NN_ContractionCost> {
   let summary = "matrix product of bytes with zero points";
   let description = [{

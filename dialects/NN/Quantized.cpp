@@ -1,6 +1,7 @@
 // Quantisation and products of quantised tensors: scalar bodies, costs, decompositions.
 #include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/IntegerBounds.h"
 #include "dialects/NN/ScalarBuilder.h"
 #include "dialects/NN/VjpExpression.h"
 
@@ -44,6 +45,33 @@ LogicalResult DequantizeOp::buildVjp(VjpBuilder &vjp) {
   Value difference = e.sub(e.cast(getOperand(), i32), e.cast(getZero(), i32));
   Value numbers = e.cast(difference, tensorOf(getScale()).getElementType());
   vjp.give(1, e.unbroadcast(e.mul(e.g(), numbers), getScale().getType()));
+  return success();
+}
+
+FailureOr<SmallVector<Value>> FakeQuantizeOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value q = QuantizeOp::create(b, getLoc(), getOperand(), getScale(), getZero());
+  IntegerBounds all = integersOf(tensorOf(getZero()).getElementType()), kept = all.clipped(getLow(), getHigh());
+  if (kept.low > all.low) q = e.binary<MaxOp>(q, e.splat(q, double(kept.low)));
+  if (kept.high < all.high) q = e.binary<MinOp>(q, e.splat(q, double(kept.high)));
+  return SmallVector<Value>{DequantizeOp::create(b, getLoc(), q, getScale(), getZero())};
+}
+
+// The integers again, as floats: exact, and cheaper than to keep them. NaN is clipped.
+LogicalResult FakeQuantizeOp::buildVjp(VjpBuilder &vjp) {
+  VjpExpression e(vjp);
+  IntegerBounds kept = integersOf(tensorOf(getZero()).getElementType()).clipped(getLow(), getHigh());
+  Value x = e.widened(getOperand()), scale = e.widened(getScale());
+  Value zero = e.cast(getZero(), tensorOf(x).getElementType()), quotient = e.div(x, scale);
+  Value integer = e.add(e.unary<RoundOp>(quotient), zero);
+  Value clipped =
+      e.binary<MinOp>(e.binary<MaxOp>(integer, e.splat(x, double(kept.low))), e.splat(x, double(kept.high)));
+  Value isKept = e.compare(ComparePredicate::eq, integer, clipped);
+  e.give(0, getOperand(), [&] { return e.select(isKept, e.g(), e.splat(e.g(), 0)); });
+  e.give(1, getScale(), [&] {
+    Value steps = e.sub(e.sub(clipped, zero), e.select(isKept, quotient, e.splat(quotient, 0)));
+    return e.mul(e.g(), e.cast(steps, tensorOf(e.g()).getElementType()));
+  });
   return success();
 }
 

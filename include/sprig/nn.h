@@ -12,4 +12,5 @@
 #include "sprig/nn/padding.h"
 #include "sprig/nn/parametrize.h"
 #include "sprig/nn/pooling.h"
+#include "sprig/nn/quantize.h"
 #include "sprig/nn/recurrent.h"

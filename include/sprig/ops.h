@@ -9,6 +9,7 @@
 #include "sprig/linalg.h"
 #include "sprig/losses.h"
 #include "sprig/masks.h"
+#include "sprig/quantize.h"
 #include "sprig/random.h"
 #include "sprig/reductions.h"
 #include "sprig/shape_ops.h"

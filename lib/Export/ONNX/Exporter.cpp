@@ -345,6 +345,7 @@ const Table &Table::instance() {
     addContractions(t);
     addPools(t);
     addNorms(t);
+    addQuantization(t);
     addReductions(t);
     addShapes(t);
     addGathers(t);

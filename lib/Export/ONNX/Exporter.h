@@ -171,6 +171,7 @@ void addElementwise(Table &table);
 void addContractions(Table &table);
 void addPools(Table &table);
 void addNorms(Table &table);
+void addQuantization(Table &table);
 void addReductions(Table &table);
 void addShapes(Table &table);
 void addGathers(Table &table);

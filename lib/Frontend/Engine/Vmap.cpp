@@ -61,15 +61,16 @@ const std::map<std::string, Rule> &rules() {
                                                    {"nn.conv_transpose", Rule::batch},
                                                    {"nn.conv", Rule::channels},
                                                    {"nn.conv_filter_grad", Rule::channels}};
-    for (const char *name : {"add",          "sub",           "mul",   "div",  "rem",      "mod",         "pow",
-                             "max",          "min",           "and",   "or",   "xor",      "shl",         "shr",
-                             "compare",      "select",        "cast",  "abs",  "neg",      "sign",        "exp",
-                             "log",          "log1p",         "expm1", "sqrt", "rsqrt",    "reciprocal",  "floor",
-                             "ceil",         "round",         "sin",   "cos",  "tan",      "asin",        "acos",
-                             "atan",         "sinh",          "cosh",  "tanh", "asinh",    "acosh",       "atanh",
-                             "erf",          "sigmoid",       "relu",  "not",  "in_range", "class_index", "is_nan",
-                             "is_inf",       "stop_gradient", "silu",  "mish", "softplus", "softsign",    "hard_swish",
-                             "hard_sigmoid", "gelu",          "elu",   "celu", "selu",     "leaky_relu"})
+    for (const char *name :
+         {"add",          "sub",           "mul",   "div",  "rem",      "mod",         "pow",
+          "max",          "min",           "and",   "or",   "xor",      "shl",         "shr",
+          "compare",      "select",        "cast",  "abs",  "neg",      "sign",        "exp",
+          "log",          "log1p",         "expm1", "sqrt", "rsqrt",    "reciprocal",  "floor",
+          "ceil",         "round",         "sin",   "cos",  "tan",      "asin",        "acos",
+          "atan",         "sinh",          "cosh",  "tanh", "asinh",    "acosh",       "atanh",
+          "erf",          "sigmoid",       "relu",  "not",  "in_range", "class_index", "is_nan",
+          "is_inf",       "stop_gradient", "silu",  "mish", "softplus", "softsign",    "hard_swish",
+          "hard_sigmoid", "gelu",          "elu",   "celu", "selu",     "leaky_relu",  "fake_quantize"})
       (*result)[std::string("nn.") + name] = Rule::elementwise;
     return result;
   }();

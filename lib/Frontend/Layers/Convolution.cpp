@@ -77,7 +77,7 @@ Tensor Conv::operator()(const Operand &x) const {
   InLayer in(scope());
   Operand w = need(weight, *this, x);
   sprig::ConvOptions form{options.stride, options.padding, options.dilation, options.groups};
-  Operand input = x;
+  Operand input = quantizedInput(*this, x);
   // What the convolution's own padding cannot do is done before it: other modes, and an odd number of elements.
   std::vector<int64_t> amounts;
   bool apart = options.paddingMode != Padding::constant;
@@ -89,7 +89,7 @@ Tensor Conv::operator()(const Operand &x) const {
     apart |= total % 2 != 0;
   }
   if (apart) {
-    input = with(pad(x, amounts, options.paddingMode), x);
+    input = with(pad(input, amounts, options.paddingMode), x);
     form.padding = 0;
   }
   auto conv = axes == 1 ? conv1d : axes == 2 ? conv2d : conv3d;
@@ -135,7 +135,7 @@ Tensor ConvTranspose::operator()(const Operand &x) const {
   sprig::ConvTransposeOptions form{options.stride, options.padding, options.outputPadding, options.groups,
                                    options.dilation};
   auto conv = axes == 1 ? convTranspose1d : axes == 2 ? convTranspose2d : convTranspose3d;
-  return hooked(x, conv(x, w, with(bias, x), form));
+  return hooked(x, conv(quantizedInput(*this, x), w, with(bias, x), form));
 }
 
 std::string ConvTranspose::extra() const {

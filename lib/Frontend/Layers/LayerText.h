@@ -38,6 +38,9 @@ inline Operand need(const Parameter &parameter, const Module &layer, const Opera
   return with(*weight, caller);
 }
 
+/// The input of a layer as its quantiser makes it; as it is where it has none.
+Operand quantizedInput(const Module &layer, const Operand &x);
+
 /// A parameter that the layer has, or may get later.
 inline Parameter addOptional(Module &layer, bool has, const std::string &name, const Shape &shape, Initializer start,
                              Source at) {

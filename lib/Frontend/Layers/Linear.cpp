@@ -29,7 +29,8 @@ Linear::Linear(int64_t in, int64_t out, const LinearOptions &options, Source at)
 
 Tensor Linear::operator()(const Operand &x) const {
   InLayer in(scope());
-  return hooked(x, linear(x, need(weight, *this, x), with(bias, x)));
+  Operand w = need(weight, *this, x);
+  return hooked(x, linear(quantizedInput(*this, x), w, with(bias, x)));
 }
 
 std::string Linear::extra() const {

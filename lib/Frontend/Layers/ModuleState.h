@@ -26,8 +26,9 @@ struct Module::State {
   struct Norm {
     Shape shape; ///< the weight's
     int axis;
-    int iterations; ///< of power iterations in training; 0: a weight norm
+    int iterations; ///< of power iterations in training; 0: none
     double eps;
+    int bits = 0; ///< of a weight that is fake-quantised, in which case axis -1 is one scale for all; 0: a norm
   };
 
   State() = default;

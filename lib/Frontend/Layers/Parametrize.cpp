@@ -2,6 +2,7 @@
 #include "sprig/nn/parametrize.h"
 #include "lib/Frontend/Layers/LayerText.h"
 #include "lib/Frontend/Layers/ModuleState.h"
+#include "lib/Frontend/Layers/QuantizedWeight.h"
 #include "sprig/contract.h"
 #include "sprig/grad.h"
 #include "sprig/nn/convolution.h"
@@ -93,6 +94,9 @@ Tensor spectral(const Module::State &state, const Module::State::Norm &norm, boo
 Tensor compute(const Module &layer, bool isTraining, Source at) {
   const Module::State &state = layer.rawState();
   const Module::State::Norm &norm = *state.norm;
+  if (norm.bits)
+    return quantizedWeight(partOf(childOf(childOf(state, kHolder), kWeight).parameters, "original").value(), norm.axis,
+                           norm.bits, at);
   if (norm.iterations) return spectral(state, norm, isTraining, at);
   const Module::State &list = childOf(childOf(state, kHolder), kWeight);
   Tensor g = partOf(list.parameters, "original0").value(), v = partOf(list.parameters, "original1").value();
@@ -128,6 +132,16 @@ void addPart(Module &list, const char *name, const Tensor &value, const Paramete
 }
 
 } // namespace
+
+void quantizeWeight(const Module &given, int axis, int bits, bool perChannel, Source at) {
+  Parameter weight = takeWeight(given, axis, "nn::quantizeAware", at);
+  Holder holder("ModuleDict"), list("ParametrizationList");
+  addPart(list, "original", weight.value().detach(at), weight, at);
+  list.add("0", Holder("FakeQuantizeWeight"), at);
+  holder.add(kWeight, list, at);
+  const_cast<Module &>(given).add(kHolder, holder, at);
+  given.rawState().norm = {weight.shape(), perChannel ? axis : -1, 0, 0, bits};
+}
 
 void weightNorm(const Module &given, const WeightNormOptions &options, Source at) {
   StructureLock lock;

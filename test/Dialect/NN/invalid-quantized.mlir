@@ -117,3 +117,27 @@ func.func @rejected(%x: tensor<2x3xi8>, %y: tensor<3x4xi8>) {
   %0 = nn.matmul %x, %y {accumulator = f32} : tensor<2x3xi8>, tensor<3x4xi8>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<8xf32>, %s: tensor<f16>, %z: tensor<i8>) {
+  // expected-error@+1 {{combines f32 of operand with f16 of scale}}
+  %0 = nn.fake_quantize %x, %s, %z : tensor<8xf32>, tensor<f16>, tensor<i8>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<8xf32>, %s: tensor<f32>, %z: tensor<ui8>) {
+  // expected-error@+1 {{clips to -7 to 7, expected two of the integers that zero ui8 may be, 0 to 255, in order}}
+  %0 = nn.fake_quantize %x, %s, %z {low = -7 : i64, high = 7 : i64} : tensor<8xf32>, tensor<f32>, tensor<ui8>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<8xf32>, %s: tensor<f32>, %z: tensor<i8>) {
+  // expected-error@+1 {{clips to 5 to 5, expected two of the integers that zero i8 may be, -128 to 127, in order}}
+  %0 = nn.fake_quantize %x, %s, %z {low = 5 : i64, high = 5 : i64} : tensor<8xf32>, tensor<f32>, tensor<i8>
+  return
+}

@@ -12,6 +12,25 @@ func.func @quantize(%x: tensor<4x8xf32>, %s: tensor<f32>, %z: tensor<ui8>, %t: t
 
 // -----
 
+// Integers are clipped where there are fewer than the type has.
+// CHECK-LABEL: func.func @fake(
+// CHECK: nn.fake_quantize %{{.*}}, %{{.*}}, %{{.*}} : tensor<4x8xf32>, tensor<f32>, tensor<ui8>
+// CHECK: nn.fake_quantize %{{.*}}, %{{.*}}, %{{.*}} {high = 7 : i64, low = -7 : i64} : tensor<4x8xf32>, tensor<4x1xf32>, tensor<i8>
+// DECOMPOSED-LABEL: func.func @fake(
+// DECOMPOSED: %[[Q:.*]] = nn.quantize %arg0, %arg1, %arg2
+// DECOMPOSED-NEXT: %[[R:.*]] = nn.dequantize %[[Q]], %arg1, %arg2
+// DECOMPOSED: %[[W:.*]] = nn.quantize %[[R]], %arg3, %arg4
+// DECOMPOSED: %[[L:.*]] = nn.max %[[W]], %{{.*}} : tensor<4x8xi8>, tensor<i8>
+// DECOMPOSED: %[[H:.*]] = nn.min %[[L]], %{{.*}} : tensor<4x8xi8>, tensor<i8>
+// DECOMPOSED: nn.dequantize %[[H]], %arg3, %arg4
+func.func @fake(%x: tensor<4x8xf32>, %s: tensor<f32>, %z: tensor<ui8>, %t: tensor<4x1xf32>, %y: tensor<i8>) -> tensor<4x8xf32> {
+  %q = nn.fake_quantize %x, %s, %z : tensor<4x8xf32>, tensor<f32>, tensor<ui8>
+  %r = nn.fake_quantize %q, %t, %y {low = -7 : i64, high = 7 : i64} : tensor<4x8xf32>, tensor<4x1xf32>, tensor<i8>
+  return %r : tensor<4x8xf32>
+}
+
+// -----
+
 // Two matrices that are computed: products of 32-bit integers.
 // CHECK-LABEL: func.func @computed(
 // CHECK: nn.matmul_integer %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {transpose_rhs}

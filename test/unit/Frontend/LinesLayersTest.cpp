@@ -61,6 +61,9 @@ TEST(LinesOfLayers, MakingLayers) {
   AT(nn::TransformerDecoderLayer(5, 2));
   AT(nn::PReLU(0));
   AT(nn::weightNorm(nn::ReLU()));
+  nn::ReLU none;
+  AT(nn::quantizeAware(none));
+  AT(nn::FakeQuantize({.bits = 9}));
   AT(nn::spectralNorm(nn::Linear(2, 3), {.eps = 0}));
   AT(nn::weightOf(nn::ReLU()));
 }
@@ -93,6 +96,7 @@ TEST(LinesOfLayers, CallingLayers) {
   AT(nn::RMSNorm(3)(bad));
   AT(nn::LocalResponseNorm(2)(f({3})));
   AT(nn::Dropout()(ints));
+  AT(nn::FakeQuantize()(none));
   AT(nn::Dropout2d()(f({3})));
   AT(nn::ReflectionPad1d(7)(bad));
   AT(nn::Upsample({.scale = {2}})(bad));
@@ -155,6 +159,10 @@ TEST(LinesOfLayers, RecordedLayers) {
   nn::ConvTranspose2d spectral(3, 2, 3);
   nn::spectralNorm(spectral);
   layer("ConvTranspose2d with a spectral norm", {2, 3, 5, 5}, spectral);
+  layer("FakeQuantize", {2, 3}, nn::FakeQuantize());
+  nn::Conv2d narrow(3, 2, 3);
+  nn::quantizeAware(narrow);
+  layer("Conv2d that is quantisation-aware", {2, 3, 5, 5}, narrow);
   nn::LSTM lstm(3, 2, {.layers = 2, .dropout = 0.5, .bidirectional = true});
   expectOwnLines("LSTM", {{DType::f32, {5, 2, 3}}}, [&](In in) { return std::vector<Tensor>{lstm(in[0]).output}; });
   nn::MultiheadAttention attention(4, 2);

@@ -217,6 +217,29 @@ TEST(OnnxExport, Activations) {
   EXPECT_EQ(operatorsOf(c.model).substr(0, 4), "Gelu");
 }
 
+// Quantisers around products; what runs on integers is what was trained, up to a step where a sum is about between two.
+TEST(OnnxExport, QuantisationAware) {
+  for (int bits : {8, 4}) {
+    nn::Sequential net(nn::Conv2d(1, 4, 3, {.padding = 1}), nn::ReLU(), nn::Flatten(), nn::Linear(64, 5));
+    nn::quantizeAware(net, {.weightBits = bits});
+    Tensor x = ramp({8, 1, 4, 4});
+    net(x);
+    net.eval();
+    Compared compared = compare("quantisation aware", net, {x}, {{DType::f32, {-1, 1, 4, 4}}});
+    EXPECT_LT(compared.error, 1e-6);
+    std::string operators = operatorsOf(compared.model);
+    size_t pairs = 0;
+    for (size_t at = 0; (at = operators.find("QuantizeLinear", at)) != std::string::npos; ++at) ++pairs;
+    EXPECT_EQ(pairs, 4u) << operators;
+    std::vector<uint8_t> bytes = exportOnnxBytes(net, {x.type()});
+    Program integers = compile(Model::bytes(bytes, "integers.onnx"));
+    std::vector<rt::Array> got = integers({viewOf(x)});
+    const float *numbers = static_cast<const float *>(got[0].data());
+    std::vector<float> wanted = net(x).toVector<float>();
+    for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(numbers[i], wanted[i], 5e-3) << bits << " bits, " << i;
+  }
+}
+
 TEST(OnnxExport, BatchInShapes) {
   // Sizes that are multiples of the batch, a reversed batch, a constant and numbers as long as the batch.
   auto f = [](const Tensor &x) {

@@ -50,7 +50,17 @@ std::vector<Row> elementwiseRows() {
   rows.push_back(row("nn.select %a0, %a1, %a2", {"2x1xi1", "2x3xf64", "f64"}));
   for (auto scale : {"f64", "3x1xf64", "2x3x4xf64"})
     rows.push_back(row("nn.dequantize %a0, %a1, %a2", {"2x3x4xui8", scale, "ui8"}, {{}, {Fill::Positive}, {}}));
-  rows.push_back(row("nn.select %a0, %a1, %a2", {"3xi1", "1xf64", "2x1xf64"}));
+  // Where all is clipped, the straight-through gradient is the true one (FakeQuantizeTest has the others).
+  for (auto scale : {"f64", "3x1xf64"})
+    rows.push_back(
+        {std::string("fake quantisation of what is out of range, ") + scale,
+         {"2x3x4xf64", scale},
+         std::string("%z = nn.constant dense<9> : tensor<ui8>\n%k = nn.constant dense<1.0e+4> : tensor<f64>\n"
+                     "%x = nn.mul %a0, %k : tensor<2x3x4xf64>, tensor<f64>\n"
+                     "%r = nn.fake_quantize %x, %a1, %z {high = 15 : i64} : tensor<2x3x4xf64>, tensor<") +
+             scale + ">, tensor<ui8>",
+         {{Fill::NonZero}, {Fill::Positive}},
+         /*isLinearised=*/false});
   rows.push_back({"a cast between float types",
                   {"4xf32"},
                   R"(%0 = nn.cast %a0 : tensor<4xf32> to tensor<4xf64>

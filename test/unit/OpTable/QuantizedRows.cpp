@@ -30,6 +30,22 @@ TEST(OpTable, Quantisation) {
   check(rows);
 }
 
+// Values and gradients; infinities and NaN are clipped.
+TEST(OpTable, FakeQuantisation) {
+  std::vector<Row> rows;
+  const std::vector<Pattern> patterns = {{Fill::Plain}, {Fill::Positive}, {}};
+  for (std::string from : {"f32", "f64", "f16", "bf16"})
+    for (std::string to : {"i8", "ui8"}) {
+      rows.push_back(row("nn.fake_quantize %a0, %a1, %a2", {"3x37x" + from, from, to}, {4}, patterns));
+      rows.push_back(row("nn.fake_quantize %a0, %a1, %a2 {low = 1 : i64, high = 15 : i64}",
+                         {"2x5x7x" + from, "5x1x" + from, "5x1x" + to}, {4}, patterns));
+    }
+  for (std::string columns : {"1", "7", "16", "31", "33"})
+    rows.push_back(row("nn.fake_quantize %a0, %a1, %a2 {low = -7 : i64, high = 7 : i64}",
+                       {"3x" + columns + "xf32", "3x1xf32", "i8"}, {1}, patterns));
+  check(rows);
+}
+
 /// The types that dot products take; of the others, fewer sizes do.
 bool isUsual(const std::string &left, const std::string &right) { return left == "ui8" && right == "i8"; }
 
