@@ -39,6 +39,13 @@ void setInteger(onnx::NodeProto &node, const std::string &name, int64_t value) {
   added->set_type(onnx::AttributeProto::INT);
   added->set_i(value);
 }
+void setIntegers(onnx::NodeProto &node, const std::string &name, const std::vector<int64_t> &values) {
+  eraseAttribute(node, name);
+  auto *added = node.add_attribute();
+  added->set_name(name);
+  added->set_type(onnx::AttributeProto::INTS);
+  for (int64_t value : values) added->add_ints(value);
+}
 onnx::NodeProto makeNode(const std::string &op, const std::string &name, const std::vector<std::string> &operands,
                          const std::string &result, const std::string &domain) {
   onnx::NodeProto node;

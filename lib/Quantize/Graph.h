@@ -89,6 +89,7 @@ int64_t integer(const onnx::NodeProto &node, std::string_view name, int64_t othe
 float real(const onnx::NodeProto &node, std::string_view name, float otherwise);
 const onnx::AttributeProto *attribute(const onnx::NodeProto &node, std::string_view name);
 void setInteger(onnx::NodeProto &node, const std::string &name, int64_t value);
+void setIntegers(onnx::NodeProto &node, const std::string &name, const std::vector<int64_t> &values);
 void eraseAttribute(onnx::NodeProto &node, std::string_view name);
 onnx::NodeProto makeNode(const std::string &op, const std::string &name, const std::vector<std::string> &operands,
                          const std::string &result, const std::string &domain = "");

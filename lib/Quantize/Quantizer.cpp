@@ -35,7 +35,7 @@ struct Slices {
 };
 
 QuantizedWeight quantizeWeight(const std::vector<int64_t> &shape, const std::vector<float> &values, int axis,
-                               const std::vector<float> &least) {
+                               const std::vector<float> &least, int integerMost) {
   Slices slices(shape, axis);
   QuantizedWeight result{std::vector<int8_t>(values.size()), std::vector<float>(slices.count)};
   for (size_t i = 0; i < values.size(); ++i) {
@@ -44,12 +44,13 @@ QuantizedWeight quantizeWeight(const std::vector<int64_t> &shape, const std::vec
   }
   for (size_t c = 0; c < slices.count; ++c) {
     float &scale = result.scales[c];
-    scale /= 127;
+    scale /= float(integerMost);
     if (!least.empty()) scale = std::max(scale, least[c]);
     if (!(scale >= std::numeric_limits<float>::min())) scale = 1; // zeros alone
   }
   for (size_t i = 0; i < values.size(); ++i)
-    result.values[i] = int8_t(std::clamp(std::nearbyint(values[i] / result.scales[slices.of(i)]), -127.0f, 127.0f));
+    result.values[i] = int8_t(
+        std::clamp(std::nearbyint(values[i] / result.scales[slices.of(i)]), -float(integerMost), float(integerMost)));
   return result;
 }
 

@@ -27,14 +27,16 @@ struct Quantizer {
 /// The quantiser whose integers cover a range, which is widened to have 0 in it.
 Quantizer quantizerOf(Range range, const QuantizerType &type);
 
-/// Weights as integers of -127 to 127, a scale for each slice along `axis` (-1: one for all).
+/// Weights as integers of -127 to 127, or of -most to most, a scale for each slice along `axis` (-1: one for all).
 struct QuantizedWeight {
   std::vector<int8_t> values;
   std::vector<float> scales;
 };
 /// `least`: how large each scale is at least; empty: nothing is asked of them.
 QuantizedWeight quantizeWeight(const std::vector<int64_t> &shape, const std::vector<float> &values, int axis,
-                               const std::vector<float> &least);
+                               const std::vector<float> &least, int most = 127);
+/// The most of integers of so many bits, the same on both sides of 0.
+inline int mostOf(int bits) { return (1 << (bits - 1)) - 1; }
 /// The numbers that they stand for.
 std::vector<float> dequantize(const std::vector<int64_t> &shape, const QuantizedWeight &weight, int axis);
 

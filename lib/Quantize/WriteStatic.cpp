@@ -2,6 +2,7 @@
 #include "lib/Quantize/NoiseMeter.h"
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace sprig::quantize {
 namespace {
@@ -141,8 +142,8 @@ private:
     Weight &made = found->second;
     if (!isNew) return made;
     Floats values = *graph.floats(layer.weight);
-    QuantizedWeight integers =
-        quantizeWeight(values.shape, values.values, axis, leastScales(layer.weight, axis, values.shape));
+    QuantizedWeight integers = quantizeWeight(
+        values.shape, values.values, axis, leastScales(layer.weight, axis, values.shape), mostOf(options.weightBits));
     std::vector<float> wide = dequantize(values.shape, integers, axis);
     NoiseMeter meter;
     for (size_t i = 0; i < wide.size(); ++i) meter.add(values.values[i], wide[i]);
@@ -164,7 +165,42 @@ private:
     return made;
   }
 
+  std::string made(const char *op, const std::string &name, const std::vector<std::string> &operands) {
+    nodes.push_back(makeNode(op, graph.unique(name + "_" + op), operands, graph.unique(name)));
+    return nodes.back().output(0);
+  }
+
+  /// scale = max(|weight|) / most of each slice, as quantizeWeight has it; zeros have the least scale there is.
+  std::string trainableWeight(const Layer &layer) {
+    int axis = axisOf(layer);
+    auto [found, isNew] = trainables.try_emplace({layer.weight, axis});
+    if (!isNew) return found->second;
+    const std::string &name = layer.weight;
+    std::vector<int64_t> shape = graph.floats(name)->shape, others, row;
+    for (int i = 0; i < int(shape.size()); ++i)
+      if (i != axis) others.push_back(i);
+    if (axis >= 0) row = {shape[size_t(axis)]};
+    std::string largest = made("Abs", name + "_size", {name});
+    bool takesInput = graph.opset() >= 18;
+    std::vector<std::string> operands{largest};
+    if (takesInput) operands.push_back(graph.addIntegers(name + "_axes", others));
+    largest = made("ReduceMax", name + "_largest", operands);
+    setInteger(nodes.back(), "keepdims", 0);
+    if (!takesInput) setIntegers(nodes.back(), "axes", others);
+    std::string scale =
+        made("Div", name + "_step", {largest, scalar(name + "_most", float(mostOf(options.weightBits)))});
+    scale = made("Max", name + "_scale", {scale, scalar(name + "_least", std::numeric_limits<float>::min())});
+    std::vector<int8_t> zeros(axis >= 0 ? size_t(row[0]) : 1);
+    std::string zero = graph.add(name + "_zero_point", onnx::TensorProto::INT8, row, zeros.data(), zeros.size());
+    std::string narrow = made("QuantizeLinear", name + "_quantized", {name, scale, zero});
+    if (axis >= 0) setInteger(nodes.back(), "axis", axis);
+    found->second = made("DequantizeLinear", name + "_dequantized", {narrow, scale, zero});
+    if (axis >= 0) setInteger(nodes.back(), "axis", axis);
+    return found->second;
+  }
+
   std::string weight(const Layer &layer) {
+    if (options.trainable) return trainableWeight(layer);
     const Weight &made = quantized(layer);
     result.weightDecibels[layer.name] = made.decibels;
     result.weights[layer.name] = made.wide;
@@ -186,7 +222,7 @@ private:
   /// float.
   std::string bias(const Layer &layer) {
     const float *inputScale = scaleOfInput(layer);
-    if (!inputScale) return layer.bias;
+    if (!inputScale || options.trainable) return layer.bias;
     const Weight &made = weights.at({layer.weight, axisOf(layer)});
     Floats values = corrected(layer, made);
     double room = roomForBias(layer, made.before.shape);
@@ -230,6 +266,7 @@ private:
   std::map<std::string, std::string> outputOf; ///< names that results take of activations that go
   std::map<std::string, std::pair<std::string, std::string>> numbers; ///< scale and zero point, by root
   std::map<std::pair<std::string, int>, Weight> weights;
+  std::map<std::pair<std::string, int>, std::string> trainables; ///< dequantised weights
 };
 
 } // namespace

@@ -14,6 +14,9 @@ struct StaticOptions {
   bool switches = false;
   /// Of layers' operands: biases are corrected by what weights add to the mean of results. Empty: they stay.
   ChannelMeans means = {};
+  int weightBits = 8; ///< 3 to 8; they are stored in i8
+  /// Weights stay floats in front of quantisers whose scales are computed of them, and biases floats: for training.
+  bool trainable = false;
 };
 
 struct WrittenStatic {

@@ -207,7 +207,7 @@ void StepBuilder::chooseTrainable() {
       std::string name = read.getParam().str();
       bool isLayers = type.getNumElements() > 1 || llvm::is_contained(hints.singles, name);
       if (isReal && isLayers && !llvm::is_contained(hints.constants, name) && !isRunningStatistic(read) &&
-          feedsLayer(read.getResult()))
+          !isQuantizersScale(read.getResult()) && feedsLayer(read.getResult()))
         candidates[param.getSymName()] = param;
     });
   if (!config.trainable) {

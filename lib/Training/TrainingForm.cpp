@@ -1,6 +1,8 @@
 #include "lib/Training/TrainingForm.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/NNRandom.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Training/StateNames.h"
@@ -110,7 +112,27 @@ SmallVector<Value> writeForm(OpBuilder &b, func::FuncOp forward, ValueRange inpu
   return llvm::map_to_vector(body.getTerminator()->getOperands(), [&](Value v) { return mapping.lookup(v); });
 }
 
+/// A quantiser and what takes its integers back, by the same numbers, as fake quantisation, through which gradients
+/// flow: but not into the scale, which is no layer's.
+bool quantizeFakely(OpBuilder &b, ir::DequantizeOp narrow, IRMapping &mapping) {
+  auto quantize = narrow.getOperand().getDefiningOp<ir::QuantizeOp>();
+  if (!quantize || quantize.getScale() != narrow.getScale() || quantize.getZero() != narrow.getZero()) return false;
+  Value scale = ir::StopGradientOp::create(b, narrow.getLoc(), mapping.lookup(narrow.getScale()));
+  mapping.map(narrow.getResult(),
+              ir::FakeQuantizeOp::create(b, narrow.getLoc(), mapping.lookup(quantize.getOperand()), scale,
+                                         mapping.lookup(narrow.getZero()), IntegerAttr(), IntegerAttr()));
+  return true;
+}
+
 } // namespace
+
+bool isQuantizersScale(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<ir::ReshapeOp, ir::CastOp, ir::BroadcastOp>(user)) return isQuantizersScale(user->getResult(0));
+    return isa<ir::QuantizeOp, ir::DequantizeOp>(user) && use.getOperandNumber() == 1;
+  });
+}
 
 bool isRunningStatistic(ir::GetParamOp read) {
   return llvm::any_of(read->getUses(), [](OpOperand &use) {
@@ -145,6 +167,7 @@ SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRa
       mapping.map(norm.getResult(), trained.getResult());
       return true;
     }
+    if (auto narrow = dyn_cast<ir::DequantizeOp>(op)) return quantizeFakely(b, narrow, mapping);
     if (auto dropout = dyn_cast<ir::DropoutOp>(op)) {
       Value x = mapping.lookup(dropout.getOperand());
       if (config.dropout && pass.ranks.isAlone()) {

@@ -1,5 +1,6 @@
 // A network's inference graph inside a step, in its training or its inference form.
-// For the step builder. Training: batch norms use and update statistics, dropout drops. Inference: neither.
+// For the step builder. Training: batch norms use and update statistics, dropout drops, quantisers let
+// gradients through. Inference: none of it.
 #pragma once
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNState.h"
@@ -46,6 +47,9 @@ llvm::SmallVector<mlir::Value> writeInferenceForm(mlir::OpBuilder &b, mlir::func
 
 /// Takes the dropouts out of a function that infers; its random words are those of any call.
 void dropDropouts(mlir::func::FuncOp forward);
+
+/// Whether a value is the scale of a quantiser, which is found by calibration and not trained.
+bool isQuantizersScale(mlir::Value value);
 
 /// Whether the parameter is a running statistic of a batch norm in the function.
 bool isRunningStatistic(ir::GetParamOp read);

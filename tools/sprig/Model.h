@@ -25,6 +25,8 @@ struct Model {
   std::string text; ///< the content; not of packages that are files, which the runtime maps
   /// Of ONNX, from when somebody asks for more than bytes until it is imported.
   mutable std::shared_ptr<const onnximport::Model> parsed;
+  /// Of ONNX that was made for quantisation-aware training: what is written of it has integers for weights.
+  bool foldsWeights = false;
 };
 
 /// Reads the file and looks at its first bytes. Throws badInput for what is missing or empty.

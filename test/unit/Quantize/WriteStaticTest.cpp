@@ -1,4 +1,5 @@
 #include "lib/Quantize/WriteStatic.h"
+#include "lib/Quantize/FoldWeights.h"
 #include "test/unit/Quantize/Models.h"
 #include <cstring>
 #include <gtest/gtest.h>
@@ -31,6 +32,40 @@ TEST(WriteStaticTest, QuantisersStandAroundConvolutions) {
   EXPECT_EQ(graph.constant("w"), nullptr);
   EXPECT_EQ(graph.constant("w_quantized")->data_type(), onnx::TensorProto::INT8);
   EXPECT_EQ(graph.node(4).output(0), "r");
+}
+
+// The same integers as from static quantisation, of weights as they are when they are folded.
+TEST(WriteStaticTest, TrainableWeightsAreFoldedOnceTheyWereTrained) {
+  for (int opset : {13, 18}) {
+    for (int bits : {8, 4}) {
+      Graph graph = network(), other = network();
+      graph.setOpset(opset);
+      StaticOptions options;
+      options.weightBits = bits;
+      writeStatic(other, plan(other, {}), kRanges, options);
+      options.trainable = true;
+      writeStatic(graph, plan(graph, {}), kRanges, options);
+      ASSERT_NE(graph.constant("w"), nullptr);
+      ASSERT_NE(graph.constant("b"), nullptr);
+      EXPECT_NE(operators(graph).find("Abs ReduceMax Div Max QuantizeLinear DequantizeLinear Conv"), std::string::npos)
+          << operators(graph);
+      EXPECT_EQ(foldWeights(graph), 2);
+      EXPECT_EQ(graph.constant("w"), nullptr);
+      EXPECT_EQ(operators(graph),
+                "QuantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear DequantizeLinear "
+                "DequantizeLinear Conv");
+      for (const auto &node : graph.graph().node()) {
+        if (node.op_type() != "Conv") continue;
+        int maker = graph.maker(node.input(1));
+        std::string name = node.output(0) == "y" ? "v" : "w";
+        const auto &weight = graph.node(maker);
+        EXPECT_EQ(graph.constant(weight.input(0))->raw_data(), other.constant(name + "_quantized")->raw_data()) << bits;
+        EXPECT_EQ(graph.floats(weight.input(1))->values, other.floats(name + "_scale")->values) << bits;
+      }
+    }
+  }
+  Graph none = network();
+  EXPECT_EQ(foldWeights(none), 0);
 }
 
 TEST(WriteStaticTest, BiasesHaveTheScaleOfTheProduct) {

@@ -85,6 +85,40 @@ TEST_P(StepTest, IsWhatTheInterpreterMakesOfIt) {
   for (auto &[name, values] : want.state) compare(name, got.state.at(name), values, 1e-10);
 }
 
+// A step of sgd on mean squares of what quantisers leave of the weights, which are the outputs: a weight that was
+// clipped has no gradient, and the scales, one for each row, are not trained.
+TEST(QuantizedStep, GradientsGoThroughQuantisers) {
+  const char *network = R"mlir(
+nn.param @w = dense<0.0> : tensor<2x2xf32>
+nn.param @s = dense<0.0> : tensor<2x1xf32>
+func.func @net(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
+  %w = nn.get_param @w : tensor<2x2xf32>
+  %s = nn.get_param @s : tensor<2x1xf32>
+  %z = nn.constant dense<0> : tensor<i8>
+  %q = nn.quantize %w, %s, %z : tensor<2x2xf32>, tensor<2x1xf32>, tensor<i8>
+  %d = nn.dequantize %q, %s, %z : tensor<2x2xi8>, tensor<2x1xf32>, tensor<i8>
+  %y = nn.linear %x, %d : tensor<2x2xf32>, tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+)mlir";
+  nlohmann::json config = {{"loss", "mse"}, {"batch", 2}, {"steps", 1}, {"optimizer", {{"name", "sgd"}, {"lr", 0.5}}}};
+  TrainedProgram program(sharedContext(),
+                         {{"network", network},
+                          {"config", config},
+                          {"parameters", {{"w", {0.26, 2.0, -0.4, 0.1}}, {"s", {0.01, 0.002}}}},
+                          {"x", {1, 0, 0, 1}},
+                          {"y", {0, 0, 0, 0}}},
+                         "f32");
+  std::string bits;
+  for (const Trajectory &got : {program.interpret(1), program.compileAndRun(1, {}, 1, bits)}) {
+    // Left: 0.26, 1.27 of 127 steps, -0.256 of -128, 0.1; the gradient of each is half of it.
+    compare("w", got.state.at("w"), {0.26 - 0.25 * 0.26, 2, -0.4, 0.1 - 0.25 * 0.1}, 1e-6);
+    // Compiled, it is a constant.
+    if (auto scale = got.state.find("s"); scale != got.state.end()) compare("s", scale->second, {0.01, 0.002}, 1e-6);
+    compare("losses", got.losses, {(0.26 * 0.26 + 1.27 * 1.27 + 0.256 * 0.256 + 0.1 * 0.1) / 4}, 1e-6);
+  }
+}
+
 // Twelve layers with dropout between them, wide enough that activations are most of what the arena holds.
 nlohmann::json deepNetwork() {
   const int layers = 12, width = 32, batch = 128;

@@ -49,9 +49,11 @@ void checkFlags(const Options &options, const CLI::App &command) {
   bool isStatic = how.mode == "static", isWeights = how.mode == "weights";
   onlyWith(isStatic,
            {"--calibrate", "--percentile", "--activations", "--placement", "--computed-products", "--correct-bias",
-            "--sensitivity", "--accuracy-drop"},
+            "--sensitivity", "--accuracy-drop", "--trainable"},
            "--mode static");
-  onlyWith(isWeights, {"--bits"}, "--mode weights");
+  onlyWith(isStatic || isWeights, {"--bits"}, "--mode static and --mode weights");
+  if (isWeights && how.bits != 8 && how.bits != 4)
+    throw Error(ErrorKind::usage, "--bits: with --mode weights 8 or 4, found " + std::to_string(how.bits));
   onlyWith(isWeights && how.bits == 4, {"--group"}, "--mode weights --bits 4");
   onlyWith(isStatic || (isWeights && how.bits == 4), {"--symmetric"}, "--mode static and --mode weights --bits 4");
   if (command.count("--percentile") && how.calibrate != "percentile")
@@ -110,8 +112,11 @@ void addHow(CLI::App &command, QuantizeOptions &options) {
                   "weights (these alone have few bits)")
       ->check(CLI::IsMember({"static", "dynamic", "weights"}))
       ->capture_default_str();
-  command.add_option("--bits", options.bits, "with --mode weights: 8, or 4 for matrix products")
-      ->check(CLI::IsMember({8, 4}))
+  command
+      .add_option("--bits", options.bits,
+                  "of weights: with --mode static 3 to 8, stored in bytes; with --mode weights 8, or 4 for matrix "
+                  "products")
+      ->check(CLI::Range(3, 8))
       ->capture_default_str();
   command
       .add_option("--group", options.group, "with --bits 4: weights that share a scale, a power of two from 16 to 256")
@@ -145,6 +150,8 @@ void addHow(CLI::App &command, QuantizeOptions &options) {
                    "scale channels between layers first, so that weights have like ranges in all of them");
   command.add_flag("--correct-bias,!--no-correct-bias", options.correctBias,
                    "take what rounded weights add to the mean of results off the biases (default: on)");
+  command.add_flag("--trainable", options.trainable,
+                   "weights and biases stay floats in front of quantisers, for sprig train to train them further");
   command.add_flag("--sensitivity", options.sensitivity, "also report what quantising each layer alone loses");
   command
       .add_option_function<std::string>(

@@ -80,13 +80,21 @@ private:
                                           : "has no layer to quantise that is not excluded");
   }
 
+  /// Training finds biases by itself.
+  bool correctsBias() const { return options.correctBias && !options.trainable; }
+
   StaticOptions staticOptions() const {
-    return {{options.activations == "i8", options.symmetric}, !options.perTensor, false, means};
+    return {{options.activations == "i8", options.symmetric},
+            !options.perTensor,
+            false,
+            means,
+            options.bits,
+            options.trainable};
   }
 
   void runStatic() {
     report.samples = calibration.samples;
-    if (options.correctBias) {
+    if (correctsBias()) {
       giveBiases(graph);
       replan();
     }
@@ -94,7 +102,7 @@ private:
     notFloat = calibrator->see(planned);
     if (!notFloat.empty()) replan();
     findRanges();
-    if (options.correctBias) means = calibrator->means(planned);
+    if (correctsBias()) means = calibrator->means(planned);
     search();
     measureTensors(writeModel());
   }

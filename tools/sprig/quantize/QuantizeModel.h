@@ -16,7 +16,8 @@ struct QuantizeOptions {
   double percentile = 99.999;
   bool symmetric = false, perTensor = false, equalize = false, correctBias = true;
   bool computedProducts = false;
-  int bits = 8; ///< of weights; fewer with mode weights alone
+  int bits = 8;           ///< of weights
+  bool trainable = false; ///< weights stay floats in front of their quantisers
   int64_t group = 32;
   int64_t samples = 1024, batch = 32;
   std::vector<double> mean, deviation;

@@ -93,6 +93,12 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command->add_flag("--resume{true}", options->resume,
                     "goes on from the newest checkpoint; --resume=DIR/step-N from that one");
   command->add_flag("--debug-nan", options->debugNan, "where a loss is not finite, finds the operation (slow)");
+  command->add_option(
+      "--quantize-aware", options->quantizeAware,
+      "folder of samples, as quantize --data takes it: the model is made ready for eight bits by them, and "
+      "trained with what quantisers leave of weights and activations; OUT has integers for weights");
+  command->add_option("--weight-bits", options->weightBits, "with --quantize-aware: of weights (default 8)")
+      ->check(CLI::Range(3, 8));
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
   command->get_option("--devices")

@@ -7,6 +7,7 @@
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Phases.h"
 #include "lib/Pipeline/RankBuckets.h"
+#include "lib/Quantize/FoldWeights.h"
 #include "lib/Model/AddTraining.h"
 #include "lib/Training/StateNames.h"
 #include "tools/sprig/compile/CompileSettings.h"
@@ -261,6 +262,11 @@ std::vector<char> exportTrained(const Model &model, std::span<const data::Array>
   if (model.kind != ModelKind::onnx)
     throw Error(ErrorKind::usage, model.path + ": is no ONNX file, so its trained form can be none");
   std::string file = withWeights(model.text, model.path, folderOfModel(model.path), parameters);
+  if (model.foldsWeights) {
+    quantize::Graph graph(file, model.path, folderOfModel(model.path));
+    quantize::foldWeights(graph);
+    file = graph.serialize();
+  }
   return {file.begin(), file.end()};
 }
 

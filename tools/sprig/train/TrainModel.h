@@ -45,7 +45,8 @@ std::string trainingToText(const Model &model, const TrainRequest &request, cons
 std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
                           std::span<const data::Array> state, std::span<const data::Array> inputs);
 
-/// The model's ONNX file with these arrays as its initializers, by name.
+/// The model's ONNX file with these arrays as its initializers, by name; with integers for weights where it is of
+/// quantisation-aware training.
 std::vector<char> exportTrained(const Model &model, std::span<const data::Array> parameters);
 
 } // namespace sprig::cli

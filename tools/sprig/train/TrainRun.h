@@ -6,6 +6,7 @@
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/Settings.h"
 #include "tools/sprig/train/StepsPerCall.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,8 @@ struct TrainOptions {
   std::vector<std::string> set;
   std::vector<std::string> allow; ///< kinds of lib/Import/ONNX/ExportFindings.h
   std::string sweep;
+  std::string quantizeAware;     ///< the folder of samples for calibration; empty: floats are trained
+  std::optional<int> weightBits; ///< with it
   int64_t every = 0, logEvery = 0;
   int keep = 3;
   bool debugNan = false;

@@ -2,6 +2,7 @@
 #include "runtime/collective/Shares.h"
 #include "sprig/error.h"
 #include "tools/sprig/RankWeights.h"
+#include "tools/sprig/quantize/QuantizeModel.h"
 #include "tools/sprig/train/AutoDevices.h"
 #include "tools/sprig/train/BatchScaling.h"
 #include "tools/sprig/train/MeasuredShares.h"
@@ -33,6 +34,32 @@ void TrainSession::tellOthers(const std::string &why) const {
     sprig_rt_group_fail(group.get(), SPRIG_RT_INVALID_ARGUMENT, why.c_str());
 }
 
+void TrainSession::makeQuantizeAware() {
+  if (options.quantizeAware.empty()) {
+    if (options.weightBits) throw Error(ErrorKind::usage, "--weight-bits: goes with --quantize-aware DIR");
+    return;
+  }
+  if (model.kind != ModelKind::onnx || options.model == "-")
+    throw Error(ErrorKind::usage, "--quantize-aware: takes an ONNX file, and " + options.model + " is " +
+                                      (options.model == "-"               ? "standard input"
+                                       : model.kind == ModelKind::package ? "a package"
+                                                                          : "MLIR text"));
+  QuantizeOptions how;
+  how.settings = settings;
+  how.model = options.model;
+  how.data = options.quantizeAware;
+  how.bits = options.weightBits.value_or(8);
+  how.trainable = true;
+  QuantizeReport report = quantizeModel(how);
+  for (const std::string &note : report.notes) inform(note);
+  inform("quantisation-aware: " + std::to_string(report.layers.size()) + " layers, weights of " +
+         std::to_string(how.bits) + " bits; " + std::to_string(report.tensors.size()) + " tensors calibrated on " +
+         std::to_string(report.samples) + " samples");
+  model.text = std::move(report.bytes);
+  model.parsed.reset();
+  model.foldsWeights = true;
+}
+
 void TrainSession::open(std::span<const training::Override> overrides) {
   settings.checkDevicesCompute();
   stepsPerCall = options.stepsPerCall.count(settings);
@@ -40,6 +67,7 @@ void TrainSession::open(std::span<const training::Override> overrides) {
     throw Error(ErrorKind::usage, "--debug-nan: runs steps one by one, and --steps-per-call " +
                                       std::to_string(stepsPerCall) + " asks for several in a call");
   model = openModel(options.model);
+  makeQuantizeAware();
   if (choosesDevices() && model.kind == ModelKind::package) take(devicesOf(model));
   writesState = !output.empty() && resultKind(output, model) == ResultKind::checkpoint;
   if (!options.output.empty() && !writesState) checkWritable(options.output);

@@ -60,6 +60,8 @@ private:
   /// Ranks of this process.
   int ranksHere() const { return place.isProcess ? 1 : ranks; }
   bool choosesDevices() const;
+  /// The model with quantisers where products read, whose weights are trained in front of theirs (--quantize-aware).
+  void makeQuantizeAware();
   void take(const AutoDevices &found);
   int allThreads() const;
   std::vector<int> threadsOfRanks() const;
