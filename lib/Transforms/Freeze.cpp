@@ -1,6 +1,8 @@
-// The freeze pass: parameters to constants, batch norms into the products in front of them.
+// The freeze pass: parameters to constants, batch norms into the products in front of them, constant divisors to
+// factors.
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Transforms/FoldBatchNorm.h"
@@ -48,6 +50,36 @@ static void freezeParameters(ModuleOp module) {
     if (!used.contains(param.getSymNameAttr())) param.erase();
 }
 
+/// The reciprocals of a constant of floats, rounded once; null where one of them would be no normal number.
+static ElementsAttr reciprocalsOf(Value value) {
+  auto constant = value.getDefiningOp<ir::ConstantOp>();
+  if (!constant) return {};
+  ir::ConstantView view(constant.getValue());
+  auto element = dyn_cast<FloatType>(view.elementType());
+  if (!element || !(element.isF32() || element.isF64())) return {};
+  SmallVector<APFloat> results;
+  for (int64_t i = 0, count = view.isSplat() ? 1 : view.size(); i < count; ++i) {
+    APFloat result(1 / view.asDouble(i));
+    bool inexact;
+    result.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    if (!result.isNormal()) return {};
+    results.push_back(result);
+  }
+  if (results.empty()) return {};
+  return DenseElementsAttr::get(view.type(), ArrayRef<APFloat>(results));
+}
+
+/// A division by a constant, which costs as much as ten products, as one.
+static void multiplyInstead(ir::DivOp division) {
+  ElementsAttr reciprocals = reciprocalsOf(division.getRhs());
+  if (!reciprocals) return;
+  OpBuilder builder(division);
+  Value factor = ir::ConstantOp::create(builder, division.getLoc(), division.getRhs().getType(), reciprocals);
+  division.replaceAllUsesWith(
+      ir::MulOp::create(builder, division.getLoc(), division.getType(), division.getLhs(), factor).getResult());
+  division.erase();
+}
+
 namespace {
 struct FreezePass : sprig::impl::FreezeBase<FreezePass> {
   using FreezeBase::FreezeBase;
@@ -57,6 +89,9 @@ struct FreezePass : sprig::impl::FreezeBase<FreezePass> {
     SmallVector<ir::BatchNormOp> norms;
     getOperation().walk([&](ir::BatchNormOp norm) { norms.push_back(norm); });
     for (ir::BatchNormOp norm : norms) foldBatchNorm(norm);
+    SmallVector<ir::DivOp> divisions;
+    getOperation().walk([&](ir::DivOp division) { divisions.push_back(division); });
+    for (ir::DivOp division : divisions) multiplyInstead(division);
   }
 };
 } // namespace

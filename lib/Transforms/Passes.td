@@ -123,12 +123,13 @@ def Freeze : Pass<"sprig-freeze", "::mlir::ModuleOp"> {
   let description = [{
     `nn.get_param` becomes `nn.constant`, and parameters that nothing reads any more are dropped. A parameter that some
     function sets (`nn.set_param`) stays state. A batch norm of
-    constant statistics merges into the convolution or matrix product in front of it, whose weights are scaled: the one
-    rewrite here that changes arithmetic, so `strict` leaves it out.
+    constant statistics merges into the convolution or matrix product in front of it, whose weights are scaled, and a
+    division by constants of f32 or f64 is a product with their reciprocals: rewrites that change arithmetic, so `strict`
+    leaves them out.
   }];
   let dependentDialects = ["::sprig::ir::NNDialect"];
   let options = [
-    Option<"strict", "strict", "bool", "false", "leave batch norms as they are, so that no bit changes">,
+    Option<"strict", "strict", "bool", "false", "leave batch norms and divisions as they are, so that no bit changes">,
   ];
 }
 

@@ -120,3 +120,30 @@ func.func @read() -> tensor<2xf32> {
   %r = nn.mul %c, %w : tensor<2xf32>, tensor<2xf32>
   return %r : tensor<2xf32>
 }
+
+// -----
+
+// Divisions by constants are products, but those by what has no normal reciprocal, by what is not constant, and of
+// integers.
+// CHECK-LABEL: @divisions
+// CHECK-DAG: %[[THIRDS:.*]] = nn.constant dense<[5.000000e-01, 0.333333343]> : tensor<2xf32>
+// CHECK-DAG: %[[QUARTER:.*]] = nn.constant dense<2.500000e-01> : tensor<f32>
+// CHECK: %[[A:.*]] = nn.mul %arg0, %[[QUARTER]] : tensor<3x2xf32>, tensor<f32>
+// CHECK: %[[B:.*]] = nn.mul %[[A]], %[[THIRDS]] : tensor<3x2xf32>, tensor<2xf32>
+// CHECK: %[[C:.*]] = nn.div %[[B]], %{{.*}} : tensor<3x2xf32>, tensor<2xf32>
+// CHECK: %[[D:.*]] = nn.div %[[C]], %arg1
+// CHECK: nn.div %arg2, %{{.*}} : tensor<2xi32>, tensor<i32>
+// STRICT-LABEL: @divisions
+// STRICT-COUNT-5: nn.div
+func.func @divisions(%x: tensor<3x2xf32>, %y: tensor<2xf32>, %i: tensor<2xi32>) -> (tensor<3x2xf32>, tensor<2xi32>) {
+  %four = nn.constant dense<4.0> : tensor<f32>
+  %some = nn.constant dense<[2.0, 3.0]> : tensor<2xf32>
+  %zero = nn.constant dense<[1.0, 0.0]> : tensor<2xf32>
+  %seven = nn.constant dense<7> : tensor<i32>
+  %0 = nn.div %x, %four : tensor<3x2xf32>, tensor<f32>
+  %1 = nn.div %0, %some : tensor<3x2xf32>, tensor<2xf32>
+  %2 = nn.div %1, %zero : tensor<3x2xf32>, tensor<2xf32>
+  %3 = nn.div %2, %y : tensor<3x2xf32>, tensor<2xf32>
+  %4 = nn.div %i, %seven : tensor<2xi32>, tensor<i32>
+  return %3, %4 : tensor<3x2xf32>, tensor<2xi32>
+}

@@ -32,6 +32,9 @@ struct Plan : AttentionForm {
     tileRows = rows <= kTileRows * 3 / 2 ? rows : kTileRows;
     blocks = llvm::divideCeil(rows, tileRows);
     scoreStride = llvm::alignTo(keys, kLanes);
+    // Rows of scores that many bytes apart would fall into few sets of the first-level cache.
+    constexpr int64_t kFewSets = 1024;
+    if (scoreStride * storageBytes(elementType) % kFewSets == 0) scoreStride += kLanes;
     stepRows = std::min(tileRows, std::clamp<int64_t>(kScores / scoreStride / kLanes * kLanes, kLanes, kTileRows * 2));
     int64_t bytes = storageBytes(elementType), end = 0;
     auto take = [&](int64_t elements) {
