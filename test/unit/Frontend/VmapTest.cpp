@@ -54,6 +54,8 @@ TEST(Vmap, EqualsALoop) {
       {"kept sums", [](Tensor a, Tensor) { return a / sum(a * a, 1, true); }},
       {"softmax", [](Tensor a, Tensor) { return softmax(a, 1) + logSoftmax(a, 0); }},
       {"order", [](Tensor a, Tensor) { return sort(a, 1).values + cumsum(a, 0) + argmax(a, 1, true).to(DType::f32); }},
+      {"quantised by a scale of the slice",
+       [](Tensor a, Tensor b) { return fakeQuantize(a, abs(b) + 0.1f, zeros({}, DType::i8), {-7, 7}); }},
       {"shapes", [](Tensor a, Tensor b) { return cat({a.T().reshape({2, 3}), b.expand({2, 3}), a.flip(1)}); }},
       {"joined with what is shared", [=](Tensor a, Tensor) { return stack({a, shared}); }},
       {"parts",
