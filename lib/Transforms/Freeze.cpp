@@ -80,6 +80,21 @@ static void multiplyInstead(ir::DivOp division) {
   division.erase();
 }
 
+/// Divisions of what is only known at run time: others are folded, as they are written. The scale of a quantiser that
+/// is computed of its weight has the bits that it was trained with.
+static SmallVector<ir::DivOp> divisionsAtRunTime(ModuleOp module) {
+  SmallVector<ir::DivOp> divisions;
+  llvm::DenseSet<Value> known;
+  module.walk([&](Operation *op) {
+    bool isKnown = isa<ir::ConstantOp>(op) ||
+                   (op->getNumOperands() && op->getNumRegions() == 0 && isMemoryEffectFree(op) &&
+                    llvm::all_of(op->getOperands(), [&](Value operand) { return known.contains(operand); }));
+    if (isKnown) known.insert(op->result_begin(), op->result_end());
+    if (auto division = dyn_cast<ir::DivOp>(op); division && !isKnown) divisions.push_back(division);
+  });
+  return divisions;
+}
+
 namespace {
 struct FreezePass : sprig::impl::FreezeBase<FreezePass> {
   using FreezeBase::FreezeBase;
@@ -89,9 +104,7 @@ struct FreezePass : sprig::impl::FreezeBase<FreezePass> {
     SmallVector<ir::BatchNormOp> norms;
     getOperation().walk([&](ir::BatchNormOp norm) { norms.push_back(norm); });
     for (ir::BatchNormOp norm : norms) foldBatchNorm(norm);
-    SmallVector<ir::DivOp> divisions;
-    getOperation().walk([&](ir::DivOp division) { divisions.push_back(division); });
-    for (ir::DivOp division : divisions) multiplyInstead(division);
+    for (ir::DivOp division : divisionsAtRunTime(getOperation())) multiplyInstead(division);
   }
 };
 } // namespace

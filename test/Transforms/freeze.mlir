@@ -147,3 +147,18 @@ func.func @divisions(%x: tensor<3x2xf32>, %y: tensor<2xf32>, %i: tensor<2xi32>) 
   %4 = nn.div %i, %seven : tensor<2xi32>, tensor<i32>
   return %3, %4 : tensor<3x2xf32>, tensor<2xi32>
 }
+
+// -----
+
+// What is known is folded with the bits that the model gives it.
+// CHECK-LABEL: @known_divisions
+// CHECK: nn.div
+// CHECK-NEXT: nn.mul %arg0
+func.func @known_divisions(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %three = nn.constant dense<3.0> : tensor<f32>
+  %weight = nn.constant dense<[1.0, -2.0]> : tensor<2xf32>
+  %size = nn.abs %weight : tensor<2xf32>
+  %scale = nn.div %size, %three : tensor<2xf32>, tensor<f32>
+  %r = nn.mul %x, %scale : tensor<2xf32>, tensor<2xf32>
+  return %r : tensor<2xf32>
+}
