@@ -1,4 +1,4 @@
-"""Prints the tables of results/ as Markdown: report.py [infer|startup]."""
+"""Prints the tables of results/ as Markdown: report.py [infer|kinds|startup]."""
 import json
 import sys
 
@@ -50,6 +50,25 @@ def infer():
             floor, bound = floor_ns(flop, weights, io, threads, roof)
             print(f'| {net} b{batch} | {flop / 1e6:.3g} | {weights / 1e3:.0f} | {time_of(ns)} | {best} | '
                   f"{100 * floor / ok[best]['min_ns']:.0f} ({bound}) | " + ' | '.join(cell(c[p], ns) if p in c else '' for p in peers) + ' |')
+
+
+def kinds():
+    """Sprig beside the others by least times, one thread."""
+    cells, roof, works = load('kinds'), load('roofline')['roofline'], load('work')
+    peers = [p for p in ORDER if p != 'sprig' and any(p in c for c in cells.values())]
+    print('| network | batch | ' + ' | '.join(peers) + ' | best of them | Sprig | share of the limit |')
+    print('|---' * (len(peers) + 5) + '|')
+    least, product = lambda v: v['min_ns'], 1
+    for net, batch in nets.cells(['kinds']):
+        c = cells[f'{net} b{batch} t1']
+        own = least(c['sprig'])
+        ratios = {p: least(c[p]) / own for p in peers if 'min_ns' in c.get(p, {}) and c[p]['check'] < 1e-3}
+        floor, bound = floor_ns(*works[f'{net} b{batch}'].values(), 1, roof)
+        product *= min(ratios.values())
+        print(f'| {net} | {batch} | ' + ' | '.join(f'{ratios[p]:.2f}' if p in ratios else '' for p in peers) +
+              f' | {min(ratios.values()):.2f} | {time_of(own)} | {100 * floor / own:.0f}% ({bound}) |')
+    count = len(nets.cells(['kinds']))
+    print(f'\nGeometric mean over the best in each of the {count} cells: {product ** (1 / count):.2f}')
 
 
 def startup():

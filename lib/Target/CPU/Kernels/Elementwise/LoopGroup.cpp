@@ -283,7 +283,7 @@ bool LoopGroup::chooseBlocks(bool always) {
   };
   if (llvm::any_of(ops, isRowOfBits)) return false;
   int64_t length = reducedCount();
-  blockRows = length <= 384 ? 16 : length <= 768 ? 8 : 4;
+  blockRows = length <= 384 ? 16 : length <= 768 ? 8 : length <= 1536 ? 4 : 2;
 
   constexpr int64_t kVectorBytes = kLanes * 8; // of the widest type
   int64_t most = 0;
