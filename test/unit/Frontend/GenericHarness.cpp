@@ -184,6 +184,7 @@ static CompileOptions optionsHere() {
   CompileOptions options;
   options.architectures = {cpu ? cpu : "native"};
   options.threads = 1;
+  options.math = MathMode::strict; // as functions are compiled
   return options;
 }
 
