@@ -155,6 +155,30 @@ TEST(OpTable, Convolutions) {
   }
 }
 
+// Functions are computed for the rows of a register tile in turn: tiles of all heights, at edges and in between, with
+// masked columns.
+TEST(OpTable, FunctionsBehindConvolutions) {
+  for (std::string t : {"f32", "f64"}) {
+    auto rowOf = [&](const char *input, const char *filter, const char *groups, const char *result,
+                     const char *function) {
+      std::string a = "tensor<" + (input + t) + ">", b = "tensor<" + (filter + t) + ">";
+      std::string r = "tensor<" + (result + t) + ">";
+      return Row{std::string("nn.conv and nn.") + function,
+                 {input + t, filter + t},
+                 "%x = nn.conv %a0, %a1" +
+                     convAttributes("1, 1", "1, 1", "1, 1, 1, 1", std::string(", groups = ") + groups + " : i64") +
+                     " : " + a + ", " + b + "\n%y = nn." + function + " %x : " + r + "\n%r = nn.mul %y, %x : " + r +
+                     ", " + r,
+                 {16, t == "f32" ? 1e-5 : 1e-13},
+                 kUnits};
+    };
+    check({rowOf("1x8x6x33x", "20x8x3x3x", "1", "1x20x6x33x", "sigmoid"),
+           rowOf("2x8x5x14x", "40x8x3x3x", "1", "2x40x5x14x", "tanh"),
+           rowOf("1x21x6x30x", "21x1x3x3x", "21", "1x21x6x30x", "erf"),
+           rowOf("1x3x5x7x", "4x3x3x3x", "1", "1x4x5x7x", "exp")});
+  }
+}
+
 // What a window does not see is no part of a sum, though the weight be infinite or NaN. Sizes that tiles take.
 TEST(OpTable, ConvolutionsOfInfinities) {
   auto rowOf = [](std::string op, std::string left, std::string right, std::string attributes) {

@@ -96,3 +96,21 @@ func.func @dilated(%x: tensor<1x150x8xf32>, %p: tensor<1x56x32xf32>) -> tensor<1
   }
   return %r : tensor<1x150x32xf32>
 }
+
+// A function behind a convolution stands once for a few rows of each register tile, in a loop over its rows.
+// CHECK-LABEL: func.func @kernel_6
+// CHECK: %[[SUMS:.*]]:14 = scf.for {{.*}} iter_args
+// CHECK-COUNT-14: vector.store %[[SUMS]]#{{.*}} : memref<224xf32>, vector<16xf32>
+// CHECK: scf.for {{.*}} step %c4
+// CHECK-COUNT-4: vector.load {{.*}} : memref<224xf32>, vector<16xf32>
+// CHECK: math.exp {{.*}} : vector<64xf32>
+// CHECK: return
+func.func @behind(%x: tensor<1x28x28x8xf32>, %p: tensor<1x72x32xf32>) -> tensor<1x28x28x16xf32> {
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x28x28x8xf32>, %p0 = %p : tensor<1x72x32xf32>) -> tensor<1x28x28x16xf32> {
+    %0 = kernel.conv_packed %x0, %p0 {window = array<i64: 3, 3>, channels = 16 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>}
+        : tensor<1x28x28x8xf32>, tensor<1x72x32xf32>
+    %1 = nn.sigmoid %0 : tensor<1x28x28x16xf32>
+    kernel.yield %1 : tensor<1x28x28x16xf32>
+  }
+  return %r : tensor<1x28x28x16xf32>
+}

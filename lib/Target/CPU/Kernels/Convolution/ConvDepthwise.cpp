@@ -46,6 +46,7 @@ public:
     const ConvGeometry &g = conv.geometry;
     KernelPlan plan;
     plan.tiles = conv.tiles();
+    plan.scratchBytes = plan.tiles ? epilogue.stageBytes() : 0;
     if (plan.tiles)
       plan.ranges =
           epilogue.tileRanges(conv.space(), g.resultSteps(conv.blockHeight, conv.channels), [&](unsigned operand) {
@@ -80,7 +81,7 @@ public:
             }
             return results;
           });
-      epilogue.store(k, accumulators, resultRows(k, g, tile), channel, mask);
+      epilogue.storeRows(k, accumulators, resultRows(k, g, tile).front(), channel, mask, /*stage=*/0);
     };
 
     int64_t fullChannels = conv.channels / kLanes * kLanes;

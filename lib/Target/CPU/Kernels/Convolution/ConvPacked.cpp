@@ -221,7 +221,11 @@ private:
       columnValues.push_back(k.add(firstColumn, j * kLanes));
       masks.push_back(laneMask(k, tileColumns - j * kLanes, lanes[j]));
     }
-    epilogue.store(k, accumulators, resultRows(k, g, tile), columnValues, masks);
+    SmallVector<Value> rows = resultRows(k, g, tile);
+    if (tile.kind == ConvTile::Rows::Samples)
+      epilogue.store(k, accumulators, rows, columnValues, masks);
+    else
+      epilogue.storeRows(k, accumulators, rows.front(), columnValues, masks, /*stage=*/0);
   }
 
   KernelBuilder &k;
@@ -246,6 +250,7 @@ public:
     if (conv.isGemm()) return conv.gemm().plan(epilogue);
     KernelPlan plan;
     plan.tiles = conv.tiles();
+    plan.scratchBytes = plan.tiles && !conv.sampleRows ? epilogue.stageBytes() : 0;
     if (plan.tiles)
       plan.ranges = epilogue.tileRanges(conv.space(), conv.resultSteps(), [&](unsigned operand) {
         return operand == 0 ? conv.inputSteps() : conv.panelSteps();

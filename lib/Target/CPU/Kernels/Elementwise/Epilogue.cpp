@@ -1,6 +1,8 @@
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNUnary.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
@@ -250,9 +252,17 @@ void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows,
   EpilogueWriter(k, *this, operations, columns, masks).writeAll(places);
 }
 
+/// Whether an operation is a polynomial or more in each place where it stands.
+static bool isFunction(Operation *op) {
+  return isa<ir::ExpOp, ir::Expm1Op, ir::LogOp, ir::Log1pOp, ir::PowOp, ir::ErfOp, ir::SigmoidOp, ir::SinOp, ir::CosOp,
+             ir::TanOp, ir::AsinOp, ir::AcosOp, ir::AtanOp, ir::SinhOp, ir::CoshOp, ir::TanhOp, ir::AsinhOp,
+             ir::AcoshOp, ir::AtanhOp>(op);
+}
+
 bool Epilogue::isLong() const {
   constexpr int64_t kShort = 5;
-  return llvm::count_if(operations, [](Operation *op) { return !isa<ir::ConstantOp>(op); }) > kShort;
+  return llvm::any_of(operations, isFunction) ||
+         llvm::count_if(operations, [](Operation *op) { return !isa<ir::ConstantOp>(op); }) > kShort;
 }
 
 // The accumulators of the largest register tile: 32 registers of 64 bytes, or half as many values of two.
