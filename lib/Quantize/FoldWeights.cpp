@@ -11,7 +11,7 @@ public:
   int run() {
     int count = 0;
     for (int i = 0; i < graph.nodes(); ++i)
-      if (is(graph.node(i), "QuantizeLinear")) count += fold(i);
+      if (is(graph.node(i), "QuantizeLinear")) count += foldOrRefuse(i);
     graph.index();
     graph.prune();
     return count;
@@ -55,6 +55,17 @@ private:
       graph.node(reader).set_input(1, scale);
     }
     return true;
+  }
+
+  /// Constants that are quantised as activations are have calibrated scales, and stay.
+  bool foldOrRefuse(int i) {
+    if (fold(i)) return true;
+    const onnx::NodeProto &quantize = graph.node(i);
+    if (graph.maker(quantize.input(1)) >= 0 && graph.floats(quantize.input(0)))
+      throw Error(ErrorKind::badInput, "weight '" + quantize.input(0) + "': its quantiser '" + quantize.name() +
+                                           "' is not by a scale of its own largest numbers, so it cannot be written "
+                                           "as integers");
+    return false;
   }
 
   Graph &graph;

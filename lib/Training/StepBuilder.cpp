@@ -10,10 +10,12 @@
 #include "lib/Training/LearningRate.h"
 #include "lib/Training/LossExpression.h"
 #include "lib/Training/OptimizerUpdate.h"
+#include "lib/Training/Quantizers.h"
 #include "lib/Training/StateNames.h"
 #include "lib/Training/TrainingForm.h"
 #include "lib/Transforms/SampleAxes.h"
 #include "sprig/error.h"
+#include "llvm/ADT/StringSet.h"
 #include <set>
 
 using namespace mlir;
@@ -31,6 +33,7 @@ StepBuilder::StepBuilder(ModuleOp module, std::map<int64_t, func::FuncOp> given,
                                            "', a name that is kept for the state of training");
   describeTargets();
   chooseTrainable();
+  for (auto &[samples, function] : forwards) requirePairs(function, trainableNames, this->model);
 }
 
 /// Sizes of the forward passes of a step.
@@ -197,17 +200,22 @@ static bool feedsLayer(Value value) {
 
 void StepBuilder::chooseTrainable() {
   llvm::MapVector<StringRef, ir::ParamOp> candidates;
+  llvm::StringSet<> ofQuantizers;
   SymbolTable symbols(module);
   for (auto &[samples, function] : forwards)
     function.walk([&](ir::GetParamOp read) {
       auto param = symbols.lookup<ir::ParamOp>(read.getParam());
       auto type = param.getTensorType();
+      if (isQuantizersParameter(read.getResult())) {
+        ofQuantizers.insert(read.getParam());
+        return;
+      }
       bool isReal = isa<FloatType>(type.getElementType());
       // A single number is a constant factor, unless the model's file says that it is a layer's.
       std::string name = read.getParam().str();
       bool isLayers = type.getNumElements() > 1 || llvm::is_contained(hints.singles, name);
       if (isReal && isLayers && !llvm::is_contained(hints.constants, name) && !isRunningStatistic(read) &&
-          !isQuantizersScale(read.getResult()) && feedsLayer(read.getResult()))
+          feedsLayer(read.getResult()))
         candidates[param.getSymName()] = param;
     });
   if (!config.trainable) {
@@ -219,6 +227,12 @@ void StepBuilder::chooseTrainable() {
         std::string name = param.getSymName().str();
         if (!matches(pattern, name)) continue;
         any = true;
+        if (ofQuantizers.contains(name)) {
+          if (pattern != name) continue; // a pattern is of what can be trained
+          throw Error(ErrorKind::badInput, "trainable: '" + name +
+                                               "' is a quantiser's, found by calibration or "
+                                               "computed from weights; it is not trained");
+        }
         if (!isa<FloatType>(param.getTensorType().getElementType()))
           throw Error(ErrorKind::badInput, "trainable: '" + name + "' is " + ir::describe(param.getTensorType()) +
                                                "; only floats are trained");

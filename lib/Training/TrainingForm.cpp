@@ -2,9 +2,9 @@
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNGradient.h"
-#include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/NNRandom.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Training/Quantizers.h"
 #include "lib/Training/StateNames.h"
 #include "sprig/error.h"
 #include "mlir/IR/IRMapping.h"
@@ -115,24 +115,17 @@ SmallVector<Value> writeForm(OpBuilder &b, func::FuncOp forward, ValueRange inpu
 /// A quantiser and what takes its integers back, by the same numbers, as fake quantisation, through which gradients
 /// flow: but not into the scale, which is no layer's.
 bool quantizeFakely(OpBuilder &b, ir::DequantizeOp narrow, IRMapping &mapping) {
-  auto quantize = narrow.getOperand().getDefiningOp<ir::QuantizeOp>();
-  if (!quantize || quantize.getScale() != narrow.getScale() || quantize.getZero() != narrow.getZero()) return false;
+  auto pair = pairOf(narrow);
+  if (!pair) return false;
+  auto bound = [&](std::optional<int64_t> value) { return value ? b.getI64IntegerAttr(*value) : IntegerAttr(); };
   Value scale = ir::StopGradientOp::create(b, narrow.getLoc(), mapping.lookup(narrow.getScale()));
   mapping.map(narrow.getResult(),
-              ir::FakeQuantizeOp::create(b, narrow.getLoc(), mapping.lookup(quantize.getOperand()), scale,
-                                         mapping.lookup(narrow.getZero()), IntegerAttr(), IntegerAttr()));
+              ir::FakeQuantizeOp::create(b, narrow.getLoc(), mapping.lookup(pair->quantize.getOperand()), scale,
+                                         mapping.lookup(narrow.getZero()), bound(pair->low), bound(pair->high)));
   return true;
 }
 
 } // namespace
-
-bool isQuantizersScale(Value value) {
-  return llvm::any_of(value.getUses(), [](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (isa<ir::ReshapeOp, ir::CastOp, ir::BroadcastOp>(user)) return isQuantizersScale(user->getResult(0));
-    return isa<ir::QuantizeOp, ir::DequantizeOp>(user) && use.getOperandNumber() == 1;
-  });
-}
 
 bool isRunningStatistic(ir::GetParamOp read) {
   return llvm::any_of(read->getUses(), [](OpOperand &use) {

@@ -48,9 +48,6 @@ llvm::SmallVector<mlir::Value> writeInferenceForm(mlir::OpBuilder &b, mlir::func
 /// Takes the dropouts out of a function that infers; its random words are those of any call.
 void dropDropouts(mlir::func::FuncOp forward);
 
-/// Whether a value is the scale of a quantiser, which is found by calibration and not trained.
-bool isQuantizersScale(mlir::Value value);
-
 /// Whether the parameter is a running statistic of a batch norm in the function.
 bool isRunningStatistic(ir::GetParamOp read);
 

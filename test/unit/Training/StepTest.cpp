@@ -1,5 +1,6 @@
 // Small training runs: the step builder against PyTorch in double precision, and compiled programs against that.
 #include "test/unit/Training/TrainedProgram.h"
+#include "sprig/error.h"
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -85,38 +86,115 @@ TEST_P(StepTest, IsWhatTheInterpreterMakesOfIt) {
   for (auto &[name, values] : want.state) compare(name, got.state.at(name), values, 1e-10);
 }
 
-// A step of sgd on mean squares of what quantisers leave of the weights, which are the outputs: a weight that was
-// clipped has no gradient, and the scales, one for each row, are not trained.
-TEST(QuantizedStep, GradientsGoThroughQuantisers) {
-  const char *network = R"mlir(
-nn.param @w = dense<0.0> : tensor<2x2xf32>
-nn.param @s = dense<0.0> : tensor<2x1xf32>
-func.func @net(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {
-  %w = nn.get_param @w : tensor<2x2xf32>
+/// Quantisers of a weight between its parameter %w and what is multiplied, %d.
+struct QuantizedWeight {
+  std::string params, lines;
+  nlohmann::json scales; ///< by parameter
+  nlohmann::json trainable = nullptr;
+  TrainedProgram program() const {
+    std::string network = "nn.param @w = dense<0.0> : tensor<2x2xf32>\n" + params +
+                          "func.func @net(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {\n"
+                          "%w = nn.get_param @w : tensor<2x2xf32>\n" +
+                          lines +
+                          "%y = nn.linear %x, %d : tensor<2x2xf32>, tensor<2x2xf32>\n"
+                          "return %y : tensor<2x2xf32>\n}\n";
+    nlohmann::json parameters = scales,
+                   config = {
+                       {"loss", "mse"}, {"batch", 2}, {"steps", 1}, {"optimizer", {{"name", "sgd"}, {"lr", 0.5}}}};
+    parameters["w"] = {0.26, 2.0, -0.4, 0.1};
+    if (!trainable.is_null()) config["trainable"] = trainable;
+    return {sharedContext(),
+            {{"network", network},
+             {"config", config},
+             {"parameters", parameters},
+             {"x", {1, 0, 0, 1}},
+             {"y", {0, 0, 0, 0}}},
+            "f32"};
+  }
+};
+
+const nlohmann::json kScales = {0.01, 0.002};
+
+QuantizedWeight sameNumbers() {
+  return {"nn.param @s = dense<0.0> : tensor<2x1xf32>\n",
+          R"mlir(
   %s = nn.get_param @s : tensor<2x1xf32>
   %z = nn.constant dense<0> : tensor<i8>
   %q = nn.quantize %w, %s, %z : tensor<2x2xf32>, tensor<2x1xf32>, tensor<i8>
   %d = nn.dequantize %q, %s, %z : tensor<2x2xi8>, tensor<2x1xf32>, tensor<i8>
-  %y = nn.linear %x, %d : tensor<2x2xf32>, tensor<2x2xf32>
-  return %y : tensor<2x2xf32>
+)mlir",
+          {{"s", kScales}}};
 }
-)mlir";
-  nlohmann::json config = {{"loss", "mse"}, {"batch", 2}, {"steps", 1}, {"optimizer", {{"name", "sgd"}, {"lr", 0.5}}}};
-  TrainedProgram program(sharedContext(),
-                         {{"network", network},
-                          {"config", config},
-                          {"parameters", {{"w", {0.26, 2.0, -0.4, 0.1}}, {"s", {0.01, 0.002}}}},
-                          {"x", {1, 0, 0, 1}},
-                          {"y", {0, 0, 0, 0}}},
-                         "f32");
+
+/// As they are imported: each operator reshapes what it has for an axis. Scales may be two initializers.
+QuantizedWeight numbersOfAnAxis(const nlohmann::json &others) {
+  return {"nn.param @s = dense<0.0> : tensor<2xf32>\nnn.param @t = dense<0.0> : tensor<2xf32>\n",
+          R"mlir(
+  %s = nn.get_param @s : tensor<2xf32>
+  %sq = nn.reshape %s : tensor<2xf32> to tensor<2x1xf32>
+  %zq = nn.constant dense<0> : tensor<2x1xi8>
+  %q = nn.quantize %w, %sq, %zq : tensor<2x2xf32>, tensor<2x1xf32>, tensor<2x1xi8>
+  %t = nn.get_param @t : tensor<2xf32>
+  %sd = nn.reshape %t : tensor<2xf32> to tensor<2x1xf32>
+  %zd = nn.constant dense<0> : tensor<2x1xi8>
+  %d = nn.dequantize %q, %sd, %zd : tensor<2x2xi8>, tensor<2x1xf32>, tensor<2x1xi8>
+)mlir",
+          {{"s", kScales}, {"t", others}}};
+}
+
+QuantizedWeight clipped() {
+  return {"nn.param @s = dense<0.0> : tensor<2x1xf32>\n",
+          R"mlir(
+  %s = nn.get_param @s : tensor<2x1xf32>
+  %z = nn.constant dense<0> : tensor<i8>
+  %low = nn.constant dense<-128> : tensor<i8>
+  %high = nn.constant dense<100> : tensor<i8>
+  %q = nn.quantize %w, %s, %z : tensor<2x2xf32>, tensor<2x1xf32>, tensor<i8>
+  %above = nn.max %q, %low : tensor<2x2xi8>, tensor<i8>
+  %kept = nn.min %high, %above : tensor<i8>, tensor<2x2xi8>
+  %d = nn.dequantize %kept, %s, %z : tensor<2x2xi8>, tensor<2x1xf32>, tensor<i8>
+)mlir",
+          {{"s", kScales}}};
+}
+
+// A step of sgd on mean squares of what quantisers leave of the weights, which are the outputs: a weight that was
+// clipped has no gradient, and the scales, one for each row, are not trained.
+void expectStep(const QuantizedWeight &weight, double largest) {
+  TrainedProgram program = weight.program();
   std::string bits;
   for (const Trajectory &got : {program.interpret(1), program.compileAndRun(1, {}, 1, bits)}) {
-    // Left: 0.26, 1.27 of 127 steps, -0.256 of -128, 0.1; the gradient of each is half of it.
+    // Left: 0.26, so many of 0.01, -0.256 of -128, 0.1; the gradient of each is half of it.
     compare("w", got.state.at("w"), {0.26 - 0.25 * 0.26, 2, -0.4, 0.1 - 0.25 * 0.1}, 1e-6);
     // Compiled, it is a constant.
     if (auto scale = got.state.find("s"); scale != got.state.end()) compare("s", scale->second, {0.01, 0.002}, 1e-6);
-    compare("losses", got.losses, {(0.26 * 0.26 + 1.27 * 1.27 + 0.256 * 0.256 + 0.1 * 0.1) / 4}, 1e-6);
+    compare("losses", got.losses, {(0.26 * 0.26 + largest * largest + 0.256 * 0.256 + 0.1 * 0.1) / 4}, 1e-6);
   }
+}
+
+TEST(QuantizedStep, GradientsGoThroughQuantisers) { expectStep(sameNumbers(), 1.27); }
+TEST(QuantizedStep, NumbersMayBeWrittenTwice) { expectStep(numbersOfAnAxis(kScales), 1.27); }
+TEST(QuantizedStep, GradientsStopAtClips) { expectStep(clipped(), 1); }
+
+TEST(QuantizedStep, PatternsAreOfWhatCanBeTrained) {
+  QuantizedWeight weight = sameNumbers();
+  weight.trainable = {"*"};
+  expectStep(weight, 1.27);
+}
+
+void expectRefusal(const QuantizedWeight &weight, const std::string &text) {
+  try {
+    weight.program();
+    FAIL() << "expected: " << text;
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+  }
+}
+
+TEST(QuantizedStep, WhatHasNoGradientIsRefused) {
+  expectRefusal(numbersOfAnAxis({0.01, 0.003}), "lets no gradient through to what is trained in front of it");
+  QuantizedWeight weight = sameNumbers();
+  weight.trainable = {"s"};
+  expectRefusal(weight, "trainable: 's' is a quantiser's");
 }
 
 // Twelve layers with dropout between them, wide enough that activations are most of what the arena holds.

@@ -51,6 +51,10 @@ void checkFlags(const Options &options, const CLI::App &command) {
            {"--calibrate", "--percentile", "--activations", "--placement", "--computed-products", "--correct-bias",
             "--sensitivity", "--accuracy-drop", "--trainable"},
            "--mode static");
+  if (how.trainable && how.correctBias && command.count("--correct-bias"))
+    throw Error(ErrorKind::usage,
+                "--correct-bias: goes with weights that are rounded once and for all, and --trainable "
+                "leaves them floats that are trained");
   onlyWith(isStatic || isWeights, {"--bits"}, "--mode static and --mode weights");
   if (isWeights && how.bits != 8 && how.bits != 4)
     throw Error(ErrorKind::usage, "--bits: with --mode weights 8 or 4, found " + std::to_string(how.bits));
