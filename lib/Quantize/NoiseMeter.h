@@ -10,15 +10,16 @@ namespace sprig::quantize {
 class NoiseMeter {
 public:
   void add(double reference, double other) {
-    signal += reference * reference;
-    noise += (reference - other) * (reference - other);
+    long double a = reference, b = other;
+    signal += a * a;
+    noise += (a - b) * (a - b);
   }
   double decibels() const {
-    return noise == 0 ? std::numeric_limits<double>::infinity() : 10 * std::log10(signal / noise);
+    return noise == 0 ? std::numeric_limits<double>::infinity() : double(10 * std::log10(signal / noise));
   }
 
 private:
-  double signal = 0, noise = 0;
+  long double signal = 0, noise = 0; // squares of any double have room
 };
 
 } // namespace sprig::quantize

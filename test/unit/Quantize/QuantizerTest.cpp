@@ -61,6 +61,12 @@ TEST(QuantizerTest, NoiseIsInDecibels) {
   NoiseMeter equal;
   equal.add(1, 1);
   EXPECT_TRUE(std::isinf(equal.decibels()));
+  NoiseMeter huge; // of which a double has no squares
+  huge.add(1e200, 0.9e200);
+  EXPECT_NEAR(huge.decibels(), 20, 1e-9);
+  NoiseMeter tiny;
+  tiny.add(1e-200, 0.9e-200);
+  EXPECT_NEAR(tiny.decibels(), 20, 1e-9);
 }
 
 } // namespace

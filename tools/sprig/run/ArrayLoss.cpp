@@ -23,7 +23,8 @@ void ArrayLoss::add(const data::Array &reference, const data::Array &other) {
 
 double ArrayLoss::decibels() const {
   if (isOther) return -INFINITY;
-  return compared == 0 && passedOver > 0 ? NAN : meter.decibels();
+  if (compared == 0 && passedOver > 0) return NAN;
+  return difference == 0 ? INFINITY : meter.decibels();
 }
 
 std::string decibelText(double decibels) {

@@ -13,6 +13,7 @@ public:
   void add(const data::Array &reference, const data::Array &other);
   /// NaN where no element could be compared; infinite where nothing differs.
   double decibels() const;
+  bool comparesAny() const { return compared > 0; }
   double largest() const { return difference; }
   /// A piece had another shape than that of the reference: nothing but noise.
   bool sizesDiffer() const { return isOther; }
