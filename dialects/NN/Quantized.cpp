@@ -57,15 +57,16 @@ FailureOr<SmallVector<Value>> FakeQuantizeOp::decompose(OpBuilder &b) {
   return SmallVector<Value>{DequantizeOp::create(b, getLoc(), q, getScale(), getZero())};
 }
 
-// The integers again, as floats: exact, and cheaper than to keep them. NaN is clipped.
+// The integers again, as floats: exact, and cheaper than to keep them. NaN is clipped, to the lowest as by nn.quantize.
 LogicalResult FakeQuantizeOp::buildVjp(VjpBuilder &vjp) {
   VjpExpression e(vjp);
   IntegerBounds kept = integersOf(tensorOf(getZero()).getElementType()).clipped(getLow(), getHigh());
   Value x = e.widened(getOperand()), scale = e.widened(getScale());
   Value zero = e.cast(getZero(), tensorOf(x).getElementType()), quotient = e.div(x, scale);
   Value integer = e.add(e.unary<RoundOp>(quotient), zero);
-  Value clipped =
-      e.binary<MinOp>(e.binary<MaxOp>(integer, e.splat(x, double(kept.low))), e.splat(x, double(kept.high)));
+  Value low = e.splat(integer, double(kept.low)), high = e.splat(integer, double(kept.high));
+  Value clipped = e.select(e.compare(ComparePredicate::gt, integer, low), integer, low);
+  clipped = e.select(e.compare(ComparePredicate::lt, clipped, high), clipped, high);
   Value isKept = e.compare(ComparePredicate::eq, integer, clipped);
   e.give(0, getOperand(), [&] { return e.select(isKept, e.g(), e.splat(e.g(), 0)); });
   e.give(1, getScale(), [&] {

@@ -23,9 +23,11 @@ void checkBits(int bits, const char *layer, const char *what, Source at) {
     fail(at, layer, std::string(what) + " has " + std::to_string(bits) + " bits, expected 3 to 8");
 }
 
-/// Zeros, and what is too small for a scale, take any: 1.
-Tensor usableScale(const Tensor &scale, Source at) {
-  double least = double(std::numeric_limits<float>::min());
+/// Zeros, and what is too small for a scale of numbers of the type, take any: 1.
+Tensor usableScale(const Tensor &scale, DType type, Source at) {
+  double least = type == DType::f64   ? std::numeric_limits<double>::min()
+                 : type == DType::f16 ? 0x1p-14
+                                      : double(std::numeric_limits<float>::min());
   Tensor isTooSmall = lt({scale, at}, Operand(least, at)); // no NaN is
   return where({isTooSmall, at}, Operand(1.0, at), {scale, at});
 }
@@ -44,7 +46,7 @@ Tensor quantizedWeight(const Tensor &weight, int axis, int bits, Source at) {
   int64_t most = (int64_t(1) << (bits - 1)) - 1;
   Tensor size = abs({stopGradient({weight, at}), at});
   Tensor largest = others.empty() ? size : max({size, at}, others, /*keepDims=*/true);
-  Tensor scale = usableScale(div({largest, at}, Operand(double(most), at)), at);
+  Tensor scale = usableScale(div({largest, at}, Operand(double(most), at)), weight.dtype(), at);
   Tensor zero = frontend::scalar(0, DType::i8, at, "quantizedWeight");
   return fakeQuantize({weight, at}, {scale, at}, {zero, at}, {-most, most});
 }
@@ -83,14 +85,15 @@ Tensor FakeQuantize::operator()(const Operand &x) const {
   // As lib/Quantize has quantisers of a range.
   int64_t span = int64_t(1) << options.bits, least = options.isSigned ? -span / 2 : 0, most = least + span - 1;
   Tensor bottom = minimum(of(low.value()), number(0)), top = maximum(of(high.value()), number(0));
-  DType type = options.isSigned ? DType::i8 : DType::u8;
+  DType type = options.isSigned ? DType::i8 : DType::u8,
+        scaleType = size(low.dtype()) < size(x.tensor.dtype()) ? low.dtype() : x.tensor.dtype();
   Tensor zero, scale;
   if (options.symmetric) {
     Tensor size = maximum(of(neg(of(bottom))), of(top));
-    scale = usableScale(div(of(size), number(double(span / 2 - 1))), at);
+    scale = usableScale(div(of(size), number(double(span / 2 - 1))), scaleType, at);
     zero = frontend::scalar(options.isSigned ? 0 : double(span / 2), type, at, "FakeQuantize");
   } else {
-    scale = usableScale(div(of(sub(of(top), of(bottom))), number(double(span - 1))), at);
+    scale = usableScale(div(of(sub(of(top), of(bottom))), number(double(span - 1))), scaleType, at);
     Tensor place = round(of(sub(number(double(least)), of(div(of(bottom), of(scale))))));
     zero = cast(of(clamp(of(place), number(double(least)), number(double(most)))), type);
   }

@@ -52,6 +52,24 @@ TEST(FakeQuantize, valuesAndGradients) {
   expectSameBits(compiled[2], gradients[1]);
 }
 
+// NaN is clipped to the lowest integer: so it is no part of a gradient.
+TEST(FakeQuantize, gradientsOfWhatIsNoNumber) {
+  Tensor x = Tensor::from(std::vector<float>{NAN, INFINITY, -INFINITY, 1}, {4}).requireGrad();
+  Tensor scale = full({}, 0.5).requireGrad(), zero = full({}, 9, DType::u8);
+  auto f = [&](const Tensor &a, const Tensor &s) { return fakeQuantize(a, s, zero, {.high = 15}); };
+  expectNear(f(x, scale), {-4.5, 3, -4.5, 1}, 0);
+  std::vector<Tensor> gradients = grad(sum(f(x, scale)), {x, scale});
+  expectNear(gradients[0], {0, 0, 0, 1}, 0);
+  expectNear(gradients[1], {-9. + 6 - 9 + 0}, 0);
+}
+
+// Scales are numbers of the operand's type: what is less than the least normal one of halves would be none.
+TEST(FakeQuantize, scalesOfHalves) {
+  Tensor tiny = full({2, 3}, 1e-4, DType::f16);
+  nn::FakeQuantize layer;
+  expectNear(layer(tiny).to(DType::f32), Numbers(6, 0), 0);
+}
+
 TEST(FakeQuantize, refusals) {
   Tensor x = zeros({2, 3}), one = ones({}), zero = zeros({}, DType::u8);
   EXPECT_THAT(errorOf([&] { fakeQuantize(zeros({2}, DType::i32), one, zero); }), HasSubstr("fakeQuantize"));

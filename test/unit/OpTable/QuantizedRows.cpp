@@ -39,6 +39,8 @@ TEST(OpTable, FakeQuantisation) {
       rows.push_back(row("nn.fake_quantize %a0, %a1, %a2", {"3x37x" + from, from, to}, {4}, patterns));
       rows.push_back(row("nn.fake_quantize %a0, %a1, %a2 {low = 1 : i64, high = 15 : i64}",
                          {"2x5x7x" + from, "5x1x" + from, "5x1x" + to}, {4}, patterns));
+      rows.push_back(row("nn.fake_quantize %a0, %a1, %a2 {low = 1 : i64, high = 15 : i64}", {"3x37x" + from, from, to},
+                         {4}, {{Fill::Special}, {Fill::Positive}, {}}));
     }
   for (std::string columns : {"1", "7", "16", "31", "33"})
     rows.push_back(row("nn.fake_quantize %a0, %a1, %a2 {low = -7 : i64, high = 7 : i64}",
