@@ -38,11 +38,22 @@ bool fakeQuantize(Site &n) {
   int64_t axis = std::max(*scaleAxis, *zeroAxis);
   if (axis >= 0 && n.dims(0)[size_t(axis)].first != n.dims(0)[size_t(axis)].second)
     n.refuse("has a scale for each place of an axis that follows the batch");
+  if (sprig::size(n.type(2).dtype) == 2 && n.opset() < 21)
+    n.refuse("quantises to " + describe(n.type(2)) +
+             "; ONNX has integers of 16 bits there from opset 21 on, and the "
+             "model is to have opset " +
+             std::to_string(n.opset()));
   int64_t size = axis < 0 ? -1 : n.type(0).shape[int(axis)];
-  Ref scale = parameter(n, 1, size), zero = parameter(n, 2, size);
+  Ref x = n.in(0), scale = parameter(n, 1, size), zero = parameter(n, 2, size);
+  DType type = n.resultType().dtype;
+  if (sprig::size(type) == 2 && n.opset() < 19) { // halves have no quantisers there
+    type = DType::f32;
+    x = n.cast(x, type);
+    scale = n.cast(scale, type);
+  }
   Attributes attributes;
   if (axis >= 0) attributes.push_back(attr("axis", axis));
-  Ref integers = n.emit("QuantizeLinear", {n.in(0), scale, zero}, attributes, zero.dtype);
+  Ref integers = n.emit("QuantizeLinear", {x, scale, zero}, attributes, zero.dtype);
   // Fewer integers than the type has. Of a weight that the scale was made for none is further out.
   Ref none{"", zero.dtype};
   auto bound = [&](const char *name) {
@@ -51,7 +62,7 @@ bool fakeQuantize(Site &n) {
   };
   Ref low = bound("low"), high = bound("high");
   if (!low.name.empty() || !high.name.empty()) integers = n.emit("Clip", {integers, low, high});
-  n.out(n.emit("DequantizeLinear", {integers, scale, zero}, attributes, n.resultType().dtype));
+  n.out(n.cast(n.emit("DequantizeLinear", {integers, scale, zero}, attributes, type), n.resultType().dtype));
   return true;
 }
 

@@ -240,6 +240,27 @@ TEST(OnnxExport, QuantisationAware) {
   }
 }
 
+// Quantisers of halves came with opset 19, integers of 16 bits with 21.
+TEST(OnnxExport, QuantisersOfOlderOpsets) {
+  Tensor scale = full({}, 0.125, DType::f16), zero = full({}, 3, DType::i8);
+  auto halves = [&](const Tensor &x) { return fakeQuantize(x.to(DType::f16), scale, zero).to(DType::f32); };
+  Tensor x = ramp({4, 12});
+  for (int opset : {17, 19}) {
+    Compared c = expectClose("halves", halves, {x}, {kBatched}, {.opset = opset});
+    for (const onnx::NodeProto &node : c.model.graph().node())
+      if (node.op_type() == "QuantizeLinear")
+        EXPECT_EQ(operatorsOf(c.model).find("Cast QuantizeLinear") == std::string::npos, opset == 19)
+            << operatorsOf(c.model);
+  }
+  Tensor wide = full({}, 0.01), wideZero = full({}, 3, DType::i16);
+  auto words = [&](const Tensor &x) { return fakeQuantize(x, wide, wideZero); };
+  expectClose("words", words, {x}, {kBatched}, {.opset = 21});
+  std::string text = errorOf([&] { exportOnnxBytes(words, {kBatched}, {.opset = 20}); });
+  EXPECT_NE(text.find("ONNX has integers of 16 bits there from opset 21 on, and the model is to have opset 20"),
+            std::string::npos)
+      << text;
+}
+
 TEST(OnnxExport, BatchInShapes) {
   // Sizes that are multiples of the batch, a reversed batch, a constant and numbers as long as the batch.
   auto f = [](const Tensor &x) {
