@@ -75,7 +75,7 @@ std::optional<ClipStep> clipStep(Value value) {
 /// Whether a quantiser's integers go into ends of pairs alone.
 bool endsInPairs(Value integers) {
   return llvm::all_of(integers.getUsers(), [](Operation *user) {
-    if (isa<ir::MaxOp, ir::MinOp>(user)) return endsInPairs(user->getResult(0));
+    if (isa<ir::MaxOp, ir::MinOp>(user)) return clipStep(user->getResult(0)) && endsInPairs(user->getResult(0));
     auto narrow = dyn_cast<ir::DequantizeOp>(user);
     return narrow && pairOf(narrow);
   });
@@ -83,7 +83,35 @@ bool endsInPairs(Value integers) {
 
 std::string nameOf(Operation *op) {
   auto name = op->getLoc()->findInstanceOf<NameLoc>();
-  return name ? " '" + name.getName().str() + "'" : "";
+  return name ? " " + name.getName().str() : "";
+}
+
+/// Whether floats come from nn.round, but for a zero point and a clip.
+bool isRounded(Value value, int depth = 4) {
+  Operation *op = value.getDefiningOp();
+  if (depth && isa_and_nonnull<ir::AddOp, ir::MaxOp, ir::MinOp>(op))
+    return llvm::any_of(op->getOperands(), [&](Value v) { return isRounded(v, depth - 1); });
+  return isa_and_nonnull<ir::RoundOp>(op);
+}
+
+/// Whether integers become floats again, but for a zero point and moves.
+bool becomesFloats(Value value, int depth = 8) {
+  return depth && llvm::any_of(value.getUsers(), [&](Operation *user) {
+           if (!isa<ir::CastOp, ir::AddOp, ir::SubOp, ir::MaxOp, ir::MinOp, ir::ReshapeOp, ir::TransposeOp>(user))
+             return false;
+           Value result = user->getResult(0);
+           return isa<FloatType>(cast<RankedTensorType>(result.getType()).getElementType()) ||
+                  becomesFloats(result, depth - 1);
+         });
+}
+
+/// What is imported of quantisers to types that nn.quantize has not, as of four bits.
+bool isWrittenOut(ir::CastOp cast) { return isRounded(cast.getOperand()) && becomesFloats(cast.getResult()); }
+
+[[noreturn]] void refuse(StringRef model, Operation *quantizer, StringRef expected) {
+  throw Error(ErrorKind::unsupported, model.str() + ": the quantiser" + nameOf(quantizer) +
+                                          " lets no gradient through to what is trained in front of it: expected " +
+                                          expected.str());
 }
 
 /// Whether a quantiser reads the value as its scale, through moves at most.
@@ -150,14 +178,16 @@ void requirePairs(func::FuncOp forward, ArrayRef<std::string> trained, StringRef
     });
     if (!isReading) continue;
     moves.insert(op.result_begin(), op.result_end());
-    op.walk([&](ir::QuantizeOp quantize) {
-      bool isOwn = quantize.getOperation() == &op;
-      if (isOwn && (!moves.contains(quantize.getOperand()) || endsInPairs(quantize.getResult()))) return;
-      throw Error(ErrorKind::unsupported,
-                  model.str() + ": the quantiser" + nameOf(quantize) +
-                      " lets no gradient through to what is trained in front of it: expected its integers to go into "
-                      "DequantizeLinear of the same scale and zero point alone, or through a Clip by constants" +
-                      (isOwn ? "" : ", and not inside a branch or a loop"));
+    op.walk([&](Operation *inner) {
+      if (auto cast = dyn_cast<ir::CastOp>(inner); cast && isWrittenOut(cast))
+        refuse(model, inner, "one to integers of 8 or 16 bits");
+      auto quantize = dyn_cast<ir::QuantizeOp>(inner);
+      if (!quantize) return;
+      if (inner != &op) refuse(model, inner, "none inside a branch or a loop");
+      if (moves.contains(quantize.getOperand()) && !endsInPairs(quantize.getResult()))
+        refuse(model, inner,
+               "its integers to go into DequantizeLinear of the same scale and zero point alone, or through a Clip by "
+               "constants");
     });
   }
 }

@@ -68,6 +68,21 @@ TEST(WriteStaticTest, TrainableWeightsAreFoldedOnceTheyWereTrained) {
   EXPECT_EQ(foldWeights(none), 0);
 }
 
+TEST(WriteStaticTest, ScalesOfOtherNumbersAreNotFolded) {
+  Graph graph = network();
+  StaticOptions options;
+  options.trainable = true;
+  writeStatic(graph, plan(graph, {}), kRanges, options);
+  for (int i = 0; i < graph.nodes(); ++i)
+    if (graph.node(i).op_type() == "Abs" && graph.node(i).input(0) == "w") graph.node(i).set_op_type("Neg");
+  try {
+    foldWeights(graph);
+    FAIL() << "the weight's scale is no longer of its largest numbers";
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find("weight 'w': its quantiser"), std::string::npos) << error.what();
+  }
+}
+
 TEST(WriteStaticTest, BiasesHaveTheScaleOfTheProduct) {
   Graph graph = network();
   WrittenStatic written = writeStatic(graph, plan(graph, {}), kRanges, {});

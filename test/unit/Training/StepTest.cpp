@@ -181,6 +181,27 @@ TEST(QuantizedStep, PatternsAreOfWhatCanBeTrained) {
   expectStep(weight, 1.27);
 }
 
+/// Four bits, which are imported as operations on floats.
+QuantizedWeight writtenOut() {
+  return {"nn.param @s = dense<0.0> : tensor<2x1xf32>\n",
+          R"mlir(
+  %s = nn.get_param @s : tensor<2x1xf32>
+  %quotient = nn.div %w, %s : tensor<2x2xf32>, tensor<2x1xf32>
+  %rounded = nn.round %quotient : tensor<2x2xf32>
+  %low = nn.constant dense<-8.0> : tensor<f32>
+  %high = nn.constant dense<7.0> : tensor<f32>
+  %above = nn.max %rounded, %low : tensor<2x2xf32>, tensor<f32>
+  %kept = nn.min %above, %high : tensor<2x2xf32>, tensor<f32>
+  %narrow = nn.cast %kept : tensor<2x2xf32> to tensor<2x2xi8>
+  %wide = nn.cast %narrow : tensor<2x2xi8> to tensor<2x2xi32>
+  %zero = nn.constant dense<0> : tensor<i32>
+  %difference = nn.sub %wide, %zero : tensor<2x2xi32>, tensor<i32>
+  %number = nn.cast %difference : tensor<2x2xi32> to tensor<2x2xf32>
+  %d = nn.mul %number, %s : tensor<2x2xf32>, tensor<2x1xf32>
+)mlir",
+          {{"s", kScales}}};
+}
+
 void expectRefusal(const QuantizedWeight &weight, const std::string &text) {
   try {
     weight.program();
@@ -192,6 +213,7 @@ void expectRefusal(const QuantizedWeight &weight, const std::string &text) {
 
 TEST(QuantizedStep, WhatHasNoGradientIsRefused) {
   expectRefusal(numbersOfAnAxis({0.01, 0.003}), "lets no gradient through to what is trained in front of it");
+  expectRefusal(writtenOut(), "expected one to integers of 8 or 16 bits");
   QuantizedWeight weight = sameNumbers();
   weight.trainable = {"s"};
   expectRefusal(weight, "trainable: 's' is a quantiser's");
