@@ -29,21 +29,31 @@ SPRIG_NN_INFER(PackOp) {
   return infer.give(shape, operand->getElementType());
 }
 
-/// The element type of a product with panels: the operands' own, or i32 of ui8 and i8.
-static FailureOr<Type> inferPackedElement(const Inference &infer, RankedTensorType operand, StringRef name,
-                                          RankedTensorType panels) {
+namespace {
+/// What a product with panels gives, and how many of their rows lie side by side.
+struct PackedElement {
+  Type type;
+  int64_t interleave = 1;
+};
+} // namespace
+
+/// The operands' own type; i32 of ui8 and i8, f32 of bf16 in interleaved panels.
+static FailureOr<PackedElement> inferPackedElement(const Inference &infer, RankedTensorType operand, StringRef name,
+                                                   RankedTensorType panels) {
   Type element = operand.getElementType();
   if (element.isUnsignedInteger(8) && panels.getElementType().isSignlessInteger(8))
-    return Type(IntegerType::get(element.getContext(), 32));
+    return PackedElement{IntegerType::get(element.getContext(), 32), interleaveOf(element)};
   if (failed(infer.sameElementType(operand, name, panels, "panels"))) return failure();
-  return element;
+  if (element.isBF16() && panels.getRank() == 4)
+    return PackedElement{Float32Type::get(element.getContext()), interleaveOf(element)};
+  return PackedElement{element};
 }
 
 /// Checks panels against the sizes that they must have.
 static LogicalResult checkPanels(const Inference &infer, RankedTensorType panels, int64_t columns, int64_t groups,
-                                 int64_t rows, bool areBytes) {
+                                 int64_t rows, int64_t interleave = 1) {
   SmallVector<int64_t> tail{kPanelWidth};
-  if (areBytes) tail.push_back(kInterleavedBytes);
+  if (interleave > 1) tail.push_back(interleave);
   if (panels.getRank() != 2 + int64_t(tail.size()) || panels.getShape().drop_front(2) != ArrayRef<int64_t>(tail))
     return infer.fail("takes panels of shape [panels, rows, ", llvm::interleaved(tail), "], got ", describe(panels));
   int64_t count = groups * llvm::divideCeil(columns / groups, kPanelWidth);
@@ -62,14 +72,13 @@ SPRIG_NN_INFER(MatmulPackedOp) {
   if (failed(element) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) ||
       failed(infer.present(op.getColumnsAttr(), "columns")))
     return failure();
-  bool areBytes = *element != lhs->getElementType();
   int64_t columns = op.getColumns();
   if (columns < 0) return infer.fail("has ", columns, " columns");
   SmallVector<int64_t> shape(lhs->getShape());
-  int64_t rows = areBytes ? llvm::divideCeil(shape.back(), kInterleavedBytes) : shape.back();
-  if (failed(checkPanels(infer, *panels, columns, 1, rows, areBytes))) return failure();
+  int64_t rows = llvm::divideCeil(shape.back(), element->interleave);
+  if (failed(checkPanels(infer, *panels, columns, 1, rows, element->interleave))) return failure();
   shape.back() = columns;
-  return infer.give(shape, *element);
+  return infer.give(shape, element->type);
 }
 
 SPRIG_NN_INFER(ConvPackedOp) {
@@ -80,7 +89,7 @@ SPRIG_NN_INFER(ConvPackedOp) {
   if (failed(element) || failed(checkConvInput(infer, *input)) ||
       failed(infer.present(op.getChannelsAttr(), "channels")))
     return failure();
-  bool areBytes = *element != input->getElementType();
+  int64_t interleave = element->interleave;
   ArrayRef<int64_t> in = input->getShape();
   int64_t outputs = op.getChannels(), groups = op.getGroups();
   if (outputs < 0) return infer.fail("has ", outputs, " channels");
@@ -93,18 +102,18 @@ SPRIG_NN_INFER(ConvPackedOp) {
   if (failed(windows)) return failure();
   int64_t rows = in.back() / groups;
   for (int64_t size : *window) rows *= size;
-  if (areBytes) {
+  if (interleave > 1) {
     int64_t run = std::max<int64_t>(runLength(in.back(), groups, *window, windows->dilations), 1);
     int64_t channels = in.back() / groups;
-    if (channels % kInterleavedBytes && llvm::any_of(windows->padding, [](int64_t size) { return size != 0; }))
-      return infer.fail("has padding, and ", channels, " channels, which ", kInterleavedBytes, " does not divide");
-    rows = PanelPlaces{rows, run, kInterleavedBytes}.rows();
+    if (channels % interleave && llvm::any_of(windows->padding, [](int64_t size) { return size != 0; }))
+      return infer.fail("has padding, and ", channels, " channels, which ", interleave, " does not divide");
+    rows = PanelPlaces{rows, run, interleave}.rows();
   }
-  if (failed(checkPanels(infer, *panels, outputs, groups, rows, areBytes))) return failure();
+  if (failed(checkPanels(infer, *panels, outputs, groups, rows, interleave))) return failure();
   SmallVector<int64_t> shape{in[0]};
   shape.append(windows->outputs);
   shape.push_back(outputs);
-  return infer.give(shape, *element);
+  return infer.give(shape, element->type);
 }
 
 SPRIG_NN_INFER(ConvDepthwiseOp) {
@@ -178,7 +187,7 @@ SPRIG_NN_INFER(ConvWinogradOp) {
                         "; tile + window - 1 must be 1, 4, 6 or 8");
     rows *= line->frequencies();
   }
-  if (failed(checkPanels(infer, *panels, outputs, 1, rows, /*areBytes=*/false))) return failure();
+  if (failed(checkPanels(infer, *panels, outputs, 1, rows))) return failure();
   SmallVector<int64_t> shape{input->getDimSize(0)};
   shape.append(windows->outputs);
   shape.push_back(outputs);

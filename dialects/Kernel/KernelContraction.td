@@ -13,7 +13,7 @@ def Kernel_PackOp : Kernel_InferredOp<"pack"> {
     whole panels: [groups * ceil(N/groups/32), K, 32]. A splat stays a splat, padding included.
 
     `interleave` rows lie side by side, as instructions want them that add up that many products: element (k, n) of a
-    panel is at [k / interleave, n, k % interleave] of [..., ceil(K/interleave), 32, interleave]. 4 for bytes.
+    panel is at [k / interleave, n, k % interleave] of [..., ceil(K/interleave), 32, interleave]. 4 for bytes, 2 for bf16.
   }] #
       NN_Example<"%w: tensor<16x40xf32>",
                  "kernel.pack %w : tensor<16x40xf32>",
@@ -28,7 +28,8 @@ def Kernel_MatmulPackedOp : Kernel_InferredOp<"matmul_packed", [MatrixProduct, F
   let summary = "matrix product with packed right side";
   let description = [{
     `lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N. Where `lhs` is ui8, panels are i8,
-    [ceil(N/32), ceil(K/4), 32, 4], and the result is i32, which wraps.
+    [ceil(N/32), ceil(K/4), 32, 4], and the result is i32, which wraps; where it is bf16, they are bf16,
+    [ceil(N/32), ceil(K/2), 32, 2], and the result is f32, or it is bf16 with panels [ceil(N/32), K, 32].
   }] #
       NN_Example<"%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>",
                  "kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>",
@@ -46,7 +47,7 @@ def Kernel_ConvPackedOp : Kernel_InferredOp<"conv_packed", [FusesAs<"contraction
     panels are i8 and the result is i32, which wraps: [groups * ceil(O/groups/32), runs * ceil(run/4), 32, 4], where a run
     is what lies side by side in the input, channels of neighbours in width that the window takes together (one group,
     neighbours that follow each other), or the channels of one position. With channels that 4 does not divide there is
-    no padding.
+    no padding. The same of bf16, with 2 for 4 and a result of f32.
   }] #
       NN_Example<"%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>",
                  "kernel.conv_packed %x, %w {window = array<i64: 3, 3>, channels = 16 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x3xf32>, tensor<1x27x32xf32>",

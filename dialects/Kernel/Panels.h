@@ -1,14 +1,16 @@
-// How the right side of a product lies in panels: of numbers, a row after the other; of bytes, four rows side by side,
-// as instructions want them that add up four products at once. One layout for all instruction sets.
+// How the right side of a product lies in panels: a row after the other; of bytes and of bf16 whose sums are wider,
+// four or two rows side by side, as instructions want them that add up as many products at once. One layout for all
+// instruction sets.
 #pragma once
 #include "dialects/NN/SumOrder.h"
+#include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace sprig::kernel {
 
-/// Rows of a panel of bytes that lie side by side.
-inline constexpr int64_t kInterleavedBytes = 4;
+/// Rows that lie side by side in a panel of such factors: what an instruction takes of them in 32 bits.
+inline int64_t interleaveOf(mlir::Type factor) { return 32 / int64_t(factor.getIntOrFloatBitWidth()); }
 
 /// Elements of a channels-last input that lie side by side and that a convolution's window takes together.
 inline int64_t runLength(int64_t channels, int64_t groups, llvm::ArrayRef<int64_t> window,

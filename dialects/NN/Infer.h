@@ -64,7 +64,7 @@ mlir::LogicalResult checkConvInput(const Inference &infer, mlir::RankedTensorTyp
 /// `which` channels split into groups: "input", "output".
 mlir::LogicalResult checkGroups(const Inference &infer, int64_t groups, int64_t channels, llvm::StringRef which);
 
-/// The element type of a product's result: that of both operands, or `accumulator` (i32 of i8 and ui8).
+/// The element type of a product's result: that of both operands, or `accumulator` (i32 of i8 and ui8, f32 of bf16).
 mlir::FailureOr<mlir::Type> inferAccumulator(const Inference &infer, mlir::RankedTensorType a, llvm::StringRef aName,
                                              mlir::RankedTensorType b, llvm::StringRef bName,
                                              mlir::TypeAttr accumulator);

@@ -13,10 +13,13 @@ FailureOr<Type> inferAccumulator(const Inference &infer, RankedTensorType a, Str
     if (failed(infer.sameElementType(a, aName, b, bName))) return failure();
     return a.getElementType();
   }
-  auto isByte = [](RankedTensorType type) { return type.getElementType().isInteger(8); };
-  if (!accumulator.getValue().isSignlessInteger(32) || !isByte(a) || !isByte(b))
-    return infer.fail("accumulates ", describe(a), " and ", describe(b), " in ", describe(accumulator.getValue()),
-                      "; an accumulator of its own is i32, of i8 and ui8");
+  auto both = [&](auto is) { return is(a.getElementType()) && is(b.getElementType()); };
+  bool areBytes = both([](Type type) { return type.isInteger(8); });
+  bool areHalves = both([](Type type) { return type.isBF16(); });
+  Type sums = accumulator.getValue();
+  if (!(areBytes && sums.isSignlessInteger(32)) && !(areHalves && sums.isF32()))
+    return infer.fail("accumulates ", describe(a), " and ", describe(b), " in ", describe(sums),
+                      "; an accumulator of its own is i32, of i8 and ui8, or f32, of bf16");
   return accumulator.getValue();
 }
 

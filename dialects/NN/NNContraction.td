@@ -10,9 +10,12 @@ def NN_MatmulOp : NN_InferredOp<"matmul", [NN_Vjp, MatrixProduct, FusesAs<"contr
   let description = [{
     `lhs` is [B..., M, K] and `rhs` [B..., K, N] (or [B..., K, M] and [B..., N, K] with `transpose_lhs`,
     `transpose_rhs`); leading dimensions broadcast; the result is [B..., M, N]. Each element is one chain of fused
-    multiply-adds in ascending k from zero, or where K is above 1024 the sum, in order, of such chains of 512. Integer products accumulate in the element type
-    and wrap, or in `accumulator`, which is then the type of the result: i32 for operands of i8 and ui8, of which each
-    may be either.
+    multiply-adds in ascending k from zero, or where K is above 1024 the sum, in order, of such chains of 512. Integer
+    products accumulate in the element type and wrap.
+
+    With an `accumulator` sums, and the result, have a type of their own: i32 of operands of i8 and ui8, of which each
+    may be either; f32 of two operands of bf16. The latter are added as x86's `vdpbf16ps` does where a target has
+    kernels for them (docs/numerics.md): of each two k the odd one first, denormal factors and sums as zeros.
   }] #
       NN_Example<"%x: tensor<2x8x16xf32>, %y: tensor<32x16xf32>",
                  "nn.matmul %x, %y {transpose_rhs} : tensor<2x8x16xf32>, tensor<32x16xf32>",

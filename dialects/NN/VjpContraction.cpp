@@ -18,21 +18,32 @@ static Value product(VjpExpression &e, Value x, bool transposeX, Value y, bool t
   return MatmulOp::create(e.b, e.loc, x, y, transposeX, transposeY);
 }
 
+/// An operand in the type that the result has, which is wider where there is an accumulator; and a gradient in the
+/// operand's own.
+static Value asResult(VjpExpression &e, Value operand) {
+  return e.cast(operand, VjpExpression::typeOf(e.g()).getElementType());
+}
+static Value asOperand(VjpExpression &e, Value gradient, Value operand) {
+  return e.cast(gradient, VjpExpression::typeOf(operand).getElementType());
+}
+
 LogicalResult MatmulOp::buildVjp(VjpBuilder &vjp) {
   VjpExpression e(vjp);
-  bool ta = getTransposeLhs(), tb = getTransposeRhs();
-  Value a = getLhs(), b = getRhs(), g = e.g();
+  bool ta = getTransposeLhs(), tb = getTransposeRhs(), flattens = false;
+  Value a = asResult(e, getLhs()), b = asResult(e, getRhs()), g = e.g();
   // A matrix that all batches share, as a layer's weight: its gradient is one product over the rows of all of them.
   if (VjpExpression::typeOf(b).getRank() == 2 && VjpExpression::typeOf(a).getRank() > 2 && !ta) {
     a = flattened(e, a);
     g = flattened(e, g);
+    flattens = true;
   }
-  if (vjp.needs(0)) {
+  e.give(0, getLhs(), [&] {
     Value gradient = ta ? product(e, b, tb, g, true) : product(e, g, false, b, !tb);
-    if (a != getLhs()) gradient = e.reshape(gradient, VjpExpression::typeOf(getLhs()).getShape());
-    vjp.give(0, e.unbroadcast(gradient, getLhs().getType()));
-  }
-  e.give(1, b, [&] { return tb ? product(e, g, true, a, ta) : product(e, a, !ta, g, false); });
+    if (flattens) gradient = e.reshape(gradient, VjpExpression::typeOf(getLhs()).getShape());
+    return asOperand(e, gradient, getLhs());
+  });
+  e.give(1, getRhs(),
+         [&] { return asOperand(e, tb ? product(e, g, true, a, ta) : product(e, a, !ta, g, false), getRhs()); });
   return success();
 }
 
@@ -54,12 +65,16 @@ LogicalResult ConvOp::buildVjp(VjpBuilder &vjp) {
     for (size_t d = 0; d < spatial; ++d)
       rest.push_back(in[d + 2] + getPadding()[d] + getPadding()[d + spatial] - 1 -
                      getDilations()[d] * (window[d + 2] - 1) - getStrides()[d] * (out[d + 2] - 1));
-    vjp.give(0, ConvTransposeOp::create(e.b, e.loc, e.g(), getFilter(), getStrides(), getDilations(), getPadding(),
-                                        rest, getGroups()));
+    Value gradient = ConvTransposeOp::create(e.b, e.loc, e.g(), asResult(e, getFilter()), getStrides(), getDilations(),
+                                             getPadding(), rest, getGroups());
+    vjp.give(0, asOperand(e, gradient, getInput()));
   }
-  if (vjp.needs(1))
-    vjp.give(1, ConvFilterGradOp::create(e.b, e.loc, getInput(), e.g(), window.drop_front(2), getStrides(),
-                                         getDilations(), getPadding(), getGroups(), /*channels_last=*/false));
+  if (vjp.needs(1)) {
+    Value gradient = ConvFilterGradOp::create(e.b, e.loc, asResult(e, getInput()), e.g(), window.drop_front(2),
+                                              getStrides(), getDilations(), getPadding(), getGroups(),
+                                              /*channels_last=*/false);
+    vjp.give(1, asOperand(e, gradient, getFilter()));
+  }
   return success();
 }
 

@@ -15,10 +15,11 @@ enum class MathMode {
   strict, ///< none of them
 };
 
-/// What the factors of a product of f32 matrices may be rounded to; sums are in f32 always (docs/numerics.md).
+/// What the factors of a product of f32 may be rounded to; sums are in f32 always (docs/numerics.md).
 enum class Precision {
   f32,  ///< nothing
   tf32, ///< 10 bits of mantissa, where a target has tensor cores: of "cuda"
+  bf16, ///< 7 bits of mantissa, of products with constants in a frozen graph: of "cpu"
 };
 
 /// Of gradients that ranks add up, whether they gather the factors (docs/distributed.md).
@@ -61,9 +62,9 @@ struct CompileOptions {
   /// The kind of device to compile for: cpu, cuda.
   std::string target = "cpu";
   /// Architectures of that kind to generate code for, of which the runtime picks the best: of a CPU instruction sets
-  /// (native, x86-64-v2, x86-64-v3, x86-64-v4; with dot products of bytes x86-64-v3-vnni, x86-64-v4-vnni), of cuda
-  /// sm_80, sm_86, sm_89, sm_90, sm_100, sm_120 (native: sm_80 and sm_90). Code for cuda is PTX of the first, too, for
-  /// whatever is newer.
+  /// (native, x86-64-v2, x86-64-v3, x86-64-v4; with dot products of bytes x86-64-v3-vnni, x86-64-v4-vnni, of bf16
+  /// x86-64-v4-bf16), of cuda sm_80, sm_86, sm_89, sm_90, sm_100, sm_120 (native: sm_80 and sm_90). Code for cuda is
+  /// PTX of the first, too, for whatever is newer.
   std::vector<std::string> architectures = {"native"};
 
   /// Sizes of symbolic dimensions. Several sizes of one dimension make several entries of one package.

@@ -70,7 +70,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   if (options.bucketBytes) buckets.bytes = options.bucketBytes;
   passes.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
   // Only constant weights: those of packages for inference.
-  if (options.freeze && options.math == MathMode::fast && targetOf(options).takesByteProducts())
+  if (options.freeze && options.math == MathMode::fast && targetOf(options).takesDotProducts())
     passes.addNestedPass<func::FuncOp>(createIntegerProducts());
   passes.addNestedPass<func::FuncOp>(createDecompose());
   simplify(passes, options);

@@ -91,7 +91,14 @@ private:
   std::vector<PackageImage> images;
 };
 
-static StringRef nameOf(Precision precision) { return precision == Precision::tf32 ? "tf32" : "f32"; }
+static StringRef nameOf(Precision precision) {
+  switch (precision) {
+  case Precision::f32: return "f32";
+  case Precision::tf32: return "tf32";
+  case Precision::bf16: return "bf16";
+  }
+  llvm_unreachable("every precision has a name");
+}
 
 void Compilation::checkPrecision() {
   if (options.precision != Precision::f32 && first > placeOf("fuse"))

@@ -78,9 +78,9 @@ public:
   /// Whether it has one kernel for all steps of a loop over time; where not, `why` may say it. Others are spelled out
   /// step by step before its layout passes.
   virtual bool takesScan(ir::ScanOp scan, std::string &why) const { return false; }
-  /// Whether it has kernels for products of ui8 and constants of i8 that accumulate in i32; others' operands are
-  /// widened.
-  virtual bool takesByteProducts() const { return false; }
+  /// Whether it has kernels for products with constants that have an accumulator of their own: of ui8 and i8 in i32, of
+  /// bf16 in f32. Others' operands are widened.
+  virtual bool takesDotProducts() const { return false; }
   /// Passes from nn to nn, on functions of primitives: the layouts that its kernels want.
   virtual void addLayoutPasses(mlir::OpPassManager &passes, const CompileOptions &options) const {}
   /// Whether an operation of its layout passes does nothing but lay a value out for its kernels: a loop that does not

@@ -172,10 +172,11 @@ def IntegerProducts : Pass<"sprig-integer-products", "::mlir::func::FuncOp"> {
 }
 
 def WidenProducts : Pass<"sprig-widen-products", "::mlir::func::FuncOp"> {
-  let summary = "Gives products of bytes operands of 32 bits where the target has no kernel for them";
+  let summary = "Gives products operands of their accumulator's type where the target has no kernel for them";
   let description = [{
-    `nn.matmul` and `nn.conv` with an `accumulator` of their own, but those of ui8 and a constant of i8 for a target that
-    takes them, outside of loops and branches. No bit changes.
+    `nn.matmul` and `nn.conv` with an `accumulator` of their own, but those of ui8 and a constant of i8, and of bf16 and a
+    constant, for a target that takes them, outside of loops and branches. No bit of an integer changes; sums of bf16
+    are those of f32 then, in another order and with denormals.
   }];
   let dependentDialects = ["::sprig::ir::NNDialect"];
   let options = [

@@ -1,4 +1,5 @@
-// The widen-products pass: products of bytes that a target has no kernel for, on operands of 32 bits.
+// The widen-products pass: products with an accumulator of their own that a target has no kernel for, on operands of
+// its type.
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/ExpressionBuilder.h"
 #include "lib/Target/Registry.h"
@@ -14,13 +15,15 @@ using namespace sprig;
 
 static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
-/// ui8 times a constant of i8, in the function itself: a region's products belong to the kernel of its loop.
-static bool isOfBytes(Operation *op) {
+/// ui8 times a constant of i8, or bf16 times a constant, in the function itself: a region's products belong to the
+/// kernel of its loop.
+static bool isDotProduct(Operation *op) {
   Value left = op->getOperand(0), right = op->getOperand(1);
   auto constant = right.getDefiningOp<ir::ConstantOp>();
   std::string reason;
-  return isa<func::FuncOp>(op->getParentOp()) && elementOf(left).isUnsignedInteger(8) &&
-         elementOf(right).isSignlessInteger(8) && constant && ir::isReadableConstant(constant.getValue(), reason);
+  bool areBytes = elementOf(left).isUnsignedInteger(8) && elementOf(right).isSignlessInteger(8);
+  return isa<func::FuncOp>(op->getParentOp()) && (areBytes || elementOf(left).isBF16()) && constant &&
+         ir::isReadableConstant(constant.getValue(), reason);
 }
 
 template <typename OpT> static void widen(OpT op) {
@@ -40,9 +43,9 @@ struct WidenProductsPass : sprig::impl::WidenProductsBase<WidenProductsPass> {
       getOperation().emitError(llvm::toString(device.takeError()));
       return signalPassFailure();
     }
-    bool takesBytes = (*device)->takesByteProducts();
+    bool takesDots = (*device)->takesDotProducts();
     getOperation().walk([&](Operation *op) {
-      if (takesBytes && op->getNumOperands() == 2 && isOfBytes(op)) {
+      if (takesDots && op->getNumOperands() == 2 && isDotProduct(op)) {
         auto matmul = dyn_cast<ir::MatmulOp>(op);
         if (!matmul || (!matmul.getTransposeLhs() && isMatrix(matmul.getRhs()))) return;
       }

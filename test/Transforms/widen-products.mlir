@@ -1,4 +1,4 @@
-// Products of bytes that a target has no kernel for, on operands of 32 bits.
+// Products with an accumulator that a target has no kernel for, on operands of its type.
 // RUN: %sprig-opt %s --split-input-file --sprig-widen-products | FileCheck %s
 // RUN: %sprig-opt %s --split-input-file --sprig-widen-products=target=cuda | FileCheck %s --check-prefix=CUDA
 // RUN: not %sprig-opt %s --split-input-file --sprig-widen-products=target=abacus 2>&1 | FileCheck %s --check-prefix=TARGET
@@ -26,6 +26,20 @@ func.func @computed(%x: tensor<2x2xui8>, %w: tensor<2x2xi8>, %y: tensor<1x1x4x4x
   %f = nn.constant dense<1> : tensor<1x1x2x2xi8>
   %s = nn.conv %y, %f {accumulator = i32, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x1x4x4xi8>, tensor<1x1x2x2xi8>
   return %r, %s : tensor<2x2xi32>, tensor<1x1x3x3xi32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @halves(
+// CHECK: nn.matmul %arg0, %{{.*}} {accumulator = f32} : tensor<2x2xbf16>, tensor<2x2xbf16>
+// CHECK: nn.matmul %{{.*}}, %{{.*}} : tensor<2x2xf32>, tensor<2x2xf32>
+// CUDA-LABEL: func.func @halves(
+// CUDA-COUNT-2: nn.matmul %{{.*}}, %{{.*}} : tensor<2x2xf32>, tensor<2x2xf32>
+func.func @halves(%x: tensor<2x2xbf16>, %y: tensor<2x2xbf16>) -> (tensor<2x2xf32>, tensor<2x2xf32>) {
+  %w = nn.constant dense<[[1.0, 2.0], [3.0, -4.0]]> : tensor<2x2xbf16>
+  %r = nn.matmul %x, %w {accumulator = f32} : tensor<2x2xbf16>, tensor<2x2xbf16>
+  %s = nn.matmul %x, %y {accumulator = f32} : tensor<2x2xbf16>, tensor<2x2xbf16>
+  return %r, %s : tensor<2x2xf32>, tensor<2x2xf32>
 }
 
 // -----

@@ -334,10 +334,11 @@ void addSettings(CLI::App &command, Settings &settings) {
   command
       .add_option("--cpu", settings.cpus,
                   "instruction set: x86-64-v2, x86-64-v3, x86-64-v4, native, or x86-64-v3-vnni, x86-64-v4-vnni with "
-                  "dot products of bytes; repeatable, the runtime picks the best "
+                  "dot products of bytes, x86-64-v4-bf16 with those of bf16; repeatable, the runtime picks the best "
                   "that the machine has (default: native to run, x86-64-v3 and x86-64-v4 for packages, "
-                  "x86-64-v4-vnni too where a network multiplies bytes)")
-      ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v3-vnni", "x86-64-v4", "x86-64-v4-vnni"}))
+                  "x86-64-v4-vnni and x86-64-v4-bf16 too where a network multiplies such)")
+      ->check(CLI::IsMember(
+          {"native", "x86-64-v2", "x86-64-v3", "x86-64-v3-vnni", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16"}))
       ->take_all()
       ->delimiter(',');
   command.add_option("--math", settings.math, "fast: a frozen graph may use rewrites that change bits; strict: none")
@@ -346,8 +347,8 @@ void addSettings(CLI::App &command, Settings &settings) {
   command
       .add_option(
           "--precision", settings.precision,
-          "f32; tf32: factors of matrix products are rounded to 10 bits of mantissa, for tensor cores (--target "
-          "cuda); there are none for bf16 and f16 yet")
+          "f32; bf16: factors of products with constants are rounded to 7 bits of mantissa (--target cpu, to run a "
+          "model); tf32: those of matrix products to 10 bits, for tensor cores (--target cuda); there is no f16 yet")
       ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
       ->capture_default_str();
   for (int level = 0; level <= 3; ++level)

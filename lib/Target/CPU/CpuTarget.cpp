@@ -42,7 +42,14 @@ public:
   bool takesScan(ir::ScanOp scan, std::string &why) const override {
     return ir::ScanStages::analyze(scan, why).has_value();
   }
-  bool takesByteProducts() const override { return true; }
+  bool takesDotProducts() const override { return true; }
+  bool takes(Precision precision) const override { return precision != Precision::tf32; }
+  void check(const CompileOptions &options) const override {
+    if (options.precision == Precision::bf16 && !options.freeze)
+      throw Error(ErrorKind::unsupported,
+                  "--precision bf16: parameters that stay state have no kernels for it; it is for inference, where "
+                  "parameters are constants");
+  }
   void addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const override;
   bool isLayout(Operation *op) const override { return isa<kernel::PackOp>(op); }
   void fusePatterns(Block &block, Precision) const override {
@@ -78,7 +85,14 @@ void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &opt
   layout.strict = options.math == MathMode::strict;
   passes.addNestedPass<func::FuncOp>(createLayout(layout));
   // Only constant filters: those of packages for inference.
-  if (options.freeze && options.math == MathMode::fast) passes.addNestedPass<func::FuncOp>(createWinograd());
+  bool rounds = options.precision == Precision::bf16;
+  if (options.freeze && options.math == MathMode::fast) {
+    WinogradOptions winograd;
+    // It stays in f32, and competes with products that take half the time.
+    if (rounds) winograd.minGain *= 2;
+    passes.addNestedPass<func::FuncOp>(createWinograd(winograd));
+  }
+  if (rounds) passes.addNestedPass<func::FuncOp>(createRoundFactors());
   // A package for inference only packs its constants once and for all. Parameters that stay state keep the model's
   // layout: a filter, which serves many positions, is packed in every run; a matrix is read as it lies.
   PackOptions pack;
@@ -89,25 +103,33 @@ void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &opt
   passes.addNestedPass<func::FuncOp>(createSplitFilterGradients());
 }
 
-/// Whether some kernel multiplies bytes: what sets of instructions differ in that only dot products tell apart.
-static bool multipliesBytes(ModuleOp program) {
-  return program
-      ->walk([](Operation *op) {
-        if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op)) return WalkResult::advance();
-        auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
-        return panels.getElementType().isInteger(8) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
+namespace {
+/// Which dot products kernels take: what sets of instructions differ in that only these tell apart.
+struct DotProducts {
+  bool ofBytes = false, ofHalves = false;
+
+  explicit DotProducts(ModuleOp program) {
+    program->walk([&](Operation *op) {
+      if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op)) return;
+      auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
+      ofBytes |= panels.getElementType().isInteger(8);
+      ofHalves |= panels.getElementType().isBF16() && panels.getRank() == 4; // interleaved
+    });
+  }
+};
+} // namespace
 
 FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const CompileOptions &options,
                                                         FileCache *cache, CodeGenCounts &counts) const {
   std::vector<PackageImage> images;
   std::vector<CpuArch> architectures;
-  bool hasUseForDots = multipliesBytes(program);
+  DotProducts dots(program);
   for (StringRef name : options.architectures) {
     // Equal code is not stored twice, and asks for no feature that it does not use.
-    if (!hasUseForDots) name.consume_back(CpuArch::kDotSuffix);
+    std::string level = name.str();
+    if (!dots.ofHalves && name.consume_back(CpuArch::kHalvesSuffix)) level = (name + CpuArch::kBytesSuffix).str();
+    name = level;
+    if (!dots.ofBytes) name.consume_back(CpuArch::kBytesSuffix);
     auto set = instructionSetByName(name);
     if (!set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
     auto same = [&](const PackageImage &image) {

@@ -249,6 +249,14 @@ func.func @rejected(%x: tensor<8x16xui8>, %w: tensor<2x16x32xi8>) {
 
 // -----
 
+func.func @rejected(%x: tensor<8x16xbf16>, %w: tensor<2x4x32x4xbf16>) {
+  // expected-error@+1 {{takes panels of shape [panels, rows, 32, 2], got 2x4x32x4xbf16}}
+  %0 = kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xbf16>, tensor<2x4x32x4xbf16>
+  return
+}
+
+// -----
+
 func.func @rejected(%x: tensor<8x16xi8>, %w: tensor<2x4x32x4xui8>) {
   // expected-error@+1 {{combines i8 of lhs with ui8 of panels}}
   %0 = kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xi8>, tensor<2x4x32x4xui8>

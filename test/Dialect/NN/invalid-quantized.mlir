@@ -105,7 +105,7 @@ func.func @rejected(%x: tensor<1x3x8x8xui8>, %w: tensor<16x2x3x3xi8>, %a: tensor
 // -----
 
 func.func @rejected(%x: tensor<2x3xi32>, %y: tensor<3x4xi32>) {
-  // expected-error@+1 {{accumulates 2x3xi32 and 3x4xi32 in i32; an accumulator of its own is i32, of i8 and ui8}}
+  // expected-error@+1 {{accumulates 2x3xi32 and 3x4xi32 in i32; an accumulator of its own is i32, of i8 and ui8, or f32, of bf16}}
   %0 = nn.matmul %x, %y {accumulator = i32} : tensor<2x3xi32>, tensor<3x4xi32>
   return
 }
@@ -113,7 +113,7 @@ func.func @rejected(%x: tensor<2x3xi32>, %y: tensor<3x4xi32>) {
 // -----
 
 func.func @rejected(%x: tensor<2x3xi8>, %y: tensor<3x4xi8>) {
-  // expected-error@+1 {{accumulates 2x3xi8 and 3x4xi8 in f32; an accumulator of its own is i32, of i8 and ui8}}
+  // expected-error@+1 {{accumulates 2x3xi8 and 3x4xi8 in f32; an accumulator of its own is i32, of i8 and ui8, or f32, of bf16}}
   %0 = nn.matmul %x, %y {accumulator = f32} : tensor<2x3xi8>, tensor<3x4xi8>
   return
 }
@@ -139,5 +139,13 @@ func.func @rejected(%x: tensor<8xf32>, %s: tensor<f32>, %z: tensor<ui8>) {
 func.func @rejected(%x: tensor<8xf32>, %s: tensor<f32>, %z: tensor<i8>) {
   // expected-error@+1 {{clips to 5 to 5, expected two of the integers that zero i8 may be, -128 to 127, in order}}
   %0 = nn.fake_quantize %x, %s, %z {low = 5 : i64, high = 5 : i64} : tensor<8xf32>, tensor<f32>, tensor<i8>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<2x3xbf16>, %y: tensor<3x4xf32>) {
+  // expected-error@+1 {{accumulates 2x3xbf16 and 3x4xf32 in f32; an accumulator of its own is i32, of i8 and ui8, or f32, of bf16}}
+  %0 = nn.matmul %x, %y {accumulator = f32} : tensor<2x3xbf16>, tensor<3x4xf32>
   return
 }

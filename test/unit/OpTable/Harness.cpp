@@ -6,6 +6,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "sprig/error.h"
 #include "sprig/rt/sprig_rt.hpp"
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <filesystem>
@@ -30,6 +31,7 @@ std::vector<std::string> instructionSets() {
   std::vector<std::string> sets = {"x86-64-v3"};
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) sets.push_back("x86-64-v4");
   if (__builtin_cpu_supports("avx512vnni")) sets.push_back("x86-64-v4-vnni");
+  if (__builtin_cpu_supports("avx512bf16")) sets.push_back("x86-64-v4-bf16");
   return sets;
 }
 
@@ -37,7 +39,8 @@ std::vector<std::string> instructionSets() {
 std::vector<std::string> limits() {
   std::vector<std::string> names = instructionSets();
   for (std::string &name : names)
-    if (name.ends_with("-vnni")) name.clear();
+    if (name.ends_with("-vnni") || name.ends_with("-bf16")) name.clear();
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

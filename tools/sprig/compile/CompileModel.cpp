@@ -74,8 +74,10 @@ void takeTarget(const Settings &settings, const std::vector<std::string> &cpus, 
 Precision precisionOf(const Settings &settings) {
   if (settings.precision == "f32") return Precision::f32;
   if (settings.precision == "tf32") return Precision::tf32;
-  throw Error(ErrorKind::unsupported,
-              "--precision " + settings.precision + ": is not there yet; there are f32 and, with --target cuda, tf32");
+  if (settings.precision == "bf16") return Precision::bf16;
+  throw Error(ErrorKind::unsupported, "--precision " + settings.precision +
+                                          ": is not there yet; there are f32, with --target cpu bf16, and with "
+                                          "--target cuda tf32");
 }
 
 } // namespace

@@ -27,7 +27,7 @@ static Expected<InstructionSet> hostInstructionSet() {
   set.level = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
   set.arch = *CpuArch::forLevel(set.level);
   for (StringRef extra : kExtra)
-    if ((v4 || (v3 && extra == set.arch.dotFeature())) && host.lookup(extra)) {
+    if ((v4 || (v3 && extra == set.arch.bytesFeature())) && host.lookup(extra)) {
       set.features.push_back(extra.str());
       set.arch.addFeature(extra);
     }
@@ -40,12 +40,11 @@ Expected<InstructionSet> sprig::instructionSetByName(StringRef name) {
   set.level = name.str();
   if (auto target = CpuArch::forLevel(name)) {
     set.arch = *target;
-    if (target->dotBytes) set.features = {target->dotFeature().str()};
+    if (target->dotBytes) set.features.push_back(target->bytesFeature().str());
+    if (target->dotHalves) set.features.push_back(target->halvesFeature().str());
     set.level = target->cpu;
     return set;
   }
-  return createStringError(inconvertibleErrorCode(),
-                           "unknown instruction set '%s'; known are native, x86-64-v2, x86-64-v3, x86-64-v3-vnni, "
-                           "x86-64-v4 and x86-64-v4-vnni",
-                           name.str().c_str());
+  return createStringError(inconvertibleErrorCode(), "unknown instruction set '%s'; known are native, %s",
+                           name.str().c_str(), CpuArch::kLevels.data());
 }

@@ -1,17 +1,19 @@
 #include "lib/Target/CPU/Kernels/CpuArch.h"
 
-llvm::StringRef sprig::CpuArch::dotFeature() const { return vectorBytes == 64 ? "avx512vnni" : "avxvnni"; }
+llvm::StringRef sprig::CpuArch::bytesFeature() const { return vectorBytes == 64 ? "avx512vnni" : "avxvnni"; }
+llvm::StringRef sprig::CpuArch::halvesFeature() const { return vectorBytes == 64 ? "avx512bf16" : ""; }
 
 void sprig::CpuArch::addFeature(llvm::StringRef feature) {
   features += (features.empty() ? "+" : ",+") + feature.str();
-  dotBytes |= feature == dotFeature();
+  dotBytes |= feature == bytesFeature();
+  dotHalves |= feature == halvesFeature();
 }
 
 std::optional<sprig::CpuArch> sprig::CpuArch::forLevel(llvm::StringRef level) {
   CpuArch target;
-  bool hasDots = level.consume_back(kDotSuffix);
+  bool hasBytes = level.consume_back(kBytesSuffix), hasHalves = !hasBytes && level.consume_back(kHalvesSuffix);
   target.cpu = level.str();
-  if (level == "x86-64-v2" && !hasDots) {
+  if (level == "x86-64-v2" && !hasBytes && !hasHalves) {
     target.vectorBytes = 16;
     target.fma = target.f16c = false;
     return target;
@@ -21,9 +23,11 @@ std::optional<sprig::CpuArch> sprig::CpuArch::forLevel(llvm::StringRef level) {
     target.vectorRegisters = 32;
     // 512-bit registers are the point of this level; LLVM's default for it is 256.
     target.features = "-prefer-256-bit";
-  } else if (level != "x86-64-v3") {
+  } else if (level != "x86-64-v3" || hasHalves) {
     return std::nullopt;
   }
-  if (hasDots) target.addFeature(target.dotFeature());
+  // Processors with the latter have the former.
+  if (hasBytes || hasHalves) target.addFeature(target.bytesFeature());
+  if (hasHalves) target.addFeature(target.halvesFeature());
   return target;
 }

@@ -13,9 +13,10 @@ struct CpuArch {
   std::string features;          // LLVM's feature string; may be empty
   int vectorRegisters = 16;
   int vectorBytes = 32;
-  bool fma = true;       // else a product and a sum, each rounded
-  bool f16c = true;      // conversions between f32 and f16 in hardware
-  bool dotBytes = false; // sums of products of four bytes (VNNI)
+  bool fma = true;        // else a product and a sum, each rounded
+  bool f16c = true;       // conversions between f32 and f16 in hardware
+  bool dotBytes = false;  // sums of products of four bytes (VNNI)
+  bool dotHalves = false; // and of two bf16
 
   // The register tile of contractions that tuning found for the kernel at hand; 0: the emitters' own choice.
   int64_t tileRows = 0, tileVectors = 0;
@@ -23,15 +24,18 @@ struct CpuArch {
   /// f32 values in a vector register.
   int lanes() const { return vectorBytes / 4; }
 
-  /// Behind the name of a level: with sums of products of bytes, which it does not imply.
-  static constexpr llvm::StringLiteral kDotSuffix = "-vnni";
-  /// LLVM's name of the feature that has sums of products of bytes, at this width of vectors.
-  llvm::StringRef dotFeature() const;
+  /// Behind the name of a level: with sums of products of bytes, which it does not imply, or of those and of bf16.
+  static constexpr llvm::StringLiteral kBytesSuffix = "-vnni", kHalvesSuffix = "-bf16";
+  /// LLVM's names of the features that have such sums, at this width of vectors; empty: none has.
+  llvm::StringRef bytesFeature() const;
+  llvm::StringRef halvesFeature() const;
   /// Code may use what LLVM calls so.
   void addFeature(llvm::StringRef feature);
 
-  /// x86-64-v2, x86-64-v3 or x86-64-v4, the last two also with sums of products of bytes (x86-64-v4-vnni); nothing for
-  /// another name.
+  /// The names of all levels, in a row for messages.
+  static constexpr llvm::StringLiteral kLevels =
+      "x86-64-v2, x86-64-v3, x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16";
+  /// One of them; nothing for another name.
   static std::optional<CpuArch> forLevel(llvm::StringRef level);
 };
 

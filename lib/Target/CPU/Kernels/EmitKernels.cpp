@@ -26,8 +26,7 @@ public:
   void runOnOperation() override {
     std::optional<CpuArch> target = CpuArch::forLevel(cpu);
     if (!target) {
-      getOperation().emitError("unknown instruction set '")
-          << cpu << "'; known: x86-64-v2, x86-64-v3, x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni";
+      getOperation().emitError("unknown instruction set '") << cpu << "'; known: " << CpuArch::kLevels;
       return signalPassFailure();
     }
     SmallVector<kernel::DispatchOp> dispatches;

@@ -12,7 +12,7 @@ def EmitKernels : Pass<"sprig-emit-kernels", "::mlir::ModuleOp"> {
     plan as attributes `sprig.tiles`, `sprig.scratch`. For people and tests; the pipeline emits kernels
     through the same function.
   }];
-  let options = [Option<"cpu", "cpu", "std::string", "\"x86-64-v4\"", "x86-64-v2, x86-64-v3 or x86-64-v4; the last two also with -vnni">];
+  let options = [Option<"cpu", "cpu", "std::string", "\"x86-64-v4\"", "x86-64-v2, x86-64-v3 or x86-64-v4; the last two also with -vnni, the last with -bf16">];
 }
 
 #endif // SPRIG_TARGET_CPU_KERNELS_PASSES_TD

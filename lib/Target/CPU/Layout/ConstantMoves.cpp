@@ -140,10 +140,9 @@ static Value packConstant(OpBuilder &b, Location loc, ElementsAttr attribute, co
   return constantOf(b, loc, type, std::move(bytes));
 }
 
-Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMatrix, bool areBytes) {
+Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMatrix, int64_t interleave) {
   RankedTensorType type = tensorOf(matrix);
   int64_t outputs = type.getDimSize(transposedMatrix ? 0 : 1), depth = type.getDimSize(transposedMatrix ? 1 : 0);
-  int64_t interleave = areBytes ? kernel::kInterleavedBytes : 1;
   if (ElementsAttr attribute = readableConstant(matrix))
     return packConstant(b, loc, attribute,
                         transposedMatrix ? PanelSource{outputs, 1, 1, depth, depth, 0, 1, depth, interleave}
@@ -163,10 +162,11 @@ Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t grou
   return kernel::PackOp::create(b, loc, matrix, /*transposed=*/true, groups);
 }
 
-Value sprig::packedByteFilter(OpBuilder &b, Location loc, Value filter, int64_t groups, int64_t run) {
+Value sprig::packedInterleavedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups, int64_t run) {
   RankedTensorType type = tensorOf(filter);
   int64_t outputs = type.getDimSize(0), channels = type.getDimSize(1), taps = 1;
   for (int64_t size : type.getShape().drop_front(2)) taps *= size;
-  return packConstant(b, loc, readableConstant(filter),
-                      {outputs, groups, taps, channels, channels * taps, 1, taps, run, kernel::kInterleavedBytes});
+  return packConstant(
+      b, loc, readableConstant(filter),
+      {outputs, groups, taps, channels, channels * taps, 1, taps, run, kernel::interleaveOf(type.getElementType())});
 }

@@ -16,14 +16,13 @@ mlir::Value transposed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value
                        llvm::ArrayRef<int64_t> permutation);
 mlir::Value reshaped(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
-/// Panels of a matrix [K, N], or [N, K] when `transposedMatrix` (kernel.pack); of bytes that are interleaved if
-/// `areBytes`.
+/// Panels of a matrix [K, N], or [N, K] when `transposedMatrix` (kernel.pack).
 mlir::Value packed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value matrix, bool transposedMatrix,
-                   bool areBytes = false);
+                   int64_t interleave = 1);
 /// Panels of a filter [O, C/groups, window...] (kernel.conv_packed).
 mlir::Value packedFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value filter, int64_t groups);
-/// The same of a constant filter of bytes, whose window takes runs of `run` bytes (kernel::runLength).
-mlir::Value packedByteFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value filter, int64_t groups,
-                             int64_t run);
+/// The same of a constant filter with interleaved rows, whose window takes runs of `run` elements (kernel::runLength).
+mlir::Value packedInterleavedFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value filter, int64_t groups,
+                                    int64_t run);
 
 } // namespace sprig

@@ -74,11 +74,11 @@ private:
     if (op.getTransposeLhs() || !oneMatrix || type.getRank() > tensorOf(op.getLhs()).getRank() || !isInvariant(rhs) ||
         (!matrices && !canBePrepared(rhs)))
       return;
-    bool areBytes = op.getAccumulator().has_value();
+    int64_t interleave = op.getAccumulator() ? kernel::interleaveOf(type.getElementType()) : 1;
     bool transposedMatrix = op.getTransposeRhs();
-    Value panels = shared(rhs, (areBytes ? 4 : 0) + transposedMatrix, 1, [&](OpBuilder &b) {
+    Value panels = shared(rhs, (interleave > 1 ? 4 : 0) + transposedMatrix, 1, [&](OpBuilder &b) {
       Value matrix = reshaped(b, op.getLoc(), rhs, type.getShape().take_back(2));
-      return packed(b, op.getLoc(), matrix, transposedMatrix, areBytes);
+      return packed(b, op.getLoc(), matrix, transposedMatrix, interleave);
     });
     OpBuilder b(op);
     Value result =
@@ -92,7 +92,7 @@ private:
     RankedTensorType type = tensorOf(filter);
     int64_t groups = op.getGroups(), outputs = type.getDimSize(0);
     OpBuilder b(op);
-    if (op.getAccumulator()) return packBytes(op);
+    if (op.getAccumulator()) return packInterleaved(op);
     if (groups > 1 && groups == outputs && type.getDimSize(1) == 1) {
       Value taps = shared(filter, 2, groups, [&](OpBuilder &b) {
         SmallVector<int64_t> permutation, shape(type.getShape().drop_front(2));
@@ -113,13 +113,14 @@ private:
                                              op.getPaddingAttr(), b.getI64IntegerAttr(groups)));
   }
 
-  void packBytes(ir::ConvOp op) {
+  void packInterleaved(ir::ConvOp op) {
     ArrayRef<int64_t> filter = tensorOf(op.getFilter()).getShape(), window = filter.drop_front(2);
     int64_t groups = op.getGroups(), run = kernel::runLength(filter[1] * groups, groups, window, op.getDilations());
-    // The padding could leave out no part of four bytes.
-    if (filter[1] % kernel::kInterleavedBytes) writePadding(op);
-    Value panels = shared(op.getFilter(), 8 + run, groups,
-                          [&](OpBuilder &b) { return packedByteFilter(b, op.getLoc(), op.getFilter(), groups, run); });
+    // The padding could leave out no part of what an instruction takes at once.
+    if (filter[1] % kernel::interleaveOf(tensorOf(op.getFilter()).getElementType())) writePadding(op);
+    Value panels = shared(op.getFilter(), 8 + run, groups, [&](OpBuilder &b) {
+      return packedInterleavedFilter(b, op.getLoc(), op.getFilter(), groups, run);
+    });
     OpBuilder b(op);
     replace(op, kernel::ConvPackedOp::create(b, op.getLoc(), op.getInput(), panels, b.getDenseI64ArrayAttr(window),
                                              b.getI64IntegerAttr(filter[0]), op.getStridesAttr(), op.getDilationsAttr(),

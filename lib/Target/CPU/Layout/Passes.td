@@ -53,6 +53,17 @@ def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {
   ];
 }
 
+def RoundFactors : Pass<"sprig-round-factors", "::mlir::func::FuncOp"> {
+  let summary = "Rounds the factors of products with constants to bf16";
+  let description = [{
+    The precision policy `bf16`: an `nn.matmul` or a channels-last `nn.conv` of f32 whose right side is a constant takes
+    both sides as bf16, rounded to nearest even, and accumulates in f32. The constant is rounded here, the other side by
+    an `nn.cast`, once for all its users. Products in loops and branches, of two computed sides, convolutions with an odd
+    number of channels (of each group) and those of Winograd stay in f32; remarks of the category `fuse` say so.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
 def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
   let summary = "Lay right sides of contractions out in panels";
   let description = [{

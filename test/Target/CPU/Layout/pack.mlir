@@ -41,6 +41,20 @@ func.func @bytes(%x: tensor<3x5xui8>) -> tensor<3x2xi32> {
 
 // -----
 
+// bf16 whose sums are f32 lie in twos; others as f32 do.
+// CHECK-LABEL: func.func @halves
+// CHECK: nn.constant dense<"0x803F404000400000A0400000{{0+}}"> : tensor<1x2x32x2xbf16>
+// CHECK: kernel.matmul_packed %arg0, %{{.*}} {columns = 1 : i64} : tensor<2x3xbf16>, tensor<1x2x32x2xbf16>
+// CHECK: kernel.matmul_packed %arg0, %{{.*}} {columns = 1 : i64} : tensor<2x3xbf16>, tensor<1x3x32xbf16>
+func.func @halves(%x: tensor<2x3xbf16>) -> (tensor<2x1xf32>, tensor<2x1xbf16>) {
+  %w = nn.constant dense<[[1.0], [3.0], [5.0]]> : tensor<3x1xbf16>
+  %0 = nn.matmul %x, %w {accumulator = f32} : tensor<2x3xbf16>, tensor<3x1xbf16>
+  %1 = nn.matmul %x, %w : tensor<2x3xbf16>, tensor<3x1xbf16>
+  return %0, %1 : tensor<2x1xf32>, tensor<2x1xbf16>
+}
+
+// -----
+
 // Three channels of two neighbours are six bytes together, filled up to eight; no padding could cut them, so it is
 // written out.
 // CHECK-LABEL: func.func @byte_filter

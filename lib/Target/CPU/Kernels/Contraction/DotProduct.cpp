@@ -1,100 +1,143 @@
 #include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
+#include "lib/Target/CPU/Kernels/Contraction/FlushDenormals.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
 using namespace sprig;
 
 Value DotProduct::word(Value buffer, Value offset, int64_t valid) {
-  Type i8 = k.b.getI8Type(), i32 = k.b.getI32Type();
-  if (valid == 4) {
-    Value bytes = vector::LoadOp::create(k.b, k.loc, VectorType::get({4}, i8), buffer, offset);
-    Value words = vector::BitCastOp::create(k.b, k.loc, VectorType::get({1}, i32), bytes);
+  Type element = cast<MemRefType>(buffer.getType()).getElementType(), i32 = k.b.getI32Type();
+  if (valid == factors) {
+    Value whole = vector::LoadOp::create(k.b, k.loc, VectorType::get({factors}, element), buffer, offset);
+    Value words = vector::BitCastOp::create(k.b, k.loc, VectorType::get({1}, i32), whole);
     return vector::ExtractOp::create(k.b, k.loc, words, ArrayRef<int64_t>{0});
   }
+  int64_t bits = 32 / factors;
+  Type pattern = k.b.getIntegerType(bits);
   Value word;
   for (int64_t i = 0; i < valid; ++i) {
-    Value byte = memref::LoadOp::create(k.b, k.loc, buffer, ValueRange{k.add(offset, i)});
-    Value wide = arith::ExtUIOp::create(k.b, k.loc, i32, byte);
+    Value factor = memref::LoadOp::create(k.b, k.loc, buffer, ValueRange{k.add(offset, i)});
+    if (element != pattern) factor = arith::BitcastOp::create(k.b, k.loc, pattern, factor);
+    Value wide = arith::ExtUIOp::create(k.b, k.loc, i32, factor);
     if (i == 0) {
       word = wide;
       continue;
     }
-    Value distance = arith::ConstantOp::create(k.b, k.loc, k.b.getI32IntegerAttr(int32_t(8 * i)));
+    Value distance = arith::ConstantOp::create(k.b, k.loc, k.b.getI32IntegerAttr(int32_t(bits * i)));
     word = arith::OrIOp::create(k.b, k.loc, word, arith::ShLIOp::create(k.b, k.loc, wide, distance));
   }
   return word;
 }
 
+static Value same(KernelBuilder &k, Value words, int64_t value) {
+  auto type = cast<VectorType>(words.getType());
+  Attribute each = k.b.getIntegerAttr(type.getElementType(), value);
+  return arith::ConstantOp::create(k.b, k.loc, DenseElementsAttr::get(type, each));
+}
+
 static Value shift(KernelBuilder &k, Value words, int64_t left, int64_t right, bool isSigned) {
-  auto by = [&](int64_t distance) -> Value {
-    auto type = cast<VectorType>(words.getType());
-    auto value = k.b.getIntegerAttr(type.getElementType(), distance);
-    return arith::ConstantOp::create(k.b, k.loc, DenseElementsAttr::get(type, Attribute(value)));
-  };
-  if (left) words = arith::ShLIOp::create(k.b, k.loc, words, by(left));
-  if (isSigned) return arith::ShRSIOp::create(k.b, k.loc, words, by(right));
-  return arith::ShRUIOp::create(k.b, k.loc, words, by(right));
+  if (left) words = arith::ShLIOp::create(k.b, k.loc, words, same(k, words, left));
+  if (isSigned) return arith::ShRSIOp::create(k.b, k.loc, words, same(k, words, right));
+  return arith::ShRUIOp::create(k.b, k.loc, words, same(k, words, right));
+}
+
+/// A bf16 in the upper half of an f32 is that number.
+static DotProduct::Side asFloats(KernelBuilder &k, Value words) {
+  auto type = VectorType::get({cast<VectorType>(words.getType()).getNumElements()}, k.b.getF32Type());
+  Value even = arith::ShLIOp::create(k.b, k.loc, words, same(k, words, 16));
+  Value odd = arith::AndIOp::create(k.b, k.loc, words, same(k, words, -65536));
+  return {vector::BitCastOp::create(k.b, k.loc, type, even), vector::BitCastOp::create(k.b, k.loc, type, odd)};
 }
 
 DotProduct::Side DotProduct::left(Value word, int64_t lanes) {
-  Value same = k.splat(word, lanes);
+  Value whole = k.splat(word, lanes);
   auto bits = [&](int64_t count, Type element) -> Value {
-    return vector::BitCastOp::create(k.b, k.loc, VectorType::get({count}, element), same);
+    return vector::BitCastOp::create(k.b, k.loc, VectorType::get({count}, element), whole);
   };
-  if (k.target.dotBytes) return {bits(4 * lanes, k.b.getI8Type()), {}};
+  if (isNative()) return {bits(factors * lanes, factors == 4 ? Type(k.b.getI8Type()) : Type(k.b.getBF16Type())), {}};
+  if (factors == 2) return asFloats(k, whole);
   Value words = bits(2 * lanes, k.b.getI16Type());
   return {shift(k, words, 8, 8, /*isSigned=*/false), shift(k, words, 0, 8, /*isSigned=*/false)};
 }
 
 DotProduct::Side DotProduct::right(Value buffer, Value offset, int64_t lanes) {
-  Value bytes = vector::LoadOp::create(k.b, k.loc, VectorType::get({4 * lanes}, k.b.getI8Type()), buffer, offset);
-  if (k.target.dotBytes) return {bytes, {}};
-  Value words = vector::BitCastOp::create(k.b, k.loc, VectorType::get({2 * lanes}, k.b.getI16Type()), bytes);
+  Type element = cast<MemRefType>(buffer.getType()).getElementType();
+  Value whole = vector::LoadOp::create(k.b, k.loc, VectorType::get({factors * lanes}, element), buffer, offset);
+  if (isNative()) return {whole, {}};
+  auto bits = [&](int64_t count, Type type) -> Value {
+    return vector::BitCastOp::create(k.b, k.loc, VectorType::get({count}, type), whole);
+  };
+  if (factors == 2) return asFloats(k, bits(lanes, k.b.getI32Type()));
+  Value words = bits(2 * lanes, k.b.getI16Type());
   return {shift(k, words, 8, 8, /*isSigned=*/true), shift(k, words, 0, 8, /*isSigned=*/true)};
 }
 
-Value DotProduct::byRegisters(ArrayRef<Value> operands, int64_t lanes,
-                              llvm::function_ref<StringRef(int64_t)> instruction) {
+Value DotProduct::byRegisters(ArrayRef<Value> operands, int64_t lanes, Type element,
+                              llvm::function_ref<Value(ValueRange, VectorType)> instruction) {
   int64_t width = std::min<int64_t>(lanes, k.target.lanes()), parts = lanes / width;
   auto part = [&](Value vector, int64_t index) -> Value {
     int64_t size = cast<VectorType>(vector.getType()).getNumElements() / parts;
     return vector::ExtractStridedSliceOp::create(k.b, k.loc, vector, ArrayRef<int64_t>{index * size},
                                                  ArrayRef<int64_t>{size}, ArrayRef<int64_t>{1});
   };
-  auto call = [&](ValueRange arguments) -> Value {
-    auto type = VectorType::get({width}, k.b.getI32Type());
-    auto name = k.b.getStringAttr(instruction(width));
-    return LLVM::CallIntrinsicOp::create(k.b, k.loc, type, name, arguments).getResult(0);
-  };
-  if (parts == 1) return call(operands);
-  Value result = k.zero(k.b.getI32Type(), lanes);
+  auto type = VectorType::get({width}, element);
+  if (parts == 1) return instruction(operands, type);
+  Value result = k.zero(element, lanes);
   for (int64_t i = 0; i < parts; ++i) {
     SmallVector<Value> arguments;
     for (Value operand : operands) arguments.push_back(part(operand, i));
-    result = vector::InsertStridedSliceOp::create(k.b, k.loc, call(arguments), result, ArrayRef<int64_t>{i * width},
-                                                  ArrayRef<int64_t>{1});
+    result = vector::InsertStridedSliceOp::create(k.b, k.loc, instruction(arguments, type), result,
+                                                  ArrayRef<int64_t>{i * width}, ArrayRef<int64_t>{1});
   }
   return result;
 }
 
-// The names are LLVM's; it has the form of AVX-VNNI under that of AVX-512, too.
-static StringRef dotInstruction(int64_t width) {
-  return width == 16  ? "llvm.x86.avx512.vpdpbusd.512"
-         : width == 8 ? "llvm.x86.avx512.vpdpbusd.256"
-                      : "llvm.x86.avx512.vpdpbusd.128";
-}
-static StringRef pairInstruction(int64_t width) {
-  return width == 16  ? "llvm.x86.avx512.pmaddw.d.512"
-         : width == 8 ? "llvm.x86.avx2.pmadd.wd"
-                      : "llvm.x86.sse2.pmadd.wd";
-}
+namespace {
+/// LLVM's names of an instruction by lanes of a register.
+struct Instruction {
+  StringRef of16, of8, of4;
+};
+} // namespace
+// The first has the form of AVX-VNNI under the name of that of AVX-512, too.
+static constexpr Instruction kDotBytes{"llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.vpdpbusd.256",
+                                       "llvm.x86.avx512.vpdpbusd.128"};
+static constexpr Instruction kPairs{"llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx2.pmadd.wd", "llvm.x86.sse2.pmadd.wd"};
+static constexpr Instruction kDotHalves{"llvm.x86.avx512bf16.dpbf16ps.512", "llvm.x86.avx512bf16.dpbf16ps.256",
+                                        "llvm.x86.avx512bf16.dpbf16ps.128"};
 
 // Products of a byte that has 8 bits and one that has 7 and a sign fit into pairs of words: two of them are added in 32
 // bits, where instructions on bytes would saturate in 16.
 Value DotProduct::accumulate(const Side &left, const Side &right, Value sums) {
-  int64_t lanes = cast<VectorType>(sums.getType()).getNumElements();
-  if (k.target.dotBytes) return byRegisters({sums, left.even, right.even}, lanes, dotInstruction);
+  auto type = cast<VectorType>(sums.getType());
+  auto call = [&](const Instruction &instruction, ArrayRef<Value> operands) {
+    return byRegisters(operands, type.getNumElements(), type.getElementType(), [&](ValueRange parts, VectorType part) {
+      int64_t lanes = part.getNumElements();
+      auto name = k.b.getStringAttr(lanes == 16 ? instruction.of16 : lanes == 8 ? instruction.of8 : instruction.of4);
+      return LLVM::CallIntrinsicOp::create(k.b, k.loc, part, name, parts).getResult(0);
+    });
+  };
+  if (isNative()) return call(factors == 4 ? kDotBytes : kDotHalves, {sums, left.even, right.even});
+  if (factors == 2) return k.multiplyAdd(left.even, right.even, k.multiplyAdd(left.odd, right.odd, sums));
   for (auto [a, b] : {std::pair(left.even, right.even), std::pair(left.odd, right.odd)})
-    sums = arith::AddIOp::create(k.b, k.loc, sums, byRegisters({a, b}, lanes, pairInstruction));
+    sums = arith::AddIOp::create(k.b, k.loc, sums, call(kPairs, {a, b}));
   return sums;
+}
+
+SmallVector<Value> DotProduct::withDenormals(ValueRange sums,
+                                             llvm::function_ref<SmallVector<Value>(ValueRange)> chain) {
+  if (factors != 2 || isNative()) return chain(sums);
+  FlushDenormals flush(k);
+  auto pin = [&](ValueRange values) {
+    SmallVector<Value> pinned;
+    for (Value value : values) {
+      auto type = cast<VectorType>(value.getType());
+      pinned.push_back(byRegisters({value}, type.getNumElements(), type.getElementType(),
+                                   [&](ValueRange part, VectorType) { return flush.pin(part.front()); }));
+    }
+    return pinned;
+  };
+  flush.begin();
+  SmallVector<Value> result = pin(chain(pin(sums)));
+  flush.end();
+  return result;
 }

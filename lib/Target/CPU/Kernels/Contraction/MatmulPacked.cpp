@@ -36,7 +36,8 @@ private:
     int64_t columns = result.getShape().back(), rows = 1;
     for (int64_t size : result.getShape().drop_back()) rows *= size;
     auto lhs = cast<RankedTensorType>(op.getLhs().getType());
-    return {rows, columns, lhs.getShape().back(), lhs.getElementType() != result.getElementType()};
+    return {rows, columns, lhs.getShape().back(),
+            lhs.getElementType() == result.getElementType() ? 1 : kernel::interleaveOf(lhs.getElementType())};
   }
 };
 } // namespace

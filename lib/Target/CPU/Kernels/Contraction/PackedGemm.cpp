@@ -94,7 +94,7 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
     loop.rightBase = panel;
     for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes * step);
     loop.elementType = elementType;
-    loop.takeSteps(k.index(depth / step), areBytes, depth % step);
+    loop.takeSteps(k.index(depth / step), interleave, depth % step);
     SmallVector<int64_t> lanes = vectorLanes(std::min(validColumns, vectors * kLanes));
     SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, lanes));
     SmallVector<Value> columnValues, masks;
@@ -114,7 +114,7 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
       int64_t count = std::min(width, vectors - j);
       Value panel = k.add(panelBase, j / 2 * panelSize + j % 2 * kLanes * step);
       Value column = k.add(columnBase, j * kLanes);
-      forRowTiles(k, first, splitRows(tileRows, maxTileRows(k.target, elementType, count, depth / step, areBytes)),
+      forRowTiles(k, first, splitRows(tileRows, maxTileRows(k.target, elementType, count, depth / step, interleave)),
                   [&](Value row, int64_t registerRows) {
                     registerTile(row, registerRows, panel, column, count, tileColumns - j * kLanes);
                   });

@@ -15,11 +15,9 @@ constexpr int64_t kHalvedRows = 28;
 
 struct PackedGemm {
   int64_t rows, columns, depth;
-  bool areBytes = false; // ui8 times i8 in interleaved panels, in i32
+  int64_t interleave = 1; // rows of panels side by side: of wider sums
 
-  kernel::PanelPlaces places() const {
-    return {depth, std::max<int64_t>(depth, 1), areBytes ? kernel::kInterleavedBytes : 1};
-  }
+  kernel::PanelPlaces places() const { return {depth, std::max<int64_t>(depth, 1), interleave}; }
 
   KernelPlan plan(const Epilogue &epilogue) const;
   /// left: [rows, depth], panels: as kernel.pack makes them; `elementType` is that of the sums.

@@ -10,11 +10,12 @@ static int64_t registersPerVector(const CpuArch &target, Type elementType) {
   return std::max<int64_t>(1, bytes / target.vectorBytes);
 }
 
-int64_t sprig::maxTileRows(const CpuArch &target, Type elementType, int64_t vectors, int64_t rowStride, bool areBytes) {
+int64_t sprig::maxTileRows(const CpuArch &target, Type elementType, int64_t vectors, int64_t rowStride,
+                           int64_t interleave) {
   int64_t width = vectors * registersPerVector(target, elementType);
   // One row of accumulators per row, one of the right side's values, one register for the left side's; both sides in
-  // two parts where bytes are multiplied as words.
-  int64_t parts = areBytes && !target.dotBytes ? 2 : 1;
+  // two parts where dot products are emulated.
+  int64_t parts = DotProduct::registersOf(target, interleave);
   int64_t rows = (target.vectorRegisters - parts - parts * width) / width;
   if (target.tileRows) return std::clamp<int64_t>(rows, 1, target.tileRows);
   // Rows a multiple of 4096 bytes apart fall into one set of a first-level cache, which has 8 or 12 ways.
@@ -53,10 +54,10 @@ Value sprig::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
 
 static int64_t lanesOf(Value vector) { return cast<VectorType>(vector.getType()).getDimSize(0); }
 
-// A step over bytes, of which the left side has `valid`.
-static SmallVector<Value> emitByteStep(KernelBuilder &k, const ContractionLoop &loop, Value step, int64_t valid,
-                                       ValueRange carried) {
-  DotProduct dot(k);
+// A step over interleaved rows, of which the left side has `valid`.
+static SmallVector<Value> emitDotStep(KernelBuilder &k, const ContractionLoop &loop, Value step, int64_t valid,
+                                      ValueRange carried) {
+  DotProduct dot(k, loop.interleave);
   int64_t vectors = loop.rightOffsets.size(), rows = carried.size() / vectors;
   Value right = k.add(loop.rightBase, k.mul(step, loop.rightStep));
   Value left = k.add(loop.leftBase, k.mul(step, loop.leftStep));
@@ -78,7 +79,7 @@ static SmallVector<Value> emitByteStep(KernelBuilder &k, const ContractionLoop &
 
 // The multiply-adds of one step of k.
 static SmallVector<Value> emitStep(KernelBuilder &k, const ContractionLoop &loop, Value step, ValueRange carried) {
-  if (loop.areBytes) return emitByteStep(k, loop, step, kBytesOfStep, carried);
+  if (loop.interleave > 1) return emitDotStep(k, loop, step, loop.interleave, carried);
   int64_t vectors = loop.rightOffsets.size(), rows = carried.size() / vectors;
   Value right = k.add(loop.rightBase, k.mul(step, loop.rightStep));
   Value left = k.add(loop.leftBase, k.mul(step, loop.leftStep));
@@ -99,11 +100,14 @@ static SmallVector<Value> emitStep(KernelBuilder &k, const ContractionLoop &loop
   return results;
 }
 
-// One chain of multiply-adds over the steps [begin, end).
+// One chain of multiply-adds over the steps [begin, end), and over the tail if asked for.
 static SmallVector<Value> emitChain(KernelBuilder &k, const ContractionLoop &loop, Value begin, Value end,
-                                    ValueRange accumulators) {
-  return k.loop(begin, end, 1, accumulators,
-                [&](Value step, ValueRange carried) { return emitStep(k, loop, step, carried); });
+                                    ValueRange accumulators, bool withTail = false) {
+  return DotProduct(k, loop.interleave).withDenormals(accumulators, [&](ValueRange sums) {
+    SmallVector<Value> whole =
+        k.loop(begin, end, 1, sums, [&](Value step, ValueRange carried) { return emitStep(k, loop, step, carried); });
+    return withTail && loop.tail ? emitDotStep(k, loop, end, loop.tail, whole) : whole;
+  });
 }
 
 static void fetchRow(KernelBuilder &k, const EpilogueFetch &fetch, Value row) {
@@ -132,31 +136,28 @@ static SmallVector<Value> emitFetchingChain(KernelBuilder &k, const ContractionL
 }
 
 SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoop &loop, ValueRange accumulators) {
-  if (loop.areBytes) {
-    SmallVector<Value> sums = emitChain(k, loop, k.index(0), loop.count, accumulators);
-    return loop.tail ? emitByteStep(k, loop, loop.count, loop.tail, sums) : sums;
-  }
   std::optional<int64_t> count = getConstantIntValue(OpFoldResult(loop.count));
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
   if (loop.fetch && count && *count <= kLongestChain) return emitFetchingChain(k, loop, *count, accumulators);
-  bool isShort = loop.isPart || !count || *count <= kLongestChain;
-  if (isShort || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators);
+  bool isShort = loop.isPart || !count || *count * loop.interleave <= kLongestChain;
+  if (isShort || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators, /*withTail=*/true);
   // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in
   // order.
   SmallVector<Value> zeros;
   for (Value accumulator : accumulators)
     zeros.push_back(k.zero(getElementTypeOrSelf(accumulator.getType()), lanesOf(accumulator)));
-  auto addPart = [&](Value begin, Value end, ValueRange totals) {
-    SmallVector<Value> part = emitChain(k, loop, begin, end, zeros), sums;
+  int64_t partSteps = kChainPart / loop.interleave;
+  auto addPart = [&](Value begin, Value end, ValueRange totals, bool isLast) {
+    SmallVector<Value> part = emitChain(k, loop, begin, end, zeros, isLast), sums;
     for (auto [total, value] : llvm::zip_equal(totals, part))
       sums.push_back(arith::AddFOp::create(k.b, k.loc, total, value));
     return sums;
   };
-  int64_t whole = *count / kChainPart * kChainPart;
+  int64_t whole = *count / partSteps * partSteps;
   SmallVector<Value> totals =
-      k.loop(k.index(0), k.index(whole), kChainPart, accumulators,
-             [&](Value begin, ValueRange t) { return addPart(begin, k.add(begin, kChainPart), t); });
-  return whole == *count ? totals : addPart(k.index(whole), loop.count, totals);
+      k.loop(k.index(0), k.index(whole), partSteps, accumulators,
+             [&](Value begin, ValueRange t) { return addPart(begin, k.add(begin, partSteps), t, false); });
+  return whole == *count && !loop.tail ? totals : addPart(k.index(whole), loop.count, totals, true);
 }
 
 RowSplit sprig::splitRows(int64_t length, int64_t most) {

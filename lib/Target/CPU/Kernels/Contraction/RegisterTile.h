@@ -8,9 +8,9 @@
 namespace sprig {
 
 /// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill and whose rows,
-/// `rowStride` elements apart (or four bytes), do not push each other out of the cache; at least 1.
+/// `rowStride` elements apart (or 32 bits where they interleave), do not push each other out of the cache; at least 1.
 int64_t maxTileRows(const CpuArch &target, mlir::Type elementType, int64_t vectors, int64_t rowStride,
-                    bool areBytes = false);
+                    int64_t interleave = 1);
 
 /// How many vectors of columns to take at once when there are `rows` rows in all: few rows need more columns to hide
 /// the latency of a multiply-add and to use the memory's bandwidth. A power of two, at most 8 (four panels).
@@ -25,9 +25,6 @@ struct EpilogueFetch {
   int64_t rowStride = 0, columns = 0;
 };
 
-/// Bytes of the left side that one step of a loop over bytes takes, and rows of the right side that lie side by side.
-inline constexpr int64_t kBytesOfStep = kernel::kInterleavedBytes;
-
 /// The operands of one loop over k. Element (i, k) of the left side is at left[leftBase + i * leftRowStride + k *
 /// leftStep]; the columns of the right side for vector j, as many as its accumulators have lanes, at right[rightBase +
 /// rightOffsets[j] + k * rightStep].
@@ -41,15 +38,15 @@ struct ContractionLoop {
   mlir::Type elementType;
   mlir::Value count;   // steps of k
   bool isPart = false; // of a chain: never cut, whatever its length
-  /// The left side is ui8, the right side i8, sums are i32. A step takes kBytesOfStep of both; leftStep and rightStep
-  /// are still those of one step. After the last, `tail` more elements, fewer than a step's.
-  bool areBytes = false;
-  int64_t tail = 0;
-  void takeSteps(mlir::Value steps, bool ofBytes, int64_t rest) {
+  /// Rows of the right side that lie side by side, of which a step takes all (DotProduct): 4 where the left side is
+  /// ui8, the right side i8, and sums are i32; 2 where they are bf16 and sums f32. leftStep and rightStep are still
+  /// those of one step. After the last, `tail` more elements, fewer than a step's.
+  int64_t interleave = 1, tail = 0;
+  void takeSteps(mlir::Value steps, int64_t ofRows, int64_t rest) {
     count = steps;
-    areBytes = ofBytes;
+    interleave = ofRows;
     tail = rest;
-    if (ofBytes) leftStep = kBytesOfStep, rightStep = kPanelWidth * kBytesOfStep;
+    if (ofRows > 1) leftStep = ofRows, rightStep = kPanelWidth * ofRows;
   }
   std::optional<EpilogueFetch> fetch; // left out where the chain is cut in parts, which hide the misses
 };

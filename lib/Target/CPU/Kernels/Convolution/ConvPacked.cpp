@@ -15,8 +15,7 @@ namespace {
 struct Convolution {
   ConvGeometry geometry;
   int64_t groups, groupInputs, groupOutputs;
-  bool areBytes;              // ui8 times i8 in interleaved panels, in i32
-  kernel::PanelPlaces places; // in a panel
+  kernel::PanelPlaces places; // in a panel; interleaved where sums are wider
   bool sampleRows;            // rows of register tiles are samples; else neighbours in width
   int64_t panels;             // of a group
   int64_t tilePanels;         // panels of a tile, of one group
@@ -33,10 +32,10 @@ struct Convolution {
     groups = op.getGroups();
     groupInputs = geometry.inputChannels / groups;
     groupOutputs = result.getShape().back() / groups;
-    areBytes = input.getElementType() != result.getElementType();
+    Type factor = input.getElementType();
+    int64_t interleave = factor == result.getElementType() ? 1 : kernel::interleaveOf(factor);
     int64_t run = kernel::runLength(geometry.inputChannels, groups, op.getWindow(), op.getDilations());
-    places = {geometry.taps() * groupInputs, std::max<int64_t>(areBytes ? run : depth(), 1),
-              areBytes ? kernel::kInterleavedBytes : 1};
+    places = {geometry.taps() * groupInputs, std::max<int64_t>(interleave > 1 ? run : depth(), 1), interleave};
     panels = llvm::divideCeil(groupOutputs, kPanelWidth);
     // Narrow results of many samples have more samples than neighbours.
     sampleRows = geometry.out[2] < 7 && geometry.batch > geometry.out[2];
@@ -60,7 +59,9 @@ struct Convolution {
   }
 
   bool isGemm() const { return groups == 1 && geometry.isPointwise(); }
-  PackedGemm gemm() const { return {geometry.batch * geometry.positions(), groupOutputs, groupInputs, areBytes}; }
+  PackedGemm gemm() const {
+    return {geometry.batch * geometry.positions(), groupOutputs, groupInputs, places.interleave};
+  }
   int64_t depth() const { return geometry.taps() * groupInputs; }
   bool hasSmallPanels() const { return depth() * panels * kPanelWidth <= kSmallPanels; }
   /// Consecutive tiles share rows where the panels stay in the cache anyway, so that a thread that has a range of tiles
@@ -171,7 +172,7 @@ private:
 
   int64_t mostRows(int64_t vectors, bool samples) const {
     int64_t stride = g.rowStride(samples) / conv.places.interleave;
-    return maxTileRows(k.target, elementType, vectors, stride, conv.areBytes);
+    return maxTileRows(k.target, elementType, vectors, stride, conv.places.interleave);
   }
 
   /// The columns of the tile in steps of what a register tile with that many rows takes.
@@ -205,11 +206,11 @@ private:
                    if (conv.groupInputs % step == 0) {
                      int64_t perTap = conv.groupInputs / step;
                      loop.rightBase = k.add(panelBase, k.mul(tap, perTap * kPanelWidth * step));
-                     loop.takeSteps(k.mul(taps, perTap), conv.areBytes, 0);
+                     loop.takeSteps(k.mul(taps, perTap), conv.places.interleave, 0);
                    } else { // no padding: whole runs
                      int64_t run = conv.places.run, rowsOfRun = conv.places.runRows() * kPanelWidth * step;
                      loop.rightBase = k.add(panelBase, k.mul(k.div(tap, run / conv.groupInputs), rowsOfRun));
-                     loop.takeSteps(k.index(run / step), conv.areBytes, run % step);
+                     loop.takeSteps(k.index(run / step), conv.places.interleave, run % step);
                    }
                    return emitContraction(k, loop, carried);
                  });

@@ -1,0 +1,101 @@
+// The precision policy bf16; see Passes.td.
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
+#include "lib/Target/CPU/Layout/Passes.h"
+#include "mlir/IR/Remarks.h"
+#include <cstring>
+
+using namespace mlir;
+
+namespace sprig {
+#define GEN_PASS_DEF_ROUNDFACTORS
+#include "lib/Target/CPU/Layout/Passes.h.inc"
+
+namespace {
+
+RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+const char *obstacle(Operation *op) {
+  if (!isa<func::FuncOp>(op->getParentOp())) return "it is part of a loop or branch";
+  auto constant = op->getOperand(1).getDefiningOp<ir::ConstantOp>();
+  std::string reason;
+  if (!constant || !ir::isReadableConstant(constant.getValue(), reason)) return "its right side is no constant";
+  if (auto matmul = dyn_cast<ir::MatmulOp>(op)) {
+    RankedTensorType right = tensorOf(matmul.getRhs());
+    if (matmul.getTransposeLhs()) return "its left side is transposed";
+    if (llvm::any_of(right.getShape().drop_back(2), [](int64_t size) { return size != 1; }) ||
+        right.getRank() > tensorOf(matmul.getLhs()).getRank())
+      return "its right side is several matrices";
+    return nullptr;
+  }
+  auto conv = cast<ir::ConvOp>(op);
+  if (!conv.getChannelsLast()) return "its channels are not last";
+  if (tensorOf(conv.getFilter()).getDimSize(1) % 2) return "it has an odd number of channels";
+  return nullptr;
+}
+
+class RoundFactors : public impl::RoundFactorsBase<RoundFactors> {
+public:
+  using RoundFactorsBase::RoundFactorsBase;
+
+  void runOnOperation() override {
+    made.clear(); // one instance of a pass runs on all functions of a module
+    SmallVector<Operation *> products;
+    getOperation().walk([&](Operation *op) {
+      if (isa<ir::MatmulOp, ir::ConvOp>(op) && tensorOf(op->getResult(0)).getElementType().isF32() &&
+          tensorOf(op->getOperand(0)).getElementType().isF32())
+        products.push_back(op);
+    });
+    for (Operation *op : products) {
+      if (const char *why = obstacle(op)) {
+        remark::missed(op->getLoc(), remark::RemarkOpts::name("round-factors").category("fuse"))
+            << ("factors of " + op->getName().getStringRef() + " stay f32: " + why).str();
+        continue;
+      }
+      Operation *constant = op->getOperand(1).getDefiningOp();
+      for (OpOperand &operand : op->getOpOperands()) operand.set(rounded(operand.get()));
+      auto accumulator = TypeAttr::get(Float32Type::get(&getContext()));
+      if (auto matmul = dyn_cast<ir::MatmulOp>(op))
+        matmul.setAccumulatorAttr(accumulator);
+      else
+        cast<ir::ConvOp>(op).setAccumulatorAttr(accumulator);
+      if (constant->use_empty()) constant->erase();
+    }
+  }
+
+private:
+  /// The value as bf16, made once for all its users, right after it.
+  Value rounded(Value value) {
+    Value &result = made[value];
+    if (result) return result;
+    OpBuilder b(&getContext());
+    b.setInsertionPointAfterValue(value);
+    auto type = RankedTensorType::get(tensorOf(value).getShape(), b.getBF16Type());
+    if (auto constant = value.getDefiningOp<ir::ConstantOp>())
+      return result = ir::ConstantOp::create(b, constant.getLoc(), type, roundedConstant(type, constant.getValue()));
+    return result = ir::CastOp::create(b, value.getLoc(), type, value);
+  }
+
+  static ElementsAttr roundedConstant(RankedTensorType type, ElementsAttr attribute) {
+    ir::ConstantView view(attribute);
+    ArrayRef<char> floats = view.bytes();
+    std::vector<char> halves(floats.size() / 2);
+    for (size_t i = 0; i < halves.size() / 2; ++i) {
+      uint32_t bits;
+      std::memcpy(&bits, floats.data() + 4 * i, 4);
+      APFloat number(APFloat::IEEEsingle(), APInt(32, bits));
+      bool inexact;
+      number.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &inexact);
+      uint16_t half = uint16_t(number.bitcastToAPInt().getZExtValue());
+      std::memcpy(halves.data() + 2 * i, &half, 2);
+    }
+    return ir::makeConstant(type, std::move(halves));
+  }
+
+  llvm::DenseMap<Value, Value> made;
+};
+
+} // namespace
+} // namespace sprig
