@@ -104,3 +104,30 @@ func.func @loop(%x: tensor<4xf32>, %t: tensor<4xf32>, %w: tensor<4xf32>) -> tens
   %r = nn.jvp %0 wrt %x along %t : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
+
+// Sums that are wider than the factors: gradients are taken in the sums' type, and rounded to the factors'.
+// CHECK-LABEL: func.func @accumulated(
+// CHECK-DAG: %[[X:.*]] = nn.cast %arg0 : tensor<2x3xbf16> to tensor<2x3xf32>
+// CHECK-DAG: %[[W:.*]] = nn.cast %arg1 : tensor<3x4xbf16> to tensor<3x4xf32>
+// CHECK-DAG: %[[DX:.*]] = nn.matmul %{{.*}}, %[[W]] {transpose_rhs} : tensor<2x4xf32>, tensor<3x4xf32>
+// CHECK-DAG: nn.cast %[[DX]] : tensor<2x3xf32> to tensor<2x3xbf16>
+// CHECK-DAG: %[[DW:.*]] = nn.matmul %[[X]], %{{.*}} {transpose_lhs} : tensor<2x3xf32>, tensor<2x4xf32>
+// CHECK-DAG: nn.cast %[[DW]] : tensor<3x4xf32> to tensor<3x4xbf16>
+func.func @accumulated(%x: tensor<2x3xbf16>, %w: tensor<3x4xbf16>) -> (tensor<2x3xbf16>, tensor<3x4xbf16>) {
+  %y = nn.matmul %x, %w {accumulator = f32} : tensor<2x3xbf16>, tensor<3x4xbf16>
+  %loss = nn.reduce sum %y axes = [0, 1] : tensor<2x4xf32>
+  %0:2 = nn.gradient %loss wrt %x, %w : (tensor<f32>, tensor<2x3xbf16>, tensor<3x4xbf16>) -> (tensor<2x3xbf16>, tensor<3x4xbf16>)
+  return %0#0, %0#1 : tensor<2x3xbf16>, tensor<3x4xbf16>
+}
+
+// CHECK-LABEL: func.func @accumulated_convolution(
+// CHECK: nn.conv_transpose %{{.*}}, %{{.*}} {{.*}} : tensor<1x4x3x3xf32>, tensor<4x2x2x2xf32>
+// CHECK: nn.cast %{{.*}} : tensor<1x2x4x4xf32> to tensor<1x2x4x4xbf16>
+// CHECK: nn.conv_filter_grad %{{.*}}, %{{.*}} {{.*}} : tensor<1x2x4x4xf32>, tensor<1x4x3x3xf32>
+// CHECK: nn.cast %{{.*}} : tensor<4x2x2x2xf32> to tensor<4x2x2x2xbf16>
+func.func @accumulated_convolution(%x: tensor<1x2x4x4xbf16>, %w: tensor<4x2x2x2xbf16>) -> (tensor<1x2x4x4xbf16>, tensor<4x2x2x2xbf16>) {
+  %y = nn.conv %x, %w {accumulator = f32, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x2x4x4xbf16>, tensor<4x2x2x2xbf16>
+  %loss = nn.reduce sum %y axes = [0, 1, 2, 3] : tensor<1x4x3x3xf32>
+  %0:2 = nn.gradient %loss wrt %x, %w : (tensor<f32>, tensor<1x2x4x4xbf16>, tensor<4x2x2x2xbf16>) -> (tensor<1x2x4x4xbf16>, tensor<4x2x2x2xbf16>)
+  return %0#0, %0#1 : tensor<1x2x4x4xbf16>, tensor<4x2x2x2xbf16>
+}

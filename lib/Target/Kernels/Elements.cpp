@@ -1,6 +1,7 @@
 // Elements of kernels: storage and compute types, conversions between them, loads, stores and arithmetic.
 #include "lib/Target/Kernels/ElementBuilder.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -94,12 +95,21 @@ static bool isFirstLane(Value mask) {
   return values[0] && llvm::count(values, true) == 1;
 }
 
+/// A bf16 as its bits: they alone are what emitters compute with.
+static Value firstLane(OpBuilder &b, Location loc, Value vector) {
+  auto type = cast<VectorType>(vector.getType());
+  bool isBF16 = type.getElementType().isBF16();
+  if (isBF16) vector = arith::BitcastOp::create(b, loc, type.clone(b.getI16Type()), vector);
+  Value lane = vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{0});
+  return isBF16 ? Value(arith::BitcastOp::create(b, loc, type.getElementType(), lane)) : lane;
+}
+
 void ElementBuilder::store(Value value, Value buffer, ValueRange indices, Type elementType, Value maskValue) {
   Value stored = narrow(value, elementType);
   if (!isa<VectorType>(stored.getType())) memref::StoreOp::create(b, loc, stored, buffer, indices);
-  // LLVM 22 makes a store of 4 bytes of such a mask where narrower integers were truncated from 32 bits.
-  else if (maskValue && elementType.isInteger() && isFirstLane(maskValue))
-    memref::StoreOp::create(b, loc, vector::ExtractOp::create(b, loc, stored, ArrayRef<int64_t>{0}), buffer, indices);
+  // LLVM 22 makes a store of 4 bytes of such a mask where narrower integers, or bits, were truncated from 32 bits.
+  else if (maskValue && (elementType.isInteger() || elementType.isBF16()) && isFirstLane(maskValue))
+    memref::StoreOp::create(b, loc, firstLane(b, loc, stored), buffer, indices);
   else if (maskValue)
     vector::MaskedStoreOp::create(b, loc, buffer, indices, maskValue, stored);
   else if (auto vector = vector::StoreOp::create(b, loc, stored, buffer, indices);
@@ -175,15 +185,26 @@ static Value widenBF16(ElementBuilder &k, Value half) {
   return n.cast(n.shl(n.extend(n.cast(half, k.b.getI16Type()), k.b.getI32Type()), 16), k.b.getF32Type());
 }
 
-// f32 to the bits of bf16 in an i32, to nearest even; NaN stays a quiet NaN.
+// The bits of a bf16 in an i32, of an f32 that is one already (widenBF16, round); null for others.
+static Value knownBF16Bits(Value single) {
+  auto cast = single.getDefiningOp<arith::BitcastOp>();
+  auto shift = cast ? cast.getIn().getDefiningOp<arith::ShLIOp>() : arith::ShLIOp();
+  APInt distance;
+  bool isShifted = shift && matchPattern(shift.getRhs(), m_ConstantInt(&distance)) && distance == 16;
+  return isShifted && getElementTypeOrSelf(shift.getType()).isInteger(32) ? shift.getLhs() : Value();
+}
+
+// f32 to the bits of bf16 in an i32, to nearest even; NaN stays a quiet NaN. With few constants: each takes a vector
+// register from the loop that it follows.
 static Value roundBF16Bits(ElementBuilder &k, Value single) {
+  if (Value known = knownBF16Bits(single)) return known;
   Bits n{k, single};
   Value bits = n.cast(single, k.b.getI32Type());
-  Value odd = n.and_(n.shr(bits, 16), n.c(1));
+  Value odd = n.shr(n.shl(bits, 15), 31);
   Value rounded = n.shr(n.add(n.add(bits, odd), n.c(0x7fff)), 16);
   Value quiet = n.or_(n.shr(bits, 16), n.c(0x40));
-  Value magnitude = n.and_(bits, n.c(0x7fffffff));
-  return n.select(n.cmp(arith::CmpIPredicate::ugt, magnitude, n.c(0x7f800000)), quiet, rounded);
+  Value isNaN = arith::CmpFOp::create(k.b, k.loc, arith::CmpFPredicate::UNO, single, single);
+  return n.select(isNaN, quiet, rounded);
 }
 
 Value ElementBuilder::widen(Value stored, Type elementType) {

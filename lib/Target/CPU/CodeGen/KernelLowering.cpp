@@ -76,34 +76,53 @@ static RewritePatternSet expansions(MLIRContext *context, const CpuArch &target)
   return patterns;
 }
 
-// Loads of bf16 as loads of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit
-// operations after phis and selects, whose bf16 values it then widens and rounds by a call into the compiler's
-// library.
-static void loadBFloatsAsBits(ModuleOp module) {
-  SmallVector<Operation *> loads;
+/// The integers of a bf16's bits, or of a vector of them; null for other types.
+static Type bitsOfBFloat(Type type) {
+  if (!getElementTypeOrSelf(type).isBF16()) return {};
+  Type bits = IntegerType::get(type.getContext(), 16);
+  if (auto vector = dyn_cast<VectorType>(type)) return vector.clone(bits);
+  return bits;
+}
+
+static Value asBits(OpBuilder &b, Location loc, Value bfloat) {
+  Type bits = bitsOfBFloat(bfloat.getType());
+  if (auto cast = bfloat.getDefiningOp<LLVM::BitcastOp>(); cast && cast.getArg().getType() == bits)
+    return cast.getArg();
+  return LLVM::BitcastOp::create(b, loc, bits, bfloat);
+}
+
+static void loadAsBits(Operation *op) {
+  OpBuilder b(op);
+  Type type = op->getResult(0).getType(), bits = bitsOfBFloat(type);
+  if (isa<LLVM::MaskedLoadOp>(op))
+    for (OpOperand &operand : op->getOpOperands())
+      if (operand.get().getType() == type) operand.set(asBits(b, op->getLoc(), operand.get()));
+  SmallVector<Operation *> readers(op->getResult(0).getUsers());
+  op->getResult(0).setType(bits);
+  b.setInsertionPointAfter(op);
+  auto back = LLVM::BitcastOp::create(b, op->getLoc(), type, op->getResult(0));
+  op->getResult(0).replaceAllUsesExcept(back, back);
+  // Who wants the bits gets them: a load that is only read as bf16 would become one of bf16 again.
+  for (Operation *reader : readers)
+    if (isa<LLVM::BitcastOp>(reader) && reader->getResult(0).getType() == bits) {
+      reader->replaceAllUsesWith(op->getResults());
+      reader->erase();
+    }
+}
+
+// Loads and stores of bf16 as those of its 16 bits. The emitters compute on bits and f32 alone, but LLVM moves the bit
+// operations after phis and selects, or before the elements that a mask leaves, whose bf16 values it then widens and
+// rounds by a call into the compiler's library.
+static void moveBFloatsAsBits(ModuleOp module) {
+  SmallVector<Operation *> loads, stores;
   module.walk([&](Operation *op) {
-    if (isa<LLVM::LoadOp, LLVM::MaskedLoadOp>(op)) loads.push_back(op);
+    if (isa<LLVM::LoadOp, LLVM::MaskedLoadOp>(op) && bitsOfBFloat(op->getResult(0).getType())) loads.push_back(op);
+    if (isa<LLVM::StoreOp, LLVM::MaskedStoreOp>(op) && bitsOfBFloat(op->getOperand(0).getType())) stores.push_back(op);
   });
-  for (Operation *op : loads) {
-    Type type = op->getResult(0).getType();
-    if (!getElementTypeOrSelf(type).isBF16()) continue;
+  for (Operation *op : loads) loadAsBits(op);
+  for (Operation *op : stores) {
     OpBuilder b(op);
-    Type bits = b.getI16Type();
-    if (auto vector = dyn_cast<VectorType>(type)) bits = vector.clone(bits);
-    if (isa<LLVM::MaskedLoadOp>(op))
-      for (OpOperand &operand : op->getOpOperands())
-        if (operand.get().getType() == type) operand.set(LLVM::BitcastOp::create(b, op->getLoc(), bits, operand.get()));
-    SmallVector<Operation *> readers(op->getResult(0).getUsers());
-    op->getResult(0).setType(bits);
-    b.setInsertionPointAfter(op);
-    auto back = LLVM::BitcastOp::create(b, op->getLoc(), type, op->getResult(0));
-    op->getResult(0).replaceAllUsesExcept(back, back);
-    // Who wants the bits gets them: a load that is only read as bf16 would become one of bf16 again.
-    for (Operation *reader : readers)
-      if (isa<LLVM::BitcastOp>(reader) && reader->getResult(0).getType() == bits) {
-        reader->replaceAllUsesWith(op->getResults());
-        reader->erase();
-      }
+    op->setOperand(0, asBits(b, op->getLoc(), op->getOperand(0)));
   }
 }
 
@@ -137,7 +156,7 @@ LogicalResult KernelLowering::run(ModuleOp module) const {
   LLVMConversionTarget legal(*module.getContext());
   legal.addLegalOp<ModuleOp>();
   if (failed(applyFullConversion(module, legal, convert))) return module.emitError("kernels cannot be lowered to LLVM");
-  loadBFloatsAsBits(module);
+  moveBFloatsAsBits(module);
   return success();
 }
 

@@ -32,6 +32,7 @@ static Expected<std::unique_ptr<TargetMachine>> createMachine(const CpuArch &tar
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser(); // of the assembly that kernels contain
   });
   Triple triple("x86_64-unknown-linux-gnu");
   std::string why;

@@ -5,7 +5,7 @@
 // CHECK-LABEL: func.func @matrices
 // CHECK-DAG: %[[W:.*]] = nn.constant dense<{{\[\[}}1.000000e+00, 1.007810e+00], [-3.000000e+00, 4.000000e+00]]> : tensor<2x2xbf16>
 // CHECK-DAG: %[[V:.*]] = nn.constant dense<5.000000e-01> : tensor<2x3xbf16>
-// CHECK: %[[X:.*]] = nn.cast %arg0 : tensor<4x2xf32> to tensor<4x2xbf16>
+// CHECK-DAG: %[[X:.*]] = nn.cast %arg0 : tensor<4x2xf32> to tensor<4x2xbf16>
 // CHECK-NOT: nn.cast
 // CHECK: nn.matmul %[[X]], %[[W]] {accumulator = f32, transpose_rhs} : tensor<4x2xbf16>, tensor<2x2xbf16>
 // CHECK: nn.matmul %[[X]], %[[V]] {accumulator = f32} : tensor<4x2xbf16>, tensor<2x3xbf16>
