@@ -111,6 +111,16 @@ static Value centredConstant(Expression &e, Value weight, Value zero, int64_t pe
   return ConstantOp::create(e.b, e.loc, type, makeConstant(type, std::move(bytes)));
 }
 
+/// The sums of a constant of i8 over all elements of each of `places`, as i32 that wraps. Taken here: of a large weight
+/// no folder would keep the wide copy that nn.reduce adds up.
+static Value sumsOfPlaces(Expression &e, Value weight, int64_t perPlace, int64_t places) {
+  SmallVector<uint32_t> sums(places, 0);
+  for (auto [i, number] : llvm::enumerate(*bytesOf(weight))) sums[int64_t(i) / perPlace % places] += uint32_t(number);
+  auto type = RankedTensorType::get({places}, e.b.getI32Type());
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(sums.data()), sums.size() * sizeof(uint32_t));
+  return ConstantOp::create(e.b, e.loc, type, makeConstant(type, bytes));
+}
+
 /// Bytes as unsigned ones, and their zero point in 32 bits: signed ones are moved up by half their range.
 static std::pair<Value, Value> asUnsigned(Expression &e, Value x, Value zero) {
   Value wide = e.cast(zero, e.b.getI32Type());
@@ -137,8 +147,9 @@ FailureOr<SmallVector<Value>> MatmulIntegerOp::decompose(OpBuilder &b) {
   RankedTensorType type = tensorOf(getRhs());
   bool transposed = getTransposeRhs();
   int64_t depth = type.getShape()[transposed ? 1 : 0], columns = type.getShape()[transposed ? 0 : 1];
+  int64_t perColumn = transposed ? depth : 1;
   Value weight;
-  if (type.getRank() == 2) weight = centredConstant(e, getRhs(), getRhsZero(), transposed ? depth : 1, columns);
+  if (type.getRank() == 2) weight = centredConstant(e, getRhs(), getRhsZero(), perColumn, columns);
   if (!weight) {
     Value product = MatmulOp::create(b, getLoc(), centred(e, getLhs(), getLhsZero()),
                                      centred(e, getRhs(), getRhsZero()), /*transpose_lhs=*/false, transposed);
@@ -148,8 +159,7 @@ FailureOr<SmallVector<Value>> MatmulIntegerOp::decompose(OpBuilder &b) {
   Value product =
       MatmulOp::create(b, getLoc(), x, weight, /*transpose_lhs=*/false, transposed, TypeAttr::get(b.getI32Type()));
   if (x == getLhs() && isZero(getLhsZero())) return SmallVector<Value>{product};
-  Value sums = e.reduce(ReduceKind::sum, e.cast(weight, b.getI32Type()), {transposed ? 1 : 0}, /*keepDims=*/false);
-  return SmallVector<Value>{e.sub(product, e.mul(zero, sums))};
+  return SmallVector<Value>{e.sub(product, e.mul(zero, sumsOfPlaces(e, weight, perColumn, columns)))};
 }
 
 // As above; the padding, which counts as the zero point, is written out where that is not 0. Filters of one channel
@@ -186,10 +196,9 @@ FailureOr<SmallVector<Value>> ConvIntegerOp::decompose(OpBuilder &b) {
     x = PadOp::create(b, getLoc(), PadMode::constant, x, value, low, high);
   }
   Value product = convolve(x, weight, b.getDenseI64ArrayAttr(SmallVector<int64_t>(2 * spatial, 0)), accumulator);
-  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(1, filter.getRank())),
-                       perChannel(input.getRank() - 1, 1);
+  SmallVector<int64_t> perChannel(input.getRank() - 1, 1);
   perChannel[0] = outputs;
-  Value sums = e.reduce(ReduceKind::sum, e.cast(weight, i32), axes, /*keepDims=*/false);
+  Value sums = sumsOfPlaces(e, weight, taps, outputs);
   return SmallVector<Value>{e.sub(product, e.mul(e.reshape(zero, {}), e.reshape(sums, perChannel)))};
 }
 

@@ -59,6 +59,20 @@ func.func @constant(%x: tensor<3x2xui8>) -> tensor<3x2xi32> {
 
 // -----
 
+// The sums of its columns are taken at once, whatever the other side's zero point is.
+// DECOMPOSED-LABEL: func.func @sums(
+// DECOMPOSED-NOT: nn.reduce
+// DECOMPOSED-DAG: nn.constant dense<[-128, 126]> : tensor<2xi32>
+// DECOMPOSED: return
+func.func @sums(%x: tensor<3x2xui8>, %a: tensor<ui8>) -> tensor<3x2xi32> {
+  %w = nn.constant dense<[[0, -1], [-128, 127]]> : tensor<2x2xi8>
+  %b = nn.constant dense<0> : tensor<i8>
+  %r = nn.matmul_integer %x, %w, %a, %b : tensor<3x2xui8>, tensor<2x2xi8>, tensor<ui8>, tensor<i8>
+  return %r : tensor<3x2xi32>
+}
+
+// -----
+
 // Signed bytes on the left are moved up by 128.
 // DECOMPOSED-LABEL: func.func @signed(
 // DECOMPOSED: %[[X:.*]] = nn.cast %arg0 : tensor<3x2xi8> to tensor<3x2xui8>
