@@ -80,7 +80,7 @@ def openvino_call(path, batch, kind):
     model = core.read_model(str(path))
     model.reshape({i: [d.get_length() if d.is_static else batch for d in i.partial_shape] for i in model.inputs})
     # Of a quantised model it may compute what is left in bf16; of one in f32 it would, too, unasked.
-    hints = {'INFERENCE_PRECISION_HINT': 'f32'} if kind == 'f32' else {}
+    hints = {} if kind == 'int8' else {'INFERENCE_PRECISION_HINT': kind}
     compiled = core.compile_model(
         model, 'CPU', {'INFERENCE_NUM_THREADS': 1, 'NUM_STREAMS': 1, 'PERFORMANCE_HINT': 'LATENCY', **hints})
     request = compiled.create_infer_request()

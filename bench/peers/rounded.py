@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+"""Networks with factors rounded to bf16 beside OpenVINO: rounded.py SPRIG MODELS FOLDER [--seconds 0.5] [--nets A,B]
+
+Times MODELS/NET/model.onnx under --precision bf16 and in f32, OpenVINO with the same two hints, on one thread, in turn: least
+time of a call over several rounds. Pin it to one processor. Says how far outputs are from f32's, too.
+"""
+import argparse
+import pathlib
+import subprocess
+
+import numpy as np
+
+from quantized import NETS, ROUNDS, inputs_of, least, openvino_call, runtime_session, sprig_time
+
+
+def outputs_of(sprig, model, batch, folder, precision):
+    session = runtime_session(model)
+    arguments = []
+    for name, value in inputs_of(session, batch, 9).items():
+        np.save(folder / 'input.npy', value)
+        arguments += ['--input', f'{name}={folder / "input.npy"}']
+    subprocess.run([sprig, 'run', str(model), *arguments, '--precision', precision, '--output-dir', str(folder / 'out')],
+                   check=True, capture_output=True)
+    return [np.load(folder / 'out' / f'{output.name}.npy') for output in session.get_outputs()]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('sprig')
+    parser.add_argument('models', type=pathlib.Path)
+    parser.add_argument('folder', type=pathlib.Path)
+    parser.add_argument('--seconds', type=float, default=0.5, help='of one timing (default 0.5)')
+    parser.add_argument('--nets', default=','.join(NETS))
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    print('| network | batch | µs | over our f32 | OpenVINO bf16 | OpenVINO f32 | furthest output |')
+    print('|---' * 7 + '|')
+    for net in options.nets.split(','):
+        model = options.models / net / 'model.onnx'
+        for batch in (1, NETS[net]):
+            calls = {kind: openvino_call(model, batch, kind) for kind in ('bf16', 'f32')}
+            best = {}
+            for _ in range(ROUNDS):
+                for kind, call in calls.items():
+                    best['peer', kind] = min(best.get(('peer', kind), float('inf')), least(call, options.seconds))
+                    own = sprig_time(options.sprig, model, batch, options.seconds, '--precision', kind)
+                    best['own', kind] = min(best.get(('own', kind), float('inf')), own)
+            own = best['own', 'bf16']
+            distance = max(np.abs(got - want).max() / np.abs(want).max()
+                           for got, want in zip(outputs_of(options.sprig, model, batch, options.folder, 'bf16'),
+                                                outputs_of(options.sprig, model, batch, options.folder, 'f32')))
+            print(f"| {net} | {batch} | {own:.1f} | {best['own', 'f32'] / own:.2f} | {best['peer', 'bf16'] / own:.2f} | "
+                  f"{best['peer', 'f32'] / own:.2f} | {distance:.1e} |", flush=True)
+
+
+if __name__ == '__main__':
+    main()
