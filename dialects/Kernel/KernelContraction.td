@@ -10,7 +10,8 @@ def Kernel_PackOp : Kernel_InferredOp<"pack"> {
   let description = [{
     From a matrix [K, N] (or [N, K] with `transposed`) to panels [ceil(N/32), K, 32], padded with zeros: the one packed
     layout of all instruction sets. With `groups` > 1, N is made of that many equal groups, each of which is padded to
-    whole panels: [groups * ceil(N/groups/32), K, 32]. A splat stays a splat, padding included.
+    whole panels: [groups * ceil(N/groups/32), K, 32]. A splat stays a splat, padding included (but a float that is not
+    finite where rows are filled up).
 
     `interleave` rows lie side by side, as instructions want them that add up that many products: element (k, n) of a
     panel is at [k / interleave, n, k % interleave] of [..., ceil(K/interleave), 32, interleave]. 4 for bytes, 2 for bf16.

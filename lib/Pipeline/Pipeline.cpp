@@ -1,4 +1,5 @@
 #include "lib/Pipeline/Pipeline.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/Attributes.h"
 #include "lib/Cache/FileCache.h"
 #include "lib/Pipeline/Diagnostics.h"
@@ -202,7 +203,17 @@ Precision Compilation::packagedPrecision() {
                        return dispatch.getTf32() ? WalkResult::interrupt() : WalkResult::advance();
                      })
                      .wasInterrupted();
-  return hasTf32 ? Precision::tf32 : options.precision;
+  if (hasTf32) return Precision::tf32;
+  bool hasBf16 = module
+                     ->walk([](Operation *op) {
+                       bool isPacked = isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op);
+                       auto element = [](Value value) { return getElementTypeOrSelf(value.getType()); };
+                       bool isWider =
+                           isPacked && element(op->getOperand(0)).isBF16() && !element(op->getResult(0)).isBF16();
+                       return isWider ? WalkResult::interrupt() : WalkResult::advance();
+                     })
+                     .wasInterrupted();
+  return hasBf16 ? Precision::bf16 : options.precision;
 }
 
 void Compilation::package() {

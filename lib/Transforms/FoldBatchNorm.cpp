@@ -28,7 +28,9 @@ static Value perChannelBias(Expression &e, Value bias, RankedTensorType product)
 /// The weights times one factor per output channel. Null where the operation has no weights of constants.
 static Value scaleWeights(Expression &e, Operation *product, Value factor) {
   auto scaled = [&](Value weights, ArrayRef<int64_t> factorShape) -> Value {
-    if (!isConstant(weights)) return {};
+    // Weights of fewer bits than the sums would be rounded once more.
+    bool isSameType = Expression::typeOf(weights).getElementType() == Expression::typeOf(factor).getElementType();
+    if (!isConstant(weights) || !isSameType) return {};
     return e.mul(weights, e.reshape(factor, factorShape));
   };
   int64_t channels = Expression::typeOf(factor).getNumElements();

@@ -45,6 +45,19 @@ func.func @conv(%x: tensor<2x3x5x5xf32>) -> tensor<2x4x5x5xf32> {
 
 // -----
 
+// Weights of fewer bits than their sums stay as they are: they would be rounded once more.
+// CHECK-LABEL: @accumulated
+// CHECK: nn.batch_norm
+func.func @accumulated(%x: tensor<2x3xbf16>) -> tensor<2x4xf32> {
+  %w = nn.constant dense<[[1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 4.0]]> : tensor<3x4xbf16>
+  %c = nn.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = nn.matmul %x, %w {accumulator = f32} : tensor<2x3xbf16>, tensor<3x4xbf16>
+  %1 = nn.batch_norm %0, %c, %c, %c, %c {epsilon = 1.0e-5 : f64} : tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  return %1 : tensor<2x4xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @linear
 // CHECK-NOT: nn.batch_norm
 // CHECK: %[[Y:.*]] = nn.linear %arg0, %{{.*}} : tensor<3x2xf32>, tensor<4x2xf32>

@@ -125,19 +125,19 @@ FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const 
   std::vector<CpuArch> architectures;
   DotProducts dots(program);
   for (StringRef name : options.architectures) {
+    if (auto set = instructionSetByName(name); !set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
     // Equal code is not stored twice, and asks for no feature that it does not use.
     std::string level = name.str();
     if (!dots.ofHalves && name.consume_back(CpuArch::kHalvesSuffix)) level = (name + CpuArch::kBytesSuffix).str();
     name = level;
     if (!dots.ofBytes) name.consume_back(CpuArch::kBytesSuffix);
-    auto set = instructionSetByName(name);
-    if (!set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
+    auto set = llvm::cantFail(instructionSetByName(name));
     auto same = [&](const PackageImage &image) {
-      return image.architecture == set->level && image.features == set->features;
+      return image.architecture == set.level && image.features == set.features;
     };
     if (llvm::any_of(images, same)) continue;
-    images.push_back({set->level, set->features, {}});
-    architectures.push_back(set->arch);
+    images.push_back({set.level, set.features, {}});
+    architectures.push_back(set.arch);
   }
   if (images.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
   CodeGenOptions codegen = codeGenOptions(options);

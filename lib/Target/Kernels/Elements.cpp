@@ -185,12 +185,14 @@ static Value widenBF16(ElementBuilder &k, Value half) {
   return n.cast(n.shl(n.extend(n.cast(half, k.b.getI16Type()), k.b.getI32Type()), 16), k.b.getF32Type());
 }
 
-// The bits of a bf16 in an i32, of an f32 that is one already (widenBF16, round); null for others.
+// The bits of a bf16 in an i32, of an f32 that was rounded to one; null for others, those that were loaded among them,
+// whose NaN may signal.
 static Value knownBF16Bits(Value single) {
   auto cast = single.getDefiningOp<arith::BitcastOp>();
   auto shift = cast ? cast.getIn().getDefiningOp<arith::ShLIOp>() : arith::ShLIOp();
   APInt distance;
-  bool isShifted = shift && matchPattern(shift.getRhs(), m_ConstantInt(&distance)) && distance == 16;
+  bool isShifted = shift && matchPattern(shift.getRhs(), m_ConstantInt(&distance)) && distance == 16 &&
+                   !shift.getLhs().getDefiningOp<arith::ExtUIOp>();
   return isShifted && getElementTypeOrSelf(shift.getType()).isInteger(32) ? shift.getLhs() : Value();
 }
 

@@ -99,6 +99,39 @@ TEST(OpTable, RoundedProductsOfTinyNumbers) {
   check(rows);
 }
 
+// A constant that is infinite, with a last factor that has no neighbour; and 2^24 before 1024 ones, of which a chain
+// that is not cut keeps none.
+TEST(OpTable, RoundedProductsOfSpecialSizes) {
+  auto product = [](int64_t k, const std::string &factor, const std::string &weight) -> Row {
+    std::string x = "tensor<2x" + std::to_string(k) + "xf32>", h = "tensor<2x" + std::to_string(k) + "xbf16>";
+    std::string w = "tensor<" + std::to_string(k) + "x3xbf16>";
+    return {std::to_string(k) + " of " + weight.substr(0, 20),
+            {"2x" + std::to_string(k) + "xf32"},
+            "%one = nn.constant dense<1.0> : tensor<f32>\n" + factor + " : " + x + ", " + x +
+                "\n%p = nn.add %d, %one : " + x + ", tensor<f32>\n%h = nn.cast %p : " + x + " to " + h +
+                "\n%w = nn.constant dense<" + weight + "> : " + w +
+                "\n%r = nn.matmul %h, %w {accumulator = f32} : " + h + ", " + w,
+            {0, 600},
+            kUnits};
+  };
+  std::string large = "[[16777216.0, 16777216.0, 1.0]";
+  for (int i = 1; i < 1025; ++i) large += ", [1.0, 1.0, 1.0]";
+  check({product(3, "%d = nn.mul %a0, %a0", "0x7F80"), product(4, "%d = nn.mul %a0, %a0", "0x7F80"),
+         product(1025, "%d = nn.sub %a0, %a0", large + "]")});
+}
+
+// Casts that nothing separates: a NaN that signals becomes a quiet one, fused or not.
+TEST(OpTable, RoundedNaNs) {
+  check({{"bf16 by f32 to bf16",
+          {"40xbf16"},
+          "%n = nn.constant dense<0x7F81> : tensor<bf16>\n%z = nn.constant dense<0.0> : tensor<bf16>\n"
+          "%g = nn.compare gt %a0, %z : tensor<40xbf16>, tensor<bf16>\n"
+          "%s = nn.select %g, %n, %a0 : tensor<40xi1>, tensor<bf16>, tensor<40xbf16>\n"
+          "%f = nn.cast %s : tensor<40xbf16> to tensor<40xf32>\n%r = nn.cast %f : tensor<40xf32> to tensor<40xbf16>",
+          {},
+          kUnits}});
+}
+
 // No product of the thread's own is flushed: what follows the sums, and what a kernel after them computes.
 TEST(OpTable, RoundedProductsLeaveDenormalsAlone) {
   check(

@@ -4,6 +4,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/Constants.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace sprig;
@@ -118,11 +119,16 @@ static Value packConstant(OpBuilder &b, Location loc, ElementsAttr attribute, co
   SmallVector<int64_t> shape{from.groups * panels, places.rows(), width};
   if (from.interleave > 1) shape.push_back(from.interleave);
   auto type = RankedTensorType::get(shape, view.elementType());
-  if (view.isSplat()) return constantOf(b, loc, type, view.bytes().vec());
+  // Rows of padding meet zeros of the left side: nothing that is not finite may stand there.
+  bool isPadded = places.rows() * from.interleave > places.depth;
+  bool mayRepeat = !isPadded || !isa<FloatType>(view.elementType()) || std::isfinite(view.asDouble(0));
+  if (view.isSplat() && mayRepeat) return constantOf(b, loc, type, view.bytes().vec());
+  std::vector<char> repeated = view.isSplat() ? view.expanded() : std::vector<char>();
+  ArrayRef<char> data = view.isSplat() ? ArrayRef<char>(repeated) : view.bytes();
   std::vector<char> bytes(type.getNumElements() * storageBytes(view.elementType()), 0);
   withElement(view.elementType(), [&](auto *element) {
     using T = std::remove_pointer_t<decltype(element)>;
-    const T *source = reinterpret_cast<const T *>(view.bytes().data());
+    const T *source = reinterpret_cast<const T *>(data.data());
     T *panel = reinterpret_cast<T *>(bytes.data());
     for (int64_t group = 0; group < from.groups; ++group)
       for (int64_t p = 0; p < panels; ++p, panel += places.size()) {

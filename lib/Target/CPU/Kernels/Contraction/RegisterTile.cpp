@@ -139,7 +139,7 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
   std::optional<int64_t> count = getConstantIntValue(OpFoldResult(loop.count));
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
   if (loop.fetch && count && *count <= kLongestChain) return emitFetchingChain(k, loop, *count, accumulators);
-  bool isShort = loop.isPart || !count || *count * loop.interleave <= kLongestChain;
+  bool isShort = loop.isPart || !count || *count * loop.interleave + loop.tail <= kLongestChain;
   if (isShort || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators, /*withTail=*/true);
   // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in
   // order.
