@@ -235,7 +235,7 @@ private:
     for (exec::DispatchOp dispatch : run) dispatch.erase();
     remark::passed(program.getLoc(), remark::RemarkOpts::name("inline").category("schedule"))
         << ("'" + program.getSymName() + "' is one kernel of " + std::to_string(run.size()) + " dispatches, with " +
-            std::to_string(kernel.getScratch()) + " bytes between them")
+            std::to_string(kernel.getScratch()) + " bytes of scratch memory")
                .str();
   }
 

@@ -79,7 +79,8 @@ func.func @factors(%x: tensor<4x8xf32> {dist.sharding = #dist.sharding<@mesh, [[
 // CHECK-NEXT: nn.sub
 // CHECK-NEXT: nn.exp {{.*}}<@mesh, {{\[\[}}"data"], []]>]}
 // CHECK-NEXT: nn.reduce  sum
-// CHECK-NEXT: nn.div
+// CHECK-NEXT: nn.reciprocal
+// CHECK-NEXT: nn.mul
 // CHECK-NEXT: return
 func.func @composites(%x: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>})
     -> (tensor<8x6xf32>, tensor<8x6xf32>) {
