@@ -96,17 +96,20 @@ def sprig_time(sprig, path, batch, seconds, *options):
     return json.loads(done.stdout)['entries'][0]['min_us']
 
 
-def distance(sprig, path, batch, folder):
-    """The largest difference from ONNX Runtime's outputs, of their largest element."""
+def sprig_outputs(sprig, path, batch, folder, *options):
     session = runtime_session(path)
-    feeds = inputs_of(session, batch, 9)
     arguments = []
-    for name, value in feeds.items():
+    for name, value in inputs_of(session, batch, 9).items():
         np.save(folder / 'input.npy', value)
         arguments += ['--input', f'{name}={folder / "input.npy"}']
-    subprocess.run([sprig, 'run', str(path), *arguments, '--output-dir', str(folder / 'out')], check=True, capture_output=True)
-    return max(np.abs(np.load(folder / 'out' / f'{output.name}.npy') - want).max() / np.abs(want).max()
-               for output, want in zip(session.get_outputs(), session.run(None, feeds)))
+    subprocess.run([sprig, 'run', str(path), *arguments, *options, '--output-dir', str(folder / 'out')], check=True,
+                   capture_output=True)
+    return [np.load(folder / 'out' / f'{output.name}.npy') for output in session.get_outputs()]
+
+
+def distance(outputs, wanted):
+    """The largest difference, of the largest element."""
+    return max(np.abs(got - want).max() / np.abs(want).max() for got, want in zip(outputs, wanted))
 
 
 def main():
@@ -142,8 +145,11 @@ def main():
                                     sprig_time(options.sprig, source, batch, options.seconds, *flags))
             own = best['own']
             columns = [f"{best[name, kind] / own:.2f}" for name in names for kind in ('int8', 'f32')]
+            session = runtime_session(path)
+            far = distance(sprig_outputs(options.sprig, path, batch, options.folder),
+                           session.run(None, inputs_of(session, batch, 9)))
             print(f"| {net} | {batch} | {own:.1f} | {best['fast'] / own:.2f} | {best['strict'] / own:.2f} | " +
-                  ' | '.join(columns) + f' | {distance(options.sprig, path, batch, options.folder):.1e} |', flush=True)
+                  ' | '.join(columns) + f' | {far:.1e} |', flush=True)
 
 
 if __name__ == '__main__':

@@ -6,22 +6,8 @@ time of a call over several rounds. Pin it to one processor. Says how far output
 """
 import argparse
 import pathlib
-import subprocess
 
-import numpy as np
-
-from quantized import NETS, ROUNDS, inputs_of, least, openvino_call, runtime_session, sprig_time
-
-
-def outputs_of(sprig, model, batch, folder, precision):
-    session = runtime_session(model)
-    arguments = []
-    for name, value in inputs_of(session, batch, 9).items():
-        np.save(folder / 'input.npy', value)
-        arguments += ['--input', f'{name}={folder / "input.npy"}']
-    subprocess.run([sprig, 'run', str(model), *arguments, '--precision', precision, '--output-dir', str(folder / 'out')],
-                   check=True, capture_output=True)
-    return [np.load(folder / 'out' / f'{output.name}.npy') for output in session.get_outputs()]
+from quantized import NETS, ROUNDS, distance, least, openvino_call, sprig_outputs, sprig_time
 
 
 def main():
@@ -46,11 +32,10 @@ def main():
                     own = sprig_time(options.sprig, model, batch, options.seconds, '--precision', kind)
                     best['own', kind] = min(best.get(('own', kind), float('inf')), own)
             own = best['own', 'bf16']
-            distance = max(np.abs(got - want).max() / np.abs(want).max()
-                           for got, want in zip(outputs_of(options.sprig, model, batch, options.folder, 'bf16'),
-                                                outputs_of(options.sprig, model, batch, options.folder, 'f32')))
+            rounded, wanted = (sprig_outputs(options.sprig, model, batch, options.folder, '--precision', precision)
+                               for precision in ('bf16', 'f32'))
             print(f"| {net} | {batch} | {own:.1f} | {best['own', 'f32'] / own:.2f} | {best['peer', 'bf16'] / own:.2f} | "
-                  f"{best['peer', 'f32'] / own:.2f} | {distance:.1e} |", flush=True)
+                  f"{best['peer', 'f32'] / own:.2f} | {distance(rounded, wanted):.1e} |", flush=True)
 
 
 if __name__ == '__main__':
