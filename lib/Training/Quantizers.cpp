@@ -106,7 +106,10 @@ bool becomesFloats(Value value, int depth = 8) {
 }
 
 /// What is imported of quantisers to types that nn.quantize has not, as of four bits.
-bool isWrittenOut(ir::CastOp cast) { return isRounded(cast.getOperand()) && becomesFloats(cast.getResult()); }
+bool isWrittenOut(ir::CastOp cast) {
+  return isa<IntegerType>(getElementTypeOrSelf(cast.getType())) && isRounded(cast.getOperand()) &&
+         becomesFloats(cast.getResult());
+}
 
 [[noreturn]] void refuse(StringRef model, Operation *quantizer, StringRef expected) {
   throw Error(ErrorKind::unsupported, model.str() + ": the quantiser" + nameOf(quantizer) +

@@ -5,8 +5,10 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
+#include "dialects/NN/NNUnary.h"
 #include "lib/Transforms/FoldBatchNorm.h"
 #include "lib/Transforms/Passes.h"
+#include <cmath>
 
 namespace sprig {
 #define GEN_PASS_DEF_FREEZE
@@ -50,31 +52,54 @@ static void freezeParameters(ModuleOp module) {
     if (!used.contains(param.getSymNameAttr())) param.erase();
 }
 
-/// The reciprocals of a constant of floats, rounded once; null where one of them would be no normal number.
-static ElementsAttr reciprocalsOf(Value value) {
+namespace {
+struct Reciprocals {
+  ElementsAttr values;
+  bool areExact = true; // of powers of two: products have the quotients' bits
+};
+} // namespace
+
+/// The reciprocals of a constant of floats, rounded once; nothing where one of them would be no normal number, or where
+/// there are so many that reading them takes as long as dividing.
+static std::optional<Reciprocals> reciprocalsOf(Value value) {
+  constexpr int64_t kMost = 1 << 16;
   auto constant = value.getDefiningOp<ir::ConstantOp>();
-  if (!constant) return {};
+  if (!constant) return std::nullopt;
   ir::ConstantView view(constant.getValue());
-  auto element = dyn_cast<FloatType>(view.elementType());
-  if (!element || !(element.isF32() || element.isF64())) return {};
-  SmallVector<APFloat> results;
-  for (int64_t i = 0, count = view.isSplat() ? 1 : view.size(); i < count; ++i) {
-    APFloat result(1 / view.asDouble(i));
-    bool inexact;
-    result.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
-    if (!result.isNormal()) return {};
-    results.push_back(result);
+  Type element = view.elementType();
+  int64_t count = view.isSplat() ? 1 : view.size();
+  if (!(element.isF32() || element.isF64()) || count == 0 || count > kMost) return std::nullopt;
+  Reciprocals found;
+  std::vector<char> bytes;
+  for (int64_t i = 0; i < count; ++i) {
+    double divisor = view.asDouble(i), result = 1 / divisor;
+    float single = float(result);
+    if (element.isF32() ? !std::isnormal(single) : !std::isnormal(result)) return std::nullopt;
+    int exponent;
+    found.areExact &= std::fabs(std::frexp(divisor, &exponent)) == 0.5;
+    const char *begin = element.isF32() ? reinterpret_cast<const char *>(&single) : reinterpret_cast<char *>(&result);
+    bytes.insert(bytes.end(), begin, begin + (element.isF32() ? sizeof single : sizeof result));
   }
-  if (results.empty()) return {};
-  return DenseElementsAttr::get(view.type(), ArrayRef<APFloat>(results));
+  found.values = ir::makeConstant(view.type(), std::move(bytes));
+  return found;
+}
+
+/// Whether a value goes into nothing but functions without steps, through sums and products at most: whoever rounds,
+/// compares or chooses would tell a product from the quotient at whole numbers.
+static bool endsInFunctions(Value value, int depth = 4) {
+  return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<ir::ErfOp, ir::ExpOp, ir::TanhOp, ir::SigmoidOp, ir::SoftmaxOp, ir::LogSoftmaxOp>(user)) return true;
+    return depth && isa<ir::AddOp, ir::SubOp, ir::MulOp, ir::NegOp>(user) &&
+           endsInFunctions(user->getResult(0), depth - 1);
+  });
 }
 
 /// A division by a constant, which costs as much as ten products, as one.
 static void multiplyInstead(ir::DivOp division) {
-  ElementsAttr reciprocals = reciprocalsOf(division.getRhs());
-  if (!reciprocals) return;
+  std::optional<Reciprocals> reciprocals = reciprocalsOf(division.getRhs());
+  if (!reciprocals || !(reciprocals->areExact || endsInFunctions(division.getResult()))) return;
   OpBuilder builder(division);
-  Value factor = ir::ConstantOp::create(builder, division.getLoc(), division.getRhs().getType(), reciprocals);
+  Value factor = ir::ConstantOp::create(builder, division.getLoc(), division.getRhs().getType(), reciprocals->values);
   division.replaceAllUsesWith(
       ir::MulOp::create(builder, division.getLoc(), division.getType(), division.getLhs(), factor).getResult());
   division.erase();

@@ -124,8 +124,9 @@ def Freeze : Pass<"sprig-freeze", "::mlir::ModuleOp"> {
     `nn.get_param` becomes `nn.constant`, and parameters that nothing reads any more are dropped. A parameter that some
     function sets (`nn.set_param`) stays state. A batch norm of
     constant statistics merges into the convolution or matrix product in front of it, whose weights are scaled, and a
-    division by constants of f32 or f64 is a product with their reciprocals: rewrites that change arithmetic, so `strict`
-    leaves them out.
+    division by constants of f32 or f64 is a product with their reciprocals, where these are exact or nothing but
+    functions without steps (`nn.erf`, a softmax) will see it: rewrites that change arithmetic, so `strict` leaves them
+    out.
   }];
   let dependentDialects = ["::sprig::ir::NNDialect"];
   let options = [

@@ -136,29 +136,38 @@ func.func @read() -> tensor<2xf32> {
 
 // -----
 
-// Divisions by constants are products, but those by what has no normal reciprocal, by what is not constant, and of
-// integers.
+// Divisions by constants in front of functions are products, and those by powers of two wherever they stand; but those by
+// what has no normal reciprocal, by what is not constant, of integers, and where a step would tell the difference.
 // CHECK-LABEL: @divisions
 // CHECK-DAG: %[[THIRDS:.*]] = nn.constant dense<[5.000000e-01, 0.333333343]> : tensor<2xf32>
 // CHECK-DAG: %[[QUARTER:.*]] = nn.constant dense<2.500000e-01> : tensor<f32>
 // CHECK: %[[A:.*]] = nn.mul %arg0, %[[QUARTER]] : tensor<3x2xf32>, tensor<f32>
-// CHECK: %[[B:.*]] = nn.mul %[[A]], %[[THIRDS]] : tensor<3x2xf32>, tensor<2xf32>
-// CHECK: %[[C:.*]] = nn.div %[[B]], %{{.*}} : tensor<3x2xf32>, tensor<2xf32>
+// CHECK: %[[F:.*]] = nn.floor %[[A]]
+// CHECK: %[[B:.*]] = nn.mul %[[F]], %[[THIRDS]] : tensor<3x2xf32>, tensor<2xf32>
+// CHECK: nn.add %[[B]], %arg0
+// CHECK: %[[C:.*]] = nn.div %{{.*}}, %{{.*}} : tensor<3x2xf32>, tensor<2xf32>
 // CHECK: %[[D:.*]] = nn.div %[[C]], %arg1
+// CHECK: %[[E:.*]] = nn.div %[[D]], %{{.*}} : tensor<3x2xf32>, tensor<2xf32>
+// CHECK: nn.floor %[[E]]
 // CHECK: nn.div %arg2, %{{.*}} : tensor<2xi32>, tensor<i32>
 // STRICT-LABEL: @divisions
-// STRICT-COUNT-5: nn.div
+// STRICT-COUNT-6: nn.div
 func.func @divisions(%x: tensor<3x2xf32>, %y: tensor<2xf32>, %i: tensor<2xi32>) -> (tensor<3x2xf32>, tensor<2xi32>) {
   %four = nn.constant dense<4.0> : tensor<f32>
   %some = nn.constant dense<[2.0, 3.0]> : tensor<2xf32>
   %zero = nn.constant dense<[1.0, 0.0]> : tensor<2xf32>
   %seven = nn.constant dense<7> : tensor<i32>
   %0 = nn.div %x, %four : tensor<3x2xf32>, tensor<f32>
-  %1 = nn.div %0, %some : tensor<3x2xf32>, tensor<2xf32>
-  %2 = nn.div %1, %zero : tensor<3x2xf32>, tensor<2xf32>
-  %3 = nn.div %2, %y : tensor<3x2xf32>, tensor<2xf32>
-  %4 = nn.div %i, %seven : tensor<2xi32>, tensor<i32>
-  return %3, %4 : tensor<3x2xf32>, tensor<2xi32>
+  %1 = nn.floor %0 : tensor<3x2xf32>
+  %2 = nn.div %1, %some : tensor<3x2xf32>, tensor<2xf32>
+  %3 = nn.add %2, %x : tensor<3x2xf32>, tensor<3x2xf32>
+  %4 = nn.exp %3 : tensor<3x2xf32>
+  %5 = nn.div %4, %zero : tensor<3x2xf32>, tensor<2xf32>
+  %6 = nn.div %5, %y : tensor<3x2xf32>, tensor<2xf32>
+  %7 = nn.div %6, %some : tensor<3x2xf32>, tensor<2xf32>
+  %8 = nn.floor %7 : tensor<3x2xf32>
+  %9 = nn.div %i, %seven : tensor<2xi32>, tensor<i32>
+  return %8, %9 : tensor<3x2xf32>, tensor<2xi32>
 }
 
 // -----
