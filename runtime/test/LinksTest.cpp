@@ -5,6 +5,7 @@
 #include "sprig/rt/links.hpp"
 #include "sprig/rt/profile.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <gtest/gtest.h>
 
@@ -98,8 +99,9 @@ TEST(Links, OneThreadComputesWhileACopyIsOnItsWay) {
   EXPECT_TRUE(inside);
 }
 
-// By the wire itself: how long each of some copies took that began together.
-std::vector<double> together(core::Wire &wire, std::vector<uint64_t> sizes) {
+// By the wire itself: how long each of some copies took that began together, and how much later than the first the last
+// one began: on a busy machine that is no microsecond.
+std::vector<double> together(core::Wire &wire, std::vector<uint64_t> sizes, double *late = nullptr) {
   struct Timed : core::WiredCopy {
     std::chrono::steady_clock::time_point end;
     std::atomic<bool> done{false};
@@ -120,6 +122,7 @@ std::vector<double> together(core::Wire &wire, std::vector<uint64_t> sizes) {
     };
     wire.begin(copies[i]);
   }
+  if (late) *late = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::vector<double> seconds;
   for (Timed &copy : copies) {
     copy.done.wait(false);
@@ -132,10 +135,11 @@ std::vector<double> together(core::Wire &wire, std::vector<uint64_t> sizes) {
 TEST(Links, CopiesThatAreOnTheirWayTogetherShareTheRate) {
   core::Wire wire(*parseLink("1ms,100MB/s"));
   ASSERT_TRUE(wire.start().isOk());
-  // The short one has half of the rate while both go on: 1 ms and 2 times 1 ms; the long one the rest, 4 ms in all. A
-  // microsecond is what the second begins later.
-  std::vector<double> seconds = together(wire, {100'000, 300'000});
-  EXPECT_GE(seconds[0], 2.5e-3);
+  // The short one has half of the rate while both go on: 1 ms and 2 times 1 ms, less what the second begins later; the
+  // long one the rest, 4 ms in all.
+  double late = 0;
+  std::vector<double> seconds = together(wire, {100'000, 300'000}, &late);
+  EXPECT_GE(seconds[0], std::max(2.0e-3, 2.9e-3 - late));
   EXPECT_GE(seconds[1], 5e-3);
   // Latencies take nothing from each other, and no bytes none of the rate.
   seconds = together(wire, {0, 0, 100'000});
