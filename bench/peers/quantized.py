@@ -112,8 +112,8 @@ def distance(outputs, wanted):
     return max(np.abs(got - want).max() / np.abs(want).max() for got, want in zip(outputs, wanted))
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def arguments(description):
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument('sprig')
     parser.add_argument('models', type=pathlib.Path)
     parser.add_argument('folder', type=pathlib.Path)
@@ -121,6 +121,11 @@ def main():
     parser.add_argument('--nets', default=','.join(NETS))
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
+    return options
+
+
+def main():
+    options = arguments(__doc__)
     try:
         import openvino  # noqa: F401
         peers = {'ONNX Runtime': runtime_call, 'OpenVINO': openvino_call}

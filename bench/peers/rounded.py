@@ -4,21 +4,11 @@
 Times MODELS/NET/model.onnx under --precision bf16 and in f32, OpenVINO with the same two hints, on one thread, in turn: least
 time of a call over several rounds. Pin it to one processor. Says how far outputs are from f32's, too.
 """
-import argparse
-import pathlib
-
-from quantized import NETS, ROUNDS, distance, least, openvino_call, sprig_outputs, sprig_time
+from quantized import NETS, ROUNDS, arguments, distance, least, openvino_call, sprig_outputs, sprig_time
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('sprig')
-    parser.add_argument('models', type=pathlib.Path)
-    parser.add_argument('folder', type=pathlib.Path)
-    parser.add_argument('--seconds', type=float, default=0.5, help='of one timing (default 0.5)')
-    parser.add_argument('--nets', default=','.join(NETS))
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
+    options = arguments(__doc__)
     print('| network | batch | µs | over our f32 | OpenVINO bf16 | OpenVINO f32 | furthest output |')
     print('|---' * 7 + '|')
     for net in options.nets.split(','):

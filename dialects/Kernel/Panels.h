@@ -11,6 +11,8 @@ namespace sprig::kernel {
 
 /// Rows that lie side by side in a panel of such factors: what an instruction takes of them in 32 bits.
 inline int64_t interleaveOf(mlir::Type factor) { return 32 / int64_t(factor.getIntOrFloatBitWidth()); }
+/// Rows that do so in panels of a shape: those of plain ones have three dimensions.
+inline int64_t interleaveIn(llvm::ArrayRef<int64_t> panels) { return panels.size() == 4 ? panels.back() : 1; }
 
 /// Elements of a channels-last input that lie side by side and that a convolution's window takes together.
 inline int64_t runLength(int64_t channels, int64_t groups, llvm::ArrayRef<int64_t> window,

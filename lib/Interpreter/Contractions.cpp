@@ -116,7 +116,7 @@ mlir::LogicalResult evaluateMatmulPacked(kernel::MatmulPackedOp op, Evaluation &
   const Tensor &lhs = e.operands[0], &panels = e.operands[1];
   int64_t k = lhs.shape().back(), n = op.getColumns();
   int64_t m = product(lhs.shape().drop_back());
-  kernel::PanelPlaces places{k, std::max<int64_t>(k, 1), panels.rank() == 4 ? panels.shape()[3] : 1};
+  kernel::PanelPlaces places{k, std::max<int64_t>(k, 1), kernel::interleaveIn(panels.shape())};
   return byClass(lhs, [&](auto zero) {
     using T = decltype(zero);
     std::vector<T> result(m * n), a(m * k), b(k * kPanelWidth), packed(places.size());

@@ -148,7 +148,7 @@ mlir::LogicalResult evaluateConvPacked(kernel::ConvPackedOp op, Evaluation &e) {
   const Tensor &panels = e.operands[1];
   Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(), op.getWindow(),
                                       op.getGroups(), /*channelsLast=*/true);
-  int64_t interleave = panels.rank() == 4 ? panels.shape()[3] : 1;
+  int64_t interleave = kernel::interleaveIn(panels.shape());
   int64_t run =
       interleave > 1 ? kernel::runLength(c.groups * c.channels, c.groups, op.getWindow(), op.getDilations()) : 1;
   kernel::PanelPlaces places{c.depth(), std::max<int64_t>(run, 1), interleave};

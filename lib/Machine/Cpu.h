@@ -36,8 +36,8 @@ struct Cpu {
 Cpu readCpu();
 /// The best of x86-64-v2, x86-64-v3, x86-64-v4 that this processor has, else x86-64.
 std::string bestIsa();
-/// The instruction sets of a package for which nobody names any; the last two only where a network
-/// multiplies bytes or bf16.
+/// The instruction sets of a package for which nobody names any; the last two only where a network multiplies bytes or
+/// bf16.
 const std::vector<std::string> &packagedCpus();
 
 } // namespace sprig::machine

@@ -1,5 +1,6 @@
 #include "lib/Pipeline/Pipeline.h"
 #include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/Panels.h"
 #include "dialects/NN/Attributes.h"
 #include "lib/Cache/FileCache.h"
 #include "lib/Pipeline/Diagnostics.h"
@@ -206,10 +207,9 @@ Precision Compilation::packagedPrecision() {
   if (hasTf32) return Precision::tf32;
   bool hasBf16 = module
                      ->walk([](Operation *op) {
-                       bool isPacked = isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op);
-                       auto element = [](Value value) { return getElementTypeOrSelf(value.getType()); };
-                       bool isWider =
-                           isPacked && element(op->getOperand(0)).isBF16() && !element(op->getResult(0)).isBF16();
+                       if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op)) return WalkResult::advance();
+                       auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
+                       bool isWider = panels.getElementType().isBF16() && kernel::interleaveIn(panels.getShape()) > 1;
                        return isWider ? WalkResult::interrupt() : WalkResult::advance();
                      })
                      .wasInterrupted();

@@ -6,8 +6,8 @@
 namespace sprig::quantize {
 
 /// Every constant weight that is quantised by a scale of its own largest numbers becomes integers, as static
-/// quantisation writes them. Gives how many. Throws badInput where a constant has a
-/// quantiser whose scale is computed in another way.
+/// quantisation writes them. Gives how many. Throws badInput where a constant has a quantiser whose scale is computed
+/// in another way.
 int foldWeights(Graph &graph);
 
 } // namespace sprig::quantize

@@ -6,17 +6,11 @@ namespace sprig::onnxexport {
 
 namespace {
 
-int64_t countOf(const TensorType &type) {
-  int64_t count = 1;
-  for (int64_t size : type.shape) count *= size;
-  return count;
-}
-
 /// The axis of the operand that a scale or zero point has a number for each place of; -1: it is one number; nothing
 /// where it has another form.
 std::optional<int64_t> axisOf(Site &n, size_t operand) {
   const Shape &shape = n.type(operand).shape;
-  int64_t count = countOf(n.type(operand));
+  int64_t count = n.type(operand).elements();
   if (count == 1) return -1;
   for (int d = 0; d < shape.rank(); ++d)
     if (shape[d] == count) return d + n.rank() - shape.rank();
@@ -26,8 +20,8 @@ std::optional<int64_t> axisOf(Site &n, size_t operand) {
 /// One number, or a row of `size` for an axis: as long as the other one is.
 Ref parameter(Site &n, size_t operand, int64_t size) {
   if (size < 0) return n.reshape(n.in(operand), Dims());
-  Ref row = n.reshape(n.in(operand), fixed({countOf(n.type(operand))}));
-  return countOf(n.type(operand)) == size ? row : n.expand(row, fixed({size}));
+  Ref row = n.reshape(n.in(operand), fixed({n.type(operand).elements()}));
+  return n.type(operand).elements() == size ? row : n.expand(row, fixed({size}));
 }
 
 bool fakeQuantize(Site &n) {

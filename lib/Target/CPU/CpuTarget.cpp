@@ -1,5 +1,6 @@
 #include "lib/Target/CPU/CpuTarget.h"
 #include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/Panels.h"
 #include "dialects/NN/ScanStages.h"
 #include "lib/Machine/Cpu.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
@@ -43,7 +44,7 @@ public:
     return ir::ScanStages::analyze(scan, why).has_value();
   }
   bool takesDotProducts() const override { return true; }
-  bool takes(Precision precision) const override { return precision != Precision::tf32; }
+  bool takes(Precision precision) const override { return precision == Precision::f32 || precision == Precision::bf16; }
   void check(const CompileOptions &options) const override {
     if (options.precision == Precision::bf16 && !options.freeze)
       throw Error(ErrorKind::unsupported,
@@ -113,7 +114,7 @@ struct DotProducts {
       if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op)) return;
       auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
       ofBytes |= panels.getElementType().isInteger(8);
-      ofHalves |= panels.getElementType().isBF16() && panels.getRank() == 4; // interleaved
+      ofHalves |= panels.getElementType().isBF16() && kernel::interleaveIn(panels.getShape()) > 1;
     });
   }
 };

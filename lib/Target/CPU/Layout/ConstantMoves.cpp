@@ -24,7 +24,7 @@ bool sprig::isInvariant(Value value) {
 
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-static ElementsAttr readableConstant(Value value) {
+ElementsAttr sprig::readableConstant(Value value) {
   auto constant = value.getDefiningOp<ir::ConstantOp>();
   std::string reason;
   return constant && ir::isReadableConstant(constant.getValue(), reason) ? constant.getValue() : ElementsAttr();
@@ -42,6 +42,12 @@ template <typename Body> static void withElement(Type elementType, Body body) {
 
 static Value constantOf(OpBuilder &b, Location loc, RankedTensorType type, std::vector<char> bytes) {
   return ir::ConstantOp::create(b, loc, type, ir::makeConstant(type, std::move(bytes)));
+}
+
+bool sprig::meetsOneMatrix(ir::MatmulOp op) {
+  RankedTensorType right = tensorOf(op.getRhs());
+  return !op.getTransposeLhs() && right.getRank() <= tensorOf(op.getLhs()).getRank() &&
+         llvm::all_of(right.getShape().drop_back(2), [](int64_t size) { return size == 1; });
 }
 
 bool sprig::keepsOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {

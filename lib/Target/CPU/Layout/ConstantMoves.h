@@ -1,12 +1,19 @@
 // Movements of constants that passes evaluate at once, because waiting for a folder would keep both copies alive.
-// For the layout and pack passes. A splat stays a splat. On other values the functions create the operation.
+// And what passes ask of values before. For the passes of this folder. A splat stays a splat. On other values the
+// functions create the operation.
 #pragma once
-#include "dialects/NN/NNDialect.h"
+#include "dialects/NN/NNContraction.h"
 
 namespace sprig {
 
 /// Whether a value depends on no argument of its function: constants, parameters and what is made of them.
 bool isInvariant(mlir::Value value);
+
+/// What a constant holds; null of other values, and where its bytes are not there.
+mlir::ElementsAttr readableConstant(mlir::Value value);
+
+/// Whether all rows of a product meet one matrix on the right, which panels can be made of.
+bool meetsOneMatrix(ir::MatmulOp op);
 
 /// Whether a permutation leaves dimensions of a size other than 1 in their order, so that no element moves.
 bool keepsOrder(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> permutation);

@@ -69,11 +69,8 @@ private:
   void packMatmul(ir::MatmulOp op) {
     Value rhs = op.getRhs();
     RankedTensorType type = tensorOf(rhs);
-    // One matrix for the whole batch, known before the run.
-    bool oneMatrix = llvm::all_of(type.getShape().drop_back(2), [](int64_t size) { return size == 1; });
-    if (op.getTransposeLhs() || !oneMatrix || type.getRank() > tensorOf(op.getLhs()).getRank() || !isInvariant(rhs) ||
-        (!matrices && !canBePrepared(rhs)))
-      return;
+    // Known before the run.
+    if (!meetsOneMatrix(op) || !isInvariant(rhs) || (!matrices && !canBePrepared(rhs))) return;
     int64_t interleave = op.getAccumulator() ? kernel::interleaveOf(type.getElementType()) : 1;
     bool transposedMatrix = op.getTransposeRhs();
     Value panels = shared(rhs, (interleave > 1 ? 4 : 0) + transposedMatrix, 1, [&](OpBuilder &b) {

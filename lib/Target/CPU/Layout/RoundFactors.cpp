@@ -3,6 +3,7 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include <cstring>
@@ -19,16 +20,10 @@ RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.get
 
 const char *obstacle(Operation *op) {
   if (!isa<func::FuncOp>(op->getParentOp())) return "it is part of a loop or branch";
-  auto constant = op->getOperand(1).getDefiningOp<ir::ConstantOp>();
-  std::string reason;
-  if (!constant || !ir::isReadableConstant(constant.getValue(), reason)) return "its right side is no constant";
+  if (!readableConstant(op->getOperand(1))) return "its right side is no constant";
   if (auto matmul = dyn_cast<ir::MatmulOp>(op)) {
-    RankedTensorType right = tensorOf(matmul.getRhs());
-    if (matmul.getTransposeLhs()) return "its left side is transposed";
-    if (llvm::any_of(right.getShape().drop_back(2), [](int64_t size) { return size != 1; }) ||
-        right.getRank() > tensorOf(matmul.getLhs()).getRank())
-      return "its right side is several matrices";
-    return nullptr;
+    if (meetsOneMatrix(matmul)) return nullptr;
+    return matmul.getTransposeLhs() ? "its left side is transposed" : "its right side is several matrices";
   }
   auto conv = cast<ir::ConvOp>(op);
   if (!conv.getChannelsLast()) return "its channels are not last";

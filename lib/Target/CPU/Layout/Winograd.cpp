@@ -3,6 +3,7 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelContraction.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
 #include "lib/Target/CPU/Layout/WinogradCost.h"
 #include "lib/Target/CPU/Layout/WinogradFilter.h"
@@ -32,10 +33,9 @@ const char *obstacle(ir::ConvOp op) {
   if (!op.getChannelsLast() || input.getRank() != 4) return "it does not have 2 spatial dimensions";
   if (op.getGroups() != 1) return "it has groups";
   if (!allOnes(op.getStrides()) || !allOnes(op.getDilations())) return "it has strides or dilations";
-  auto filter = op.getFilter().getDefiningOp<ir::ConstantOp>();
-  std::string reason;
-  if (!filter || !ir::isReadableConstant(filter.getValue(), reason)) return "its filter is no constant";
-  if (ir::ConstantView(filter.getValue()).isSplat()) return "its filter is a splat";
+  ElementsAttr filter = readableConstant(op.getFilter());
+  if (!filter) return "its filter is no constant";
+  if (ir::ConstantView(filter).isSplat()) return "its filter is a splat";
   if (input.getNumElements() == 0 || op.getType().getNumElements() == 0) return "it has no elements";
   return nullptr;
 }

@@ -35,9 +35,9 @@ private:
     auto result = cast<RankedTensorType>(op.getResult().getType());
     int64_t columns = result.getShape().back(), rows = 1;
     for (int64_t size : result.getShape().drop_back()) rows *= size;
-    auto lhs = cast<RankedTensorType>(op.getLhs().getType());
-    return {rows, columns, lhs.getShape().back(),
-            lhs.getElementType() == result.getElementType() ? 1 : kernel::interleaveOf(lhs.getElementType())};
+    int64_t depth = cast<RankedTensorType>(op.getLhs().getType()).getShape().back();
+    auto panels = cast<RankedTensorType>(op.getPanels().getType());
+    return {rows, columns, depth, kernel::interleaveIn(panels.getShape())};
   }
 };
 } // namespace

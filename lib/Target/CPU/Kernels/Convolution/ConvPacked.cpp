@@ -32,8 +32,7 @@ struct Convolution {
     groups = op.getGroups();
     groupInputs = geometry.inputChannels / groups;
     groupOutputs = result.getShape().back() / groups;
-    Type factor = input.getElementType();
-    int64_t interleave = factor == result.getElementType() ? 1 : kernel::interleaveOf(factor);
+    int64_t interleave = kernel::interleaveIn(cast<RankedTensorType>(op.getPanels().getType()).getShape());
     int64_t run = kernel::runLength(geometry.inputChannels, groups, op.getWindow(), op.getDilations());
     places = {geometry.taps() * groupInputs, std::max<int64_t>(interleave > 1 ? run : depth(), 1), interleave};
     panels = llvm::divideCeil(groupOutputs, kPanelWidth);
