@@ -15,6 +15,9 @@ int64_t ConvPackedOp::getFlops() {
 int64_t ConvDepthwiseOp::getFlops() {
   return 2 * getType().getNumElements() * llvm::product_of(getFilter().getType().getShape().drop_back(), int64_t(1));
 }
+int64_t ConvDepthwiseDotOp::getFlops() {
+  return 2 * getType().getNumElements() * llvm::product_of(getWindow(), int64_t(1));
+}
 int64_t ConvFilterGradPartsOp::getFlops() {
   return 2 * getCotangent().getType().getNumElements() *
          llvm::product_of(getType().getShape().drop_front(2), int64_t(1));

@@ -138,6 +138,27 @@ SPRIG_NN_INFER(ConvDepthwiseOp) {
   return infer.give(shape, input->getElementType());
 }
 
+SPRIG_NN_INFER(ConvDepthwiseDotOp) {
+  Inference infer(location, ConvDepthwiseDotOp::getOperationName(), results);
+  auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter");
+  if (failed(input) || failed(filter) || failed(checkConvInput(infer, *input))) return failure();
+  ArrayRef<int64_t> in = input->getShape();
+  auto window = infer.array(op.getWindowAttr(), "window sizes", input->getRank() - 2, "spatial dimensions");
+  if (failed(window)) return failure();
+  auto windows = inferWindows(infer, in.drop_front(1).drop_back(1), *window, op.getStridesAttr(), op.getDilationsAttr(),
+                              op.getPaddingAttr());
+  if (failed(windows)) return failure();
+  SmallVector<int64_t> wanted = DepthwisePlaces::get(*window, in.back()).shape();
+  if (filter->getShape() != ArrayRef<int64_t>(wanted))
+    return infer.fail("takes a filter of shape [", llvm::interleaved(wanted), "], got ", describe(*filter));
+  int64_t fill = op.getFill();
+  if (fill < 0 || fill > 255) return infer.fail("fills the padding with ", fill, ", which is no ui8");
+  SmallVector<int64_t> shape{in[0]};
+  shape.append(windows->outputs);
+  shape.push_back(in.back());
+  return infer.give(shape, IntegerType::get(filter->getContext(), 32));
+}
+
 SPRIG_NN_INFER(ConvFilterGradPartsOp) {
   Inference infer(location, ConvFilterGradPartsOp::getOperationName(), results);
   auto input = infer.tensor(op.getInput(), "input"), cotangent = infer.tensor(op.getCotangent(), "cotangent");

@@ -75,6 +75,24 @@ def Kernel_ConvDepthwiseOp : Kernel_InferredOp<"conv_depthwise", [FusesAs<"contr
   let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
 }
 
+def Kernel_ConvDepthwiseDotOp : Kernel_InferredOp<"conv_depthwise_dot", [FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "channels-last convolution of bytes with one filter for each channel";
+  let description = [{
+    `input` [N, spatial..., C] of ui8; the result is [N, spatial..., C] of i32, which wraps. Positions in the padding count
+    as `fill`. Taps above each other are products that one instruction adds up: with A the product of all sizes of the
+    window but the last, W, and A's taps counted row-major, tap (a, w) of channel c is at [a / 4, w, c, a % 4] of
+    `filter` [ceil(A/4), W, C rounded up to 16s, 4] of i8, whose other elements are 0.
+  }] #
+      NN_Example<"%x: tensor<1x8x8x20xui8>, %w: tensor<1x3x32x4xi8>",
+                 "kernel.conv_depthwise_dot %x, %w {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, fill = 7 : i64} : tensor<1x8x8x20xui8>, tensor<1x3x32x4xi8>",
+                 "tensor<1x8x8x20xi32>">.text;
+  let arguments = (ins StaticShapeTensorOf<[UI8]>:$input, StaticShapeTensorOf<[I8]>:$filter, DenseI64ArrayAttr:$window,
+                       DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$padding,
+                       DefaultValuedAttr<I64Attr, "0">:$fill);
+  let results = (outs StaticShapeTensorOf<[I32]>:$result);
+  let assemblyFormat = "$input `,` $filter attr-dict `:` type($input) `,` type($filter)";
+}
+
 def Kernel_ChainTensor : StaticShapeTensorOf<[F32, F64]>;
 
 def Kernel_ConvFilterGradPartsOp : Kernel_InferredOp<"conv_filter_grad_parts", [], NN_ContractionCost> {

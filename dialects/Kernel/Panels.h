@@ -35,4 +35,23 @@ struct PanelPlaces {
   }
 };
 
+/// Where the taps of one filter for each channel lie (kernel.conv_depthwise_dot): those `above` each other side by
+/// side, `width` of them in a row of the window.
+struct DepthwisePlaces {
+  static constexpr int64_t kTogether = 4, kChannels = 16;
+  int64_t above, width, channels;
+
+  static DepthwisePlaces get(llvm::ArrayRef<int64_t> window, int64_t channels) {
+    int64_t above = 1;
+    for (int64_t size : window.drop_back()) above *= size;
+    return {above, window.back(), channels};
+  }
+  int64_t rows() const { return llvm::divideCeil(above, kTogether); }
+  int64_t paddedChannels() const { return llvm::divideCeil(channels, kChannels) * kChannels; }
+  llvm::SmallVector<int64_t> shape() const { return {rows(), width, paddedChannels(), kTogether}; }
+  int64_t at(int64_t tapAbove, int64_t tap, int64_t channel) const {
+    return ((tapAbove / kTogether * width + tap) * paddedChannels() + channel) * kTogether + tapAbove % kTogether;
+  }
+};
+
 } // namespace sprig::kernel

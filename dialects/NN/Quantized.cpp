@@ -18,16 +18,22 @@ static Value inWord(ScalarBuilder &s, Value x, Type element) {
   return element.isUnsignedInteger() ? s.to<arith::ExtUIOp>(x, i32) : s.to<arith::ExtSIOp>(x, i32);
 }
 
-// Comparisons by selects are single instructions, and send NaN to the lowest number.
+// Comparisons by selects are single instructions, and send NaN to the lowest number. Clipped first, between integers, a
+// quotient is rounded, ties to even, by the addition of a number so large that the integer is the lower bits of the
+// sum.
 Value QuantizeOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   ScalarBuilder s(b, loc);
   auto type = cast<IntegerType>(tensorOf(getResult()).getElementType());
-  Value zero = s.to<arith::SIToFPOp>(inWord(s, args[2], type), ScalarBuilder::elementOf(args[0]));
-  Value v = s.add(math::RoundEvenOp::create(b, loc, s.div(args[0], args[1])), zero);
+  Type element = ScalarBuilder::elementOf(args[0]), i32 = b.getI32Type();
+  Value zero = inWord(s, args[2], type), offset = s.to<arith::SIToFPOp>(zero, element);
   double span = double(uint64_t(1) << type.getWidth()), low = type.isUnsigned() ? 0 : -span / 2;
-  v = s.select(s.gt(v, low), v, s.f(v, low));
-  v = s.select(s.lt(v, low + span - 1), v, s.f(v, low + span - 1));
-  return s.to<arith::TruncIOp>(s.to<arith::FPToSIOp>(v, b.getI32Type()), b.getIntegerType(type.getWidth()));
+  Value lowest = s.sub(s.f(offset, low), offset), highest = s.sub(s.f(offset, low + span - 1), offset);
+  Value v = s.div(args[0], args[1]);
+  v = s.select(s.cmp(arith::CmpFPredicate::OGT, v, lowest), v, lowest);
+  v = s.select(s.cmp(arith::CmpFPredicate::OLT, v, highest), v, highest);
+  v = s.add(v, element.isF64() ? 0x1.8p52 : 0x1.8p23);
+  Value integer = element.isF64() ? s.to<arith::TruncIOp>(s.bits(v, b.getI64Type()), i32) : s.bits(v, i32);
+  return s.to<arith::TruncIOp>(s.addi(integer, zero), b.getIntegerType(type.getWidth()));
 }
 
 Value DequantizeOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
@@ -162,8 +168,8 @@ FailureOr<SmallVector<Value>> MatmulIntegerOp::decompose(OpBuilder &b) {
   return SmallVector<Value>{e.sub(product, e.mul(zero, sumsOfPlaces(e, weight, perColumn, columns)))};
 }
 
-// As above; the padding, which counts as the zero point, is written out where that is not 0. Filters of one channel
-// each have no use for products that are added up in fours: their sums are exact in f32.
+// As above; the padding, which counts as the zero point, is written out where that is not 0. Of filters of one channel
+// each that are computed, sums are exact in f32.
 FailureOr<SmallVector<Value>> ConvIntegerOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   RankedTensorType input = tensorOf(getInput()), filter = tensorOf(getFilter());
@@ -176,7 +182,9 @@ FailureOr<SmallVector<Value>> ConvIntegerOp::decompose(OpBuilder &b) {
   constexpr int64_t kExactTaps = (1 << 24) / (255 * 255);
   Type i32 = b.getI32Type();
   bool isDepthwise = filter.getDimSize(1) == 1 && getGroups() > 1 && taps <= kExactTaps;
-  Value weight = isDepthwise ? Value() : centredConstant(e, getFilter(), getFilterZero(), taps, outputs);
+  // Several filters for a channel are no dot products of their own kernel, and groups of so few would waste panels.
+  bool isMultiple = isDepthwise && outputs != int64_t(getGroups());
+  Value weight = isMultiple ? Value() : centredConstant(e, getFilter(), getFilterZero(), taps, outputs);
   if (!weight) {
     Value x = centred(e, getInput(), getInputZero()), w = centred(e, getFilter(), getFilterZero());
     if (!isDepthwise) return SmallVector<Value>{convolve(x, w, getPaddingAttr(), {})};

@@ -181,6 +181,31 @@ mlir::LogicalResult evaluateConvDepthwise(kernel::ConvDepthwiseOp op, Evaluation
   });
 }
 
+// Positions in the padding count as numbers of their own, so that no product is left out.
+mlir::LogicalResult evaluateConvDepthwiseDot(kernel::ConvDepthwiseDotOp op, Evaluation &e) {
+  int64_t channels = e.resultType().getShape().back();
+  Convolution c = describeConvolution(op, e.operands[0].shape(), e.resultType().getShape(), op.getWindow(), channels,
+                                      /*channelsLast=*/true);
+  auto places = kernel::DepthwisePlaces::get(op.getWindow(), channels);
+  Elements<int64_t> in = e.operands[0].integers(), filter = e.operands[1].integers();
+  int64_t fill = op.getFill(), positions = c.window.positions(), taps = c.window.taps();
+  std::vector<int64_t> out(e.resultType().getNumElements()), whole(channels);
+  for (int64_t tap = 0; tap < taps; ++tap)
+    for (int64_t ch = 0; ch < channels; ++ch)
+      whole[ch] += fill * filter[places.at(tap / places.width, tap % places.width, ch)];
+  for (int64_t i = 0; i < int64_t(out.size()); ++i) out[i] = whole[i % channels];
+  for (int64_t s = 0; s < c.samples; ++s)
+    c.window.forEachTap([&](int64_t position, int64_t tap, int64_t offset) {
+      for (int64_t ch = 0; ch < channels; ++ch) {
+        int64_t x = in[(s * c.window.inputs() + offset) * channels + ch] - fill;
+        out[(s * positions + position) * channels + ch] +=
+            x * filter[places.at(tap / places.width, tap % places.width, ch)];
+      }
+    });
+  for (int64_t &value : out) value = wrapTo(value, e.resultType().getElementType());
+  return e.give(Tensor::of<int64_t>(e.resultType(), std::move(out)));
+}
+
 // A transposed convolution scatters: the window slides over the result.
 mlir::LogicalResult evaluateConvTranspose(ir::ConvTransposeOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> input = e.operands[0].shape(), output = e.resultType().getShape();
@@ -269,6 +294,7 @@ void addConvolutions(EvaluatorTable &table) {
   table.add(evaluateConv);
   table.add(evaluateConvPacked);
   table.add(evaluateConvDepthwise);
+  table.add(evaluateConvDepthwiseDot);
   table.add(evaluateConvTranspose);
   table.add(evaluateConvFilterGrad);
   table.add(evaluateConvFilterGradParts);

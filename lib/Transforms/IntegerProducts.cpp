@@ -57,7 +57,11 @@ public:
 
   void run() {
     function.walk([](ir::SelectOp select) { quantization::fillWithIntegers(select); });
-    SmallVector<Operation *> products;
+    SmallVector<Operation *> products, means;
+    function.walk([&](Operation *op) {
+      if (isa<ir::ReduceMeanOp, ir::AvgPoolOp>(op)) means.push_back(op);
+    });
+    llvm::for_each(means, quantization::averageIntegers);
     function.walk([&](Operation *op) {
       if (isa<ir::LinearOp, ir::MatmulOp, ir::ConvOp>(op) && dequantized(op->getOperand(0)) &&
           (dequantized(op->getOperand(1)) || (isa<ir::MatmulOp>(op) && turned(op->getOperand(1)))))

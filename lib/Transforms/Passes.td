@@ -161,9 +161,10 @@ def IntegerProducts : Pass<"sprig-integer-products", "::mlir::func::FuncOp"> {
     say the same. A convolution or product of a dequantised activation (a scale and a zero point for the whole tensor)
     and a dequantised constant (or one for each output) becomes `nn.conv_integer` or `nn.matmul_integer`, times the
     product of the scales; a bias that is quantised with that product is added as an integer. A constant scale of
-    `nn.quantize` goes back through additions, activations and factors, into constants: no division is left. Pools of
-    maxima, and operations that only move elements, between equal scales and zero points work on the integers; a
-    quantisation of what was quantised alike is dropped.
+    `nn.quantize` goes back through additions, activations and factors, into constants: no division is left. A mean of a
+    dequantised activation, but of windows in the padding, becomes a sum of integers times one factor. Pools of maxima,
+    and operations that only move elements, between equal scales and zero points work on the integers; a quantisation of
+    what was quantised alike is dropped.
 
     The integers are exact where floats round, and a factor is rounded where a quotient was: results may differ by one
     step of a quantiser (docs/numerics.md). A remark of the category `fuse` says what keeps a product of quantised

@@ -1,5 +1,6 @@
 #include "lib/Transforms/Quantization.h"
 #include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/NNComposite.h"
 #include "mlir/IR/IRMapping.h"
 #include <cmath>
 
@@ -126,6 +127,38 @@ void fillWithIntegers(ir::SelectOp select) {
   Value result = ir::DequantizeOp::create(b, e.loc, filled, dequantize.getScale(), dequantize.getZero());
   select.getResult().replaceAllUsesWith(result);
   select.erase();
+}
+
+/// The sums that a mean takes of integers in place of its operand.
+static Value sumsOf(ir::Expression &e, Operation *op, Value integers) {
+  if (auto mean = dyn_cast<ir::ReduceMeanOp>(op))
+    return e.reduce(ir::ReduceKind::sum, integers, mean.getAxes(), mean.getKeepDims());
+  auto pool = cast<ir::AvgPoolOp>(op);
+  return ir::PoolOp::create(e.b, e.loc, ir::ReduceKind::sum, integers, pool.getWindow(), pool.getStrides(),
+                            pool.getDilations(), pool.getPadding(), /*channels_last=*/false);
+}
+
+void averageIntegers(Operation *op) {
+  auto pool = dyn_cast<ir::AvgPoolOp>(op);
+  if (!pool && !isa<ir::ReduceMeanOp>(op)) return;
+  if (pool && llvm::any_of(pool.getPadding(), [](int64_t size) { return size != 0; })) return;
+  auto dequantize = op->getOperand(0).getDefiningOp<ir::DequantizeOp>();
+  if (!dequantize || !isF32(dequantize.getResult())) return;
+  RankedTensorType bytes = tensorOf(dequantize.getOperand());
+  auto scale = numberOf(dequantize.getScale()), zero = numberOf(dequantize.getZero());
+  int64_t results = tensorOf(op->getResult(0)).getNumElements();
+  if (!bytes.getElementType().isInteger(8) || !scale || !zero || results == 0) return;
+  int64_t count = pool ? llvm::product_of(pool.getWindow(), int64_t(1)) : bytes.getNumElements() / results;
+  // No sum leaves 32 bits.
+  constexpr int64_t kMost = ((int64_t(1) << 31) - 1) / 255;
+  if (count < 1 || count > kMost) return;
+  OpBuilder b(op);
+  ir::Expression e(b, op->getLoc());
+  Value sums = sumsOf(e, op, e.cast(dequantize.getOperand(), b.getI32Type()));
+  if (*zero != 0) sums = e.sub(sums, e.splat(sums, *zero * double(count)));
+  Value floats = e.cast(sums, b.getF32Type());
+  op->getResult(0).replaceAllUsesWith(e.mul(floats, e.splat(floats, *scale / double(count))));
+  op->erase();
 }
 
 namespace {

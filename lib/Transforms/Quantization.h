@@ -21,6 +21,10 @@ void addBiasAsInteger(ir::AddOp add);
 /// are their zero point there.
 void fillWithIntegers(ir::SelectOp select);
 
+/// A mean of a dequantised tensor, over axes or over windows that all lie in the tensor: of bytes with one scale it is
+/// their exact sum times one factor. Does nothing to other operations.
+void averageIntegers(mlir::Operation *op);
+
 /// What leads to a quantisation is computed on integers where it only moves elements or takes maxima; else the scale
 /// goes back into constants, and the quantisation has none.
 void simplifyQuantize(ir::QuantizeOp quantize);

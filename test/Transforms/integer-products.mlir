@@ -102,6 +102,45 @@ func.func @moves(%x: tensor<1x2x4x4xi8>) -> tensor<1x8xi8> {
 
 // -----
 
+// Means: exact sums of integers, times one factor, which takes the result's scale in.
+// CHECK-LABEL: func.func @means(
+// CHECK-DAG: %[[P:.*]] = nn.constant dense<1.250000e-01> : tensor<f32>
+// CHECK-DAG: %[[M:.*]] = nn.constant dense<3.125000e-02> : tensor<f32>
+// CHECK-DAG: %[[Z:.*]] = nn.constant dense<12> : tensor<i32>
+// CHECK: %[[I:.*]] = nn.cast %arg0 : tensor<1x2x4x4xi8> to tensor<1x2x4x4xi32>
+// CHECK: %[[R:.*]] = nn.reduce sum %[[I]] axes = [2, 3] : tensor<1x2x4x4xi32>
+// CHECK: nn.sub %[[R]]
+// CHECK: nn.pool sum %[[I]]
+// CHECK: nn.sub %{{.*}}, %[[Z]]
+// CHECK: nn.cast
+// CHECK: nn.mul %{{.*}}, %[[P]]
+func.func @means(%x: tensor<1x2x4x4xi8>) -> (tensor<1x2xf32>, tensor<1x2x2x2xi8>) {
+  %s = nn.constant dense<0.5> : tensor<f32>
+  %t = nn.constant dense<1.0> : tensor<f32>
+  %z = nn.constant dense<3> : tensor<i8>
+  %f = nn.dequantize %x, %s, %z : tensor<1x2x4x4xi8>, tensor<f32>, tensor<i8>
+  %m = nn.reduce_mean %f axes = [2, 3] : tensor<1x2x4x4xf32>
+  %p = nn.avg_pool %f {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, counted_padding = array<i64: 0, 0, 0, 0>} : tensor<1x2x4x4xf32>
+  %r = nn.quantize %p, %t, %z : tensor<1x2x2x2xf32>, tensor<f32>, tensor<i8>
+  return %m, %r : tensor<1x2xf32>, tensor<1x2x2x2xi8>
+}
+
+// -----
+
+// Windows in the padding have other counts: floats.
+// CHECK-LABEL: func.func @padded_means(
+// CHECK: nn.dequantize
+// CHECK: nn.avg_pool
+func.func @padded_means(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x5x4xf32> {
+  %s = nn.constant dense<0.5> : tensor<f32>
+  %z = nn.constant dense<3> : tensor<i8>
+  %f = nn.dequantize %x, %s, %z : tensor<1x2x4x4xi8>, tensor<f32>, tensor<i8>
+  %p = nn.avg_pool %f {window = array<i64: 2, 1>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 0, 1, 0>, counted_padding = array<i64: 0, 0, 0, 0>} : tensor<1x2x4x4xf32>
+  return %p : tensor<1x2x5x4xf32>
+}
+
+// -----
+
 // Two scales: floats.
 // CHECK-LABEL: func.func @requantized(
 // CHECK: nn.dequantize

@@ -111,7 +111,7 @@ struct DotProducts {
 
   explicit DotProducts(ModuleOp program) {
     program->walk([&](Operation *op) {
-      if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op)) return;
+      if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp, kernel::ConvDepthwiseDotOp>(op)) return;
       auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
       ofBytes |= panels.getElementType().isInteger(8);
       ofHalves |= panels.getElementType().isBF16() && kernel::interleaveIn(panels.getShape()) > 1;

@@ -1,5 +1,14 @@
 // RUN: %sprig-opt %s --verify-roundtrip --split-input-file | FileCheck %s
 
+// CHECK-LABEL: func.func @conv_depthwise_dot(
+// CHECK: kernel.conv_depthwise_dot %{{.*}}, %{{.*}} {dilations = array<i64: 1, 1>, fill = 7 : i64, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 2, 1>, window = array<i64: 5, 3>} : tensor<1x8x8x20xui8>, tensor<2x3x32x4xi8>
+func.func @conv_depthwise_dot(%x: tensor<1x8x8x20xui8>, %w: tensor<2x3x32x4xi8>) -> tensor<1x3x8x20xi32> {
+  %r = kernel.conv_depthwise_dot %x, %w {window = array<i64: 5, 3>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, fill = 7 : i64} : tensor<1x8x8x20xui8>, tensor<2x3x32x4xi8>
+  return %r : tensor<1x3x8x20xi32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @conv_depthwise(
 // CHECK: kernel.conv_depthwise %{{.*}}, %{{.*}} {dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, strides = array<i64: 1, 1>} : tensor<1x8x8x16xf32>, tensor<3x3x16xf32>
 func.func @conv_depthwise(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x16xf32>) -> tensor<1x8x8x16xf32> {

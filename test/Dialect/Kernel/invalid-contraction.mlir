@@ -152,6 +152,30 @@ func.func @depthwise_channels(%x: tensor<1x8x8x16xf32>, %w: tensor<3x3x8xf32>) {
 
 // -----
 
+func.func @depthwise_dot_filter(%x: tensor<1x8x8x20xui8>, %w: tensor<1x3x20x4xi8>) {
+  // expected-error@+1 {{takes a filter of shape [1, 3, 32, 4], got 1x3x20x4xi8}}
+  %r = kernel.conv_depthwise_dot %x, %w {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x8x8x20xui8>, tensor<1x3x20x4xi8>
+  return
+}
+
+// -----
+
+func.func @depthwise_dot_window(%x: tensor<1x8x8x20xui8>, %w: tensor<1x3x32x4xi8>) {
+  // expected-error@+1 {{has 1 window sizes for 2 spatial dimensions}}
+  %r = kernel.conv_depthwise_dot %x, %w {window = array<i64: 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x8x8x20xui8>, tensor<1x3x32x4xi8>
+  return
+}
+
+// -----
+
+func.func @depthwise_dot_fill(%x: tensor<1x8x8x20xui8>, %w: tensor<1x3x32x4xi8>) {
+  // expected-error@+1 {{fills the padding with 256, which is no ui8}}
+  %r = kernel.conv_depthwise_dot %x, %w {window = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>, fill = 256 : i64} : tensor<1x8x8x20xui8>, tensor<1x3x32x4xi8>
+  return
+}
+
+// -----
+
 func.func @winograd_outputs(%x: tensor<1x8x9x3xf32>, %w: tensor<1x108x32xf32>) {
   // expected-error@+1 {{has -1 channels}}
   %r = kernel.conv_winograd %x, %w {window = array<i64: 3, 3>, tile = array<i64: 4, 4>, channels = -1 : i64, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x9x3xf32>, tensor<1x108x32xf32>

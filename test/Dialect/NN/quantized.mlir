@@ -117,13 +117,27 @@ func.func @padded(%x: tensor<1x2x4x4xui8>, %unused: tensor<1xi8>) -> tensor<1x2x
 
 // -----
 
-// Filters of one channel: exact sums in f32.
+// One filter for each channel, a constant.
 // DECOMPOSED-LABEL: func.func @depthwise(
-// DECOMPOSED: %[[Y:.*]] = nn.conv {{.*}} : tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>
-// DECOMPOSED: nn.cast %[[Y]] : tensor<1x2x4x4xf32> to tensor<1x2x4x4xi32>
+// DECOMPOSED: nn.conv {{.*}} {accumulator = i32, {{.*}}groups = 2 : i64{{.*}} : tensor<1x2x4x4xui8>, tensor<2x1x1x1xi8>
 func.func @depthwise(%x: tensor<1x2x4x4xui8>, %a: tensor<ui8>) -> tensor<1x2x4x4xi32> {
   %w = nn.constant dense<[[[[3]]], [[[-4]]]]> : tensor<2x1x1x1xi8>
   %b = nn.constant dense<0> : tensor<i8>
   %r = nn.conv_integer %x, %w, %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, groups = 2 : i64} : tensor<1x2x4x4xui8>, tensor<2x1x1x1xi8>, tensor<ui8>, tensor<i8>
   return %r : tensor<1x2x4x4xi32>
+}
+
+// -----
+
+// One that is computed, and several for a channel: exact sums in f32.
+// DECOMPOSED-LABEL: func.func @depthwise_computed(
+// DECOMPOSED: nn.conv {{.*}} : tensor<1x2x4x4xf32>, tensor<4x1x1x1xf32>
+// DECOMPOSED: %[[Y:.*]] = nn.conv {{.*}} : tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>
+// DECOMPOSED: nn.cast %[[Y]] : tensor<1x2x4x4xf32> to tensor<1x2x4x4xi32>
+func.func @depthwise_computed(%x: tensor<1x2x4x4xui8>, %w: tensor<2x1x1x1xi8>, %a: tensor<ui8>) -> (tensor<1x2x4x4xi32>, tensor<1x4x4x4xi32>) {
+  %v = nn.constant dense<3> : tensor<4x1x1x1xi8>
+  %b = nn.constant dense<0> : tensor<i8>
+  %s = nn.conv_integer %x, %v, %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, groups = 2 : i64} : tensor<1x2x4x4xui8>, tensor<4x1x1x1xi8>, tensor<ui8>, tensor<i8>
+  %r = nn.conv_integer %x, %w, %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, groups = 2 : i64} : tensor<1x2x4x4xui8>, tensor<2x1x1x1xi8>, tensor<ui8>, tensor<i8>
+  return %r, %s : tensor<1x2x4x4xi32>, tensor<1x4x4x4xi32>
 }

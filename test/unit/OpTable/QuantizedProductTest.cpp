@@ -27,5 +27,32 @@ TEST(OpTable, QuantisedProducts) {
   check(rows);
 }
 
+// The same of one filter for each channel, with a bias of integers and a residual of bytes: what register tiles leave
+// is stored by channels.
+TEST(OpTable, QuantisedDepthwiseConvolutions) {
+  std::vector<Row> rows;
+  for (std::string to : {"i8", "ui8"})
+    for (int64_t n : {2, 5, 8, 9, 16, 17, 24, 33, 64, 70}) {
+      std::string x = tensor({1, n, 6, 5}, "ui8"), w = tensor({n, 1, 3, 3}, "i8"), y = tensor({1, n, 6, 5}, to);
+      std::string sums = tensor({1, n, 6, 5}, "i32"), floats = tensor({1, n, 6, 5}, "f32");
+      std::string attributes = "{strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, "
+                               "1, 1>, groups = " +
+                               std::to_string(n) + " : i64}";
+      std::string body =
+          "%w = nn.constant " + constantBytes({n, 1, 3, 3}, "i8", n) +
+          "\n%y = nn.constant dense<3> : tensor<ui8>\n%z = nn.constant dense<0> : tensor<i8>\n"
+          "%one = nn.constant dense<1.0> : tensor<f32>\n%f = nn.constant dense<0.0007> : tensor<f32>\n"
+          "%b = nn.constant dense<-12345> : tensor<" +
+          tensor({n, 1, 1}, "i32") + ">\n%p = nn.conv_integer %a0, %w, %y, %z " + attributes + " : tensor<" + x +
+          ">, tensor<" + w + ">, tensor<ui8>, tensor<i8>\n%s = nn.add %p, %b : tensor<" + sums + ">, tensor<" +
+          tensor({n, 1, 1}, "i32") + ">\n%c = nn.cast %s : tensor<" + sums + "> to tensor<" + floats +
+          ">\n%m = nn.mul %c, %f : tensor<" + floats + ">, tensor<f32>\n%d = nn.dequantize %a2, %one, %a1 : tensor<" +
+          y + ">, tensor<f32>, tensor<" + to + ">\n%t = nn.add %m, %d : tensor<" + floats + ">, tensor<" + floats +
+          ">\n%r = nn.quantize %t, %one, %a1 : tensor<" + floats + ">, tensor<f32>, tensor<" + to + ">";
+      rows.push_back({std::to_string(n) + " channels in " + to, {x, to, y}, body, {}});
+    }
+  check(rows);
+}
+
 } // namespace
 } // namespace sprig::optable

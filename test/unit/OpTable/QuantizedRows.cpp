@@ -2,6 +2,7 @@
 // every bound is equality.
 #include "test/unit/OpTable/Bytes.h"
 #include "test/unit/OpTable/Harness.h"
+#include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 
 namespace sprig::optable {
@@ -99,6 +100,22 @@ struct ConvolutionOfBytes {
   }
 };
 
+/// A convolution with a constant filter whose zero point is `zero`, a constant of `zeros`; the input's is not known
+/// where it is negative.
+Row withConstant(const ConvolutionOfBytes &c, const std::string &left, const std::string &right,
+                 const std::string &zeros, const std::string &zero, int inputZero) {
+  std::string input = tensor(c.input, left), filter = tensor(c.filter, right);
+  bool isKnown = inputZero >= 0;
+  return {input + " of zero " + std::to_string(inputZero) + " with a constant " + filter + " " + c.attributes() + ", " +
+              zeros,
+          isKnown ? std::vector<std::string>{input} : std::vector<std::string>{input, left},
+          "%w = nn.constant " + constantBytes(c.filter, right, c.input[1]) + "\n%z = nn.constant " + zero +
+              "\n%y = nn.constant dense<" + std::to_string(std::max(inputZero, 0)) + "> : tensor<" + left +
+              ">\n%r = nn.conv_integer %a0, %w, " + (isKnown ? "%y" : "%a1") + ", %z " + c.attributes() + " : tensor<" +
+              input + ">, tensor<" + filter + ">, tensor<" + left + ">, tensor<" + zeros + ">",
+          {}};
+}
+
 TEST(OpTable, ConvolutionsOfBytes) {
   const ConvolutionOfBytes convolutions[] = {
       {{1, 1, 9, 11}, {5, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}},
@@ -127,20 +144,48 @@ TEST(OpTable, ConvolutionsOfBytes) {
         rows.push_back(row("nn.conv_integer %a0, %a1, %a2, %a3 " + c.attributes(), {input, filter, left, right}));
         std::vector<int64_t> perFilter(c.filter.size(), 1);
         perFilter[0] = c.filter[0];
-        for (bool perChannel : {false, true}) {
-          std::string zeros = perChannel ? tensor(perFilter, right) : right;
-          std::string zero = perChannel ? constantBytes(perFilter, right, 5) : "dense<1> : tensor<" + right + ">";
-          for (bool centred : {false, true}) // the input's zero point: known, or not
-            rows.push_back({input + " with a constant " + filter + " " + c.attributes() + ", " + zeros,
-                            centred ? std::vector<std::string>{input} : std::vector<std::string>{input, left},
-                            "%w = nn.constant " + constantBytes(c.filter, right, c.input[1]) + "\n%z = nn.constant " +
-                                zero + "\n%y = nn.constant dense<0> : tensor<" + left +
-                                ">\n%r = nn.conv_integer %a0, %w, " + (centred ? "%y" : "%a1") + ", %z " +
-                                c.attributes() + " : tensor<" + input + ">, tensor<" + filter + ">, tensor<" + left +
-                                ">, tensor<" + zeros + ">",
-                            {}});
+        std::string zeros = tensor(perFilter, right);
+        for (int inputZero : {-1, 0}) {
+          rows.push_back(withConstant(c, left, right, right, "dense<1> : tensor<" + right + ">", inputZero));
+          rows.push_back(withConstant(c, left, right, zeros, constantBytes(perFilter, right, 5), inputZero));
         }
+        // What differs from its zero point by no i8 is no factor of a dot product.
+        rows.push_back(withConstant(c, left, right, right, "dense<0> : tensor<" + right + ">", 77));
       }
+  check(rows);
+}
+
+// One filter for each channel: channels of every tail and of several blocks, windows of more than four taps above each
+// other, rows of several blocks, padding on any side, and wider than the input.
+TEST(OpTable, DepthwiseConvolutionsOfBytes) {
+  auto square = [](int64_t channels, int64_t size, int64_t window, int64_t stride, int64_t padding,
+                   int64_t dilation = 1) {
+    return ConvolutionOfBytes{{1, channels, size, size}, {channels, 1, window, window},        {stride, stride},
+                              {dilation, dilation},      {padding, padding, padding, padding}, channels};
+  };
+  std::vector<ConvolutionOfBytes> convolutions;
+  for (int64_t channels : {2, 3, 8, 15, 16, 17, 31, 32, 48, 63, 64, 65, 130})
+    convolutions.push_back(square(channels, 7, 3, 1, 1));
+  for (int64_t size : {1, 2, 3, 4, 5, 8, 13, 16, 29}) convolutions.push_back(square(8, size, 3, 1, 1));
+  convolutions.push_back(square(24, 9, 3, 2, 1));
+  convolutions.push_back(square(20, 11, 5, 2, 2));
+  convolutions.push_back(square(66, 12, 3, 1, 2, 2));
+  convolutions.push_back(square(5, 6, 2, 1, 3));
+  convolutions.push_back(square(70, 4, 1, 2, 0));
+  convolutions.push_back(square(6, 3, 3, 1, 5, 3));
+  convolutions.push_back({{2, 12, 6, 5}, {12, 1, 4, 2}, {2, 1}, {1, 2}, {0, 1, 3, 0}, 12});
+  convolutions.push_back({{1, 64, 3, 150}, {64, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 64});
+  convolutions.push_back({{1, 7, 700}, {7, 1, 9}, {1}, {2}, {8, 8}, 7});
+  convolutions.push_back({{3, 40, 21}, {40, 1, 4}, {3}, {1}, {2, 1}, 40});
+  convolutions.push_back({{1, 18, 4, 5, 6}, {18, 1, 3, 3, 3}, {1, 1, 2}, {1, 1, 1}, {1, 1, 1, 1, 1, 1}, 18});
+  std::vector<Row> rows;
+  const std::string none = "dense<0> : tensor<i8>";
+  for (auto [i, c] : llvm::enumerate(convolutions)) {
+    const int inputZeros[] = {0, 77, -1};
+    rows.push_back(withConstant(c, "ui8", "i8", "i8", none, inputZeros[i % 3]));
+    rows.push_back(withConstant(c, "ui8", "i8", "i8", none, inputZeros[(i + 1) % 3]));
+    if (i % 4 == 0) rows.push_back(withConstant(c, "i8", "i8", "i8", none, inputZeros[i / 4 % 3]));
+  }
   check(rows);
 }
 

@@ -6,6 +6,7 @@
 
 namespace sprig {
 std::unique_ptr<KernelEmitter> createConvDepthwiseEmitter();
+std::unique_ptr<KernelEmitter> createConvDepthwiseDotEmitter();
 std::unique_ptr<KernelEmitter> createConvFilterGradEmitter();
 std::unique_ptr<KernelEmitter> createConvFilterGradPartsEmitter();
 std::unique_ptr<KernelEmitter> createConvPackedEmitter();

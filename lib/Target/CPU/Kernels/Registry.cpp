@@ -11,6 +11,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createConvPackedEmitter());
     add(createConvWinogradEmitter());
     add(createConvDepthwiseEmitter());
+    add(createConvDepthwiseDotEmitter());
     add(createConvFilterGradEmitter());
     add(createConvFilterGradPartsEmitter());
     add(createAttentionEmitter());

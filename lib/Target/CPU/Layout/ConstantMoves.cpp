@@ -182,3 +182,14 @@ Value sprig::packedInterleavedFilter(OpBuilder &b, Location loc, Value filter, i
       b, loc, readableConstant(filter),
       {outputs, groups, taps, channels, channels * taps, 1, taps, run, kernel::interleaveOf(type.getElementType())});
 }
+
+Value sprig::packedDepthwiseFilter(OpBuilder &b, Location loc, Value filter) {
+  ArrayRef<int64_t> shape = tensorOf(filter).getShape();
+  auto places = kernel::DepthwisePlaces::get(shape.drop_front(2), shape[0]);
+  auto type = RankedTensorType::get(places.shape(), b.getI8Type());
+  std::vector<char> source = ir::ConstantView(readableConstant(filter)).expanded(), bytes(type.getNumElements(), 0);
+  for (int64_t channel = 0, i = 0; channel < places.channels; ++channel)
+    for (int64_t above = 0; above < places.above; ++above)
+      for (int64_t tap = 0; tap < places.width; ++tap, ++i) bytes[places.at(above, tap, channel)] = source[i];
+  return constantOf(b, loc, type, std::move(bytes));
+}

@@ -32,4 +32,7 @@ mlir::Value packedFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Val
 mlir::Value packedInterleavedFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value filter, int64_t groups,
                                     int64_t run);
 
+/// A constant filter [C, 1, window...] of bytes as kernel.conv_depthwise_dot reads it.
+mlir::Value packedDepthwiseFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value filter);
+
 } // namespace sprig

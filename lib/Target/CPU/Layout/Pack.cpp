@@ -89,8 +89,10 @@ private:
     RankedTensorType type = tensorOf(filter);
     int64_t groups = op.getGroups(), outputs = type.getDimSize(0);
     OpBuilder b(op);
-    if (op.getAccumulator()) return packInterleaved(op);
-    if (groups > 1 && groups == outputs && type.getDimSize(1) == 1) {
+    bool isDepthwise = groups > 1 && groups == outputs && type.getDimSize(1) == 1;
+    if (op.getAccumulator())
+      return isDepthwise && type.getElementType().isInteger(8) ? packDepthwiseBytes(op) : packInterleaved(op);
+    if (isDepthwise) {
       Value taps = shared(filter, 2, groups, [&](OpBuilder &b) {
         SmallVector<int64_t> permutation, shape(type.getShape().drop_front(2));
         for (int64_t d = 1; d < type.getRank() - 1; ++d) permutation.push_back(d);
@@ -122,6 +124,35 @@ private:
     replace(op, kernel::ConvPackedOp::create(b, op.getLoc(), op.getInput(), panels, b.getDenseI64ArrayAttr(window),
                                              b.getI64IntegerAttr(filter[0]), op.getStridesAttr(), op.getDilationsAttr(),
                                              op.getPaddingAttr(), op.getGroupsAttr()));
+  }
+
+  // A pad in front whose numbers are known is the kernel's own padding.
+  void packDepthwiseBytes(ir::ConvOp op) {
+    Value input = op.getInput();
+    SmallVector<int64_t> padding(op.getPadding());
+    int64_t fill = 0;
+    if (auto pad = input.getDefiningOp<ir::PadOp>(); pad && llvm::all_of(padding, [](int64_t n) { return n == 0; }))
+      if (ElementsAttr value = readableConstant(pad.getValue()); value && isSpatialPad(pad)) {
+        fill = int64_t(ir::ConstantView(value).asDouble(0));
+        padding.assign(pad.getLow().drop_front().drop_back().begin(), pad.getLow().drop_front().drop_back().end());
+        llvm::append_range(padding, pad.getHigh().drop_front().drop_back());
+        input = pad.getOperand();
+        sources.insert(pad);
+      }
+    Value filter = op.getFilter();
+    auto window = tensorOf(filter).getShape().drop_front(2);
+    Value taps =
+        shared(filter, 5, op.getGroups(), [&](OpBuilder &b) { return packedDepthwiseFilter(b, op.getLoc(), filter); });
+    OpBuilder b(op);
+    replace(op, kernel::ConvDepthwiseDotOp::create(b, op.getLoc(), input, taps, window, op.getStrides(),
+                                                   op.getDilations(), padding, fill));
+  }
+
+  static bool isSpatialPad(ir::PadOp pad) {
+    ArrayRef<int64_t> low = pad.getLow(), high = pad.getHigh();
+    bool isInside = llvm::all_of(llvm::concat<const int64_t>(low, high), [](int64_t size) { return size >= 0; });
+    return pad.getMode() == ir::PadMode::constant && isInside && low.front() == 0 && high.front() == 0 &&
+           low.back() == 0 && high.back() == 0;
   }
 
   // With one or two channels, a filter's gradient has rows enough for its register tiles only if they are of several

@@ -69,7 +69,8 @@ def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
   let description = [{
     A matrix product whose right side is a matrix of constants or parameters becomes `kernel.matmul_packed` on `kernel.pack`;
     a channels-last convolution with such a filter becomes `kernel.conv_packed`, or `kernel.conv_depthwise` when each channel
-    has one filter of its own. The packing of a constant is evaluated; that of a parameter that stays state, or of a
+    has one filter of its own; of bytes that is `kernel.conv_depthwise_dot`, and a pad in front of it of a number that is
+    known becomes its own padding. The packing of a constant is evaluated; that of a parameter that stays state, or of a
     filter that is computed, is part of every run, where `matrices` leaves matrix products out; `ahead` takes those in
     whose right side comes from parameters that the function does not set, for `sprig-prepare`. The padding of an input
     of one or two channels is written out for the gradient of its filter.

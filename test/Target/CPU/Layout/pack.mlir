@@ -175,6 +175,41 @@ func.func @depthwise(%x: tensor<1x6x2xf32>) -> tensor<1x5x2xf32> {
 
 // -----
 
+// Bytes: taps above each other side by side, channels in whole vectors; the pad in front is the kernel's own.
+// CHECK-LABEL: func.func @depthwise_bytes
+// CHECK: %[[F:.*]] = nn.constant dense<"0x01030000{{.*}}"> : tensor<1x2x16x4xi8>
+// CHECK-NOT: nn.pad
+// CHECK: kernel.conv_depthwise_dot %arg0, %[[F]] {dilations = array<i64: 1, 1>, fill = 9 : i64, padding = array<i64: 1, 0, 0, 1>, strides = array<i64: 1, 1>, window = array<i64: 2, 2>}
+func.func @depthwise_bytes(%x: tensor<1x6x5x2xui8>) -> tensor<1x6x5x2xi32> {
+  %w = nn.constant dense<[[[[1, 2], [3, 4]]], [[[5, 6], [7, 8]]]]> : tensor<2x1x2x2xi8>
+  %z = nn.constant dense<9> : tensor<ui8>
+  %p = nn.pad constant %x, %z low = [0, 1, 0, 0] high = [0, 0, 1, 0] : tensor<1x6x5x2xui8>, tensor<ui8>
+  %0 = nn.conv %p, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, groups = 2 : i64, channels_last, accumulator = i32}
+      : tensor<1x7x6x2xui8>, tensor<2x1x2x2xi8>
+  return %0 : tensor<1x6x5x2xi32>
+}
+
+// -----
+
+// A pad of a number that is not known, and one beside padding of the convolution's own, stay.
+// CHECK-LABEL: func.func @depthwise_bytes_padded
+// CHECK-COUNT-2: nn.pad
+// CHECK: kernel.conv_depthwise_dot %{{.*}} {dilations = array<i64: 1>, padding = array<i64: 0, 0>, strides
+// CHECK: kernel.conv_depthwise_dot %{{.*}} {dilations = array<i64: 1>, padding = array<i64: 1, 1>, strides
+func.func @depthwise_bytes_padded(%x: tensor<1x6x2xui8>, %y: tensor<ui8>) -> (tensor<1x6x2xi32>, tensor<1x8x2xi32>) {
+  %w = nn.constant dense<[[[1, 2]], [[5, 6]]]> : tensor<2x1x2xi8>
+  %z = nn.constant dense<9> : tensor<ui8>
+  %p = nn.pad constant %x, %y low = [0, 1, 0] high = [0, 0, 0] : tensor<1x6x2xui8>, tensor<ui8>
+  %q = nn.pad constant %x, %z low = [0, 1, 0] high = [0, 0, 0] : tensor<1x6x2xui8>, tensor<ui8>
+  %0 = nn.conv %p, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 0, 0>, groups = 2 : i64, channels_last, accumulator = i32}
+      : tensor<1x7x2xui8>, tensor<2x1x2xi8>
+  %1 = nn.conv %q, %w {strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 1, 1>, groups = 2 : i64, channels_last, accumulator = i32}
+      : tensor<1x7x2xui8>, tensor<2x1x2xi8>
+  return %0, %1 : tensor<1x6x2xi32>, tensor<1x8x2xi32>
+}
+
+// -----
+
 // Channels second: the layout pass comes first.
 // CHECK-LABEL: func.func @channels_second
 // CHECK: nn.conv %

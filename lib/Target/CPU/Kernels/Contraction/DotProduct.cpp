@@ -49,8 +49,8 @@ static DotProduct::Side asFloats(KernelBuilder &k, Value words) {
   return {vector::BitCastOp::create(k.b, k.loc, type, even), vector::BitCastOp::create(k.b, k.loc, type, odd)};
 }
 
-DotProduct::Side DotProduct::left(Value word, int64_t lanes) {
-  Value whole = k.splat(word, lanes);
+DotProduct::Side DotProduct::left(Value whole) {
+  int64_t lanes = cast<VectorType>(whole.getType()).getNumElements();
   auto bits = [&](int64_t count, Type element) -> Value {
     return vector::BitCastOp::create(k.b, k.loc, VectorType::get({count}, element), whole);
   };

@@ -19,8 +19,9 @@ public:
   };
   /// 32 bits of the left side in an i32: `valid` factors that are read and zeros.
   mlir::Value word(mlir::Value buffer, mlir::Value offset, int64_t valid);
-  /// The same 32 bits in each of `lanes` lanes.
-  Side left(mlir::Value word, int64_t lanes);
+  /// The same 32 bits in each of `lanes` lanes; or 32 bits for each lane of a vector.
+  Side left(mlir::Value word, int64_t lanes) { return left(k.splat(word, lanes)); }
+  Side left(mlir::Value words);
   /// 32 bits for each of `lanes` lanes.
   Side right(mlir::Value buffer, mlir::Value offset, int64_t lanes);
   mlir::Value accumulate(const Side &left, const Side &right, mlir::Value sums);

@@ -163,8 +163,27 @@ private:
     VectorType type;
     int64_t fromStride, toStride;
 
+    // A few lines whose columns lie one after the other, as pixels of an image do: whole vectors, each from the first
+    // line, into which the others are put one by one.
+    void storeDense(ArrayRef<Value> lines, Value toBase) {
+      auto rows = static_cast<int64_t>(lines.size());
+      for (int64_t part = 0; part < rows; ++part) {
+        Value made = lines[0];
+        for (int64_t row = 1; row < rows; ++row) {
+          SmallVector<int64_t> mask;
+          for (int64_t lane = 0; lane < kLanes; ++lane) {
+            int64_t at = part * kLanes + lane, column = at / rows, from = at % rows;
+            mask.push_back(from == row ? kLanes + column : row > 1 ? lane : from == 0 ? column : 0);
+          }
+          made = vector::ShuffleOp::create(k.b, k.loc, made, lines[row], mask);
+        }
+        vector::StoreOp::create(k.b, k.loc, made, to, k.add(toBase, part * kLanes));
+      }
+    }
+
     // Reads `rowCount` rows of `columnCount` elements and writes them as columns.
     void emit(Value fromBase, Value toBase, int64_t rowCount, int64_t columnCount) {
+      constexpr int64_t kFewRows = 4;
       SmallVector<Value> lines;
       Value readMask = columnCount < kLanes ? k.mask(columnCount) : Value();
       Value writeMask = rowCount < kLanes ? k.mask(rowCount) : Value();
@@ -178,6 +197,8 @@ private:
         lines.push_back(readMask ? Value(vector::MaskedLoadOp::create(k.b, k.loc, type, from, offset, readMask, zero))
                                  : Value(vector::LoadOp::create(k.b, k.loc, type, from, offset)));
       }
+      if (rowCount <= kFewRows && toStride == rowCount && !readMask)
+        return storeDense(ArrayRef(lines).take_front(rowCount), toBase);
       turnLines(k, lines);
       for (int64_t i = 0; i < columnCount; ++i) {
         Value offset = k.add(toBase, i * toStride);

@@ -1,0 +1,187 @@
+// kernel.conv_depthwise_dot with an epilogue: words of taps for a row of the result (TapWords), then their products
+// with the filter's. Vectors run over channels, a register tile holds neighbours in width.
+#include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "lib/Target/CPU/Kernels/Convolution/TapWords.h"
+#include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+struct DepthwiseDot {
+  ConvGeometry geometry;
+  kernel::DepthwisePlaces places;
+  int64_t channels, blockHeight, heightBlocks;
+  int64_t blockChannels; // of which words are made at once
+  int64_t blockColumns;  // of the result
+
+  explicit DepthwiseDot(kernel::ConvDepthwiseDotOp op) {
+    auto result = cast<RankedTensorType>(op.getResult().getType());
+    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result, op.getWindow(),
+                                 op.getStrides(), op.getDilations(), op.getPadding());
+    channels = result.getShape().back();
+    places = kernel::DepthwisePlaces::get(op.getWindow(), channels);
+    int64_t perRow = std::max<int64_t>(geometry.taps() * channels * geometry.out[2], 1);
+    int64_t height = std::max<int64_t>(geometry.out[1], 1);
+    blockHeight = std::clamp<int64_t>(500000 / perRow, 1, height);
+    if (geometry.batch * geometry.out[0] == 1 && blockHeight == height)
+      blockHeight = llvm::divideCeil(height, ConvGeometry::halvesOf(height));
+    heightBlocks = llvm::divideCeil(height, blockHeight);
+    // Words stay in the first-level cache until they are read.
+    constexpr int64_t kMostChannels = 64, kMostWords = 4096, kFewColumns = 16;
+    blockChannels = std::min(channels, kMostChannels);
+    int64_t fitting = kMostWords / std::max<int64_t>(places.rows() * blockChannels, 1) - reach();
+    blockColumns = std::clamp<int64_t>(fitting / geometry.stride[2], std::min(kFewColumns, geometry.out[2]),
+                                       std::max<int64_t>(geometry.out[2], 1));
+  }
+
+  int64_t reach() const { return (geometry.window[2] - 1) * geometry.dilation[2]; }
+  /// Columns of the input that so many of the result take.
+  int64_t inputColumns(int64_t columns) const { return (columns - 1) * geometry.stride[2] + reach() + 1; }
+  int64_t wordCount() const { return places.rows() * inputColumns(blockColumns) * blockChannels + TapWords::kSlack; }
+  int64_t wordBytes() const { return llvm::alignTo(4 * wordCount(), 64); }
+
+  int64_t tiles() const {
+    return channels == 0 || geometry.positions() == 0 ? 0 : geometry.batch * geometry.out[0] * heightBlocks;
+  }
+  SmallVector<int64_t> space() const { return {geometry.batch, geometry.out[0], heightBlocks}; }
+};
+
+class DepthwiseDotKernel {
+public:
+  DepthwiseDotKernel(KernelBuilder &kernel, const DepthwiseDot &conv, const Epilogue &epilogue, Value input,
+                     Value filter, int64_t fill)
+      : k(kernel), conv(conv), g(conv.geometry), epilogue(epilogue), filter(k.flat(filter)),
+        words(k.scratchBuffer(0, MemRefType::get({conv.wordCount()}, k.b.getI32Type()))),
+        tapWords(k, g, conv.places, fill, k.flat(input), words) {}
+
+  void emit() {
+    k.forTiles([&](Value index) {
+      SmallVector<Value> at = k.delinearize(index, conv.space());
+      Value begin = k.mul(at[2], conv.blockHeight);
+      Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
+      k.loop(begin, end, 1, [&](Value height) {
+        sample = at[0], depth = at[1], row = height;
+        int64_t whole = conv.channels / conv.blockChannels * conv.blockChannels;
+        k.loop(k.index(0), k.index(whole), conv.blockChannels,
+               [&](Value channel) { emitChannels(channel, conv.blockChannels); });
+        if (whole < conv.channels) emitChannels(k.index(whole), conv.channels - whole);
+      });
+    });
+  }
+
+private:
+  void emitChannels(Value channel, int64_t count) {
+    forRowTiles(k, k.index(0), splitRows(g.out[2], conv.blockColumns), [&](Value first, int64_t columns) {
+      int64_t inputColumns = conv.inputColumns(columns);
+      Value begin = k.sub(k.mul(first, g.stride[2]), k.index(g.low[2]));
+      tapWords.make({sample, depth, row, begin, channel, inputColumns, count});
+      auto vectors = [&](Value inBlock, int64_t valid) {
+        forRowTiles(k, k.index(0), splitRows(columns, mostRows()), [&](Value column, int64_t rows) {
+          emitTile({first, column, channel, inBlock, rows, valid, inputColumns, count});
+        });
+      };
+      int64_t whole = count / kLanes * kLanes;
+      k.loop(k.index(0), k.index(whole), kLanes, [&](Value inBlock) { vectors(inBlock, kLanes); });
+      if (whole < count) vectors(k.index(whole), count - whole);
+    });
+  }
+
+  int64_t mostRows() const {
+    return maxTileRows(k.target, k.b.getI32Type(), 1, /*rowStride=*/0, kernel::DepthwisePlaces::kTogether);
+  }
+
+  /// A register tile: `rows` columns from `column` on of those whose words begin at `first`, `valid` channels.
+  struct Tile {
+    Value first, column, channel, inBlock;
+    int64_t rows, valid, inputColumns, count;
+  };
+  void emitTile(const Tile &tile) {
+    Type i32 = k.b.getI32Type();
+    DotProduct dot(k, kernel::DepthwisePlaces::kTogether);
+    int64_t lanes = vectorLanes(tile.valid).front(), columnStride = g.stride[2] * tile.count;
+    auto lane = VectorType::get({lanes}, i32);
+    Value channel = k.add(tile.channel, tile.inBlock);
+    SmallVector<Value> sums = zeroTile(k, i32, tile.rows, ArrayRef<int64_t>(lanes));
+    auto taps = [&](Value group, Value tap, ValueRange carried) {
+      Value weight = k.add(k.mul(group, g.window[2]), tap);
+      weight = k.mul(k.add(k.mul(weight, conv.places.paddedChannels()), channel), kernel::DepthwisePlaces::kTogether);
+      DotProduct::Side right = dot.right(filter, weight, lanes);
+      Value word = k.add(k.mul(group, tile.inputColumns), k.mul(tap, g.dilation[2]));
+      word = k.add(k.add(k.mul(word, tile.count), k.mul(tile.column, columnStride)), tile.inBlock);
+      SmallVector<Value> results;
+      for (auto [i, sum] : llvm::enumerate(carried)) {
+        Value at = k.add(word, static_cast<int64_t>(i) * columnStride);
+        Value left = vector::LoadOp::create(k.b, k.loc, lane, words, ValueRange{at});
+        results.push_back(dot.accumulate(dot.left(left), right, sum));
+      }
+      return results;
+    };
+    constexpr int64_t kUnrolled = 4;
+    if (conv.places.rows() == 1 && g.window[2] <= kUnrolled)
+      for (int64_t tap = 0; tap < g.window[2]; ++tap) sums = taps(k.index(0), k.index(tap), sums);
+    else
+      sums = k.loop(k.index(0), k.index(conv.places.rows()), 1, sums, [&](Value group, ValueRange outer) {
+        return k.loop(k.index(0), k.index(g.window[2]), 1, outer,
+                      [&](Value tap, ValueRange inner) { return taps(group, tap, inner); });
+      });
+    Value first =
+        k.linearize({sample, depth, row, k.add(tile.first, tile.column)}, {g.batch, g.out[0], g.out[1], g.out[2]});
+    epilogue.storeRows(k, sums, first, channel, laneMask(k, tile.valid, lanes), conv.wordBytes());
+  }
+
+  KernelBuilder &k;
+  const DepthwiseDot &conv;
+  const ConvGeometry &g;
+  const Epilogue &epilogue;
+  Value filter, words;
+  TapWords tapWords;
+  Value sample, depth, row; // of the result
+};
+
+class ConvDepthwiseDotEmitter : public ContractionEmitter {
+public:
+  StringRef name() const override { return "conv_depthwise_dot"; }
+  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    DepthwiseDot conv(cast<kernel::ConvDepthwiseDotOp>(epilogue.root));
+    const ConvGeometry &g = conv.geometry;
+    KernelPlan plan;
+    plan.tiles = conv.tiles();
+    if (!plan.tiles) return plan;
+    plan.scratchBytes = conv.wordBytes() + epilogue.stageBytes();
+    plan.ranges =
+        epilogue.tileRanges(conv.space(), g.resultSteps(conv.blockHeight, conv.channels), [&](unsigned operand) {
+          return operand == 0 ? g.inputSteps(conv.blockHeight) : SmallVector<TileStep>();
+        });
+    return plan;
+  }
+
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<kernel::ConvDepthwiseDotOp>(epilogue.root);
+    DepthwiseDot conv(op);
+    if (conv.tiles() == 0) return success();
+    DepthwiseDotKernel(k, conv, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
+                       k.operandBuffer(cast<BlockArgument>(op.getFilter())), op.getFill())
+        .emit();
+    return success();
+  }
+
+private:
+  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
+    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::ConvDepthwiseDotOp>(op); });
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createConvDepthwiseDotEmitter() {
+  return std::make_unique<ConvDepthwiseDotEmitter>();
+}
