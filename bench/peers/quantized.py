@@ -112,13 +112,13 @@ def distance(outputs, wanted):
     return max(np.abs(got - want).max() / np.abs(want).max() for got, want in zip(outputs, wanted))
 
 
-def arguments(description):
+def arguments(description, nets=','.join(NETS)):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument('sprig')
     parser.add_argument('models', type=pathlib.Path)
     parser.add_argument('folder', type=pathlib.Path)
     parser.add_argument('--seconds', type=float, default=0.5, help='of one timing (default 0.5)')
-    parser.add_argument('--nets', default=','.join(NETS))
+    parser.add_argument('--nets', default=nets)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     return options

@@ -68,17 +68,59 @@ SPRIG_NN_INFER(MatmulPackedOp) {
   Inference infer(location, MatmulPackedOp::getOperationName(), results);
   auto lhs = infer.tensor(op.getLhs(), "lhs"), panels = infer.tensor(op.getPanels(), "panels");
   if (failed(lhs) || failed(panels)) return failure();
-  auto element = inferPackedElement(infer, *lhs, "lhs", *panels);
-  if (failed(element) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) ||
-      failed(infer.present(op.getColumnsAttr(), "columns")))
+  if (failed(infer.rankAtLeast(*lhs, "lhs", 2)) || failed(infer.present(op.getColumnsAttr(), "columns")))
     return failure();
   int64_t columns = op.getColumns();
   if (columns < 0) return infer.fail("has ", columns, " columns");
   SmallVector<int64_t> shape(lhs->getShape());
+  if (auto lowest = op.getLowest()) {
+    auto isByte = [](RankedTensorType type) { return type.getElementType().isUnsignedInteger(8); };
+    if (!isByte(*lhs) || !isByte(*panels))
+      return infer.fail("has `lowest` for ", describe(*lhs), " and ", describe(*panels), ", which are not both ui8");
+    if (int64_t(*lowest) < -128 || int64_t(*lowest) > 127 - 15)
+      return infer.fail("has bytes from ", int64_t(*lowest), " on; expected -128 to 112");
+    if (failed(checkPanels(infer, *panels, columns, 1, NarrowPlaces{shape.back(), 4}.words(), 4))) return failure();
+    shape.back() = columns;
+    return infer.give(shape, IntegerType::get(lhs->getContext(), 32));
+  }
+  auto element = inferPackedElement(infer, *lhs, "lhs", *panels);
+  if (failed(element)) return failure();
   int64_t rows = llvm::divideCeil(shape.back(), element->interleave);
   if (failed(checkPanels(infer, *panels, columns, 1, rows, element->interleave))) return failure();
   shape.back() = columns;
   return infer.give(shape, element->type);
+}
+
+SPRIG_NN_INFER(MatmulNarrowOp) {
+  Inference infer(location, MatmulNarrowOp::getOperationName(), results);
+  auto lhs = infer.tensor(op.getLhs(), "lhs"), codes = infer.tensor(op.getCodes(), "codes"),
+       scales = infer.tensor(op.getScales(), "scales");
+  if (failed(lhs) || failed(codes) || failed(scales) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) ||
+      failed(infer.present(op.getColumnsAttr(), "columns")) || failed(infer.present(op.getBitsAttr(), "bits")) ||
+      failed(infer.present(op.getGroupAttr(), "group")))
+    return failure();
+  int64_t columns = op.getColumns(), bits = op.getBits(), group = op.getGroup();
+  if (columns < 0) return infer.fail("has ", columns, " columns");
+  if (bits != 4 && bits != 8) return infer.fail("has codes of ", bits, " bits; there are those of 4 and 8");
+  if (op.getZero() < 0 || op.getZero() > 255)
+    return infer.fail("has the zero point ", op.getZero(), ", which is no byte");
+  NarrowPlaces places{lhs->getShape().back(), bits};
+  if (failed(checkPanels(infer, *codes, columns, 1, places.words(), 4))) return failure();
+  if (group < 1 || (group < places.depth && group % places.wordRows()))
+    return infer.fail("has groups of ", group, " rows, which ", places.wordRows(), " does not divide");
+  SmallVector<int64_t> perGroup{codes->getDimSize(0), int64_t(llvm::divideCeil(places.depth, group)), kPanelWidth};
+  auto checkGroups = [&](RankedTensorType type, StringRef name) -> LogicalResult {
+    if (type.getShape() == ArrayRef<int64_t>(perGroup)) return success();
+    return infer.fail("has ", name, " ", describe(type), "; expected ", llvm::interleaved(perGroup, "x"));
+  };
+  if (failed(checkGroups(*scales, "scales"))) return failure();
+  if (op.getZeros()) {
+    auto zeros = infer.tensor(op.getZeros(), "zeros");
+    if (failed(zeros) || failed(checkGroups(*zeros, "zeros"))) return failure();
+  }
+  SmallVector<int64_t> shape(lhs->getShape());
+  shape.back() = columns;
+  return infer.give(shape, lhs->getElementType());
 }
 
 SPRIG_NN_INFER(ConvPackedOp) {

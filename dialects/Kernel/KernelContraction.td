@@ -31,13 +31,41 @@ def Kernel_MatmulPackedOp : Kernel_InferredOp<"matmul_packed", [MatrixProduct, F
     `lhs` [B..., M, K] times panels [ceil(N/32), K, 32] is [B..., M, N], `columns` = N. Where `lhs` is ui8, panels are i8,
     [ceil(N/32), ceil(K/4), 32, 4], and the result is i32, which wraps; where it is bf16, they are bf16,
     [ceil(N/32), ceil(K/2), 32, 2], and the result is f32, or it is bf16 with panels [ceil(N/32), K, 32].
+    Where `lhs` is ui8 and there is a `lowest`, panels are ui8, [ceil(N/32), ceil(K/8), 32, 4], and hold in four bits
+    what a byte is above `lowest`, as kernel.matmul_narrow has them.
   }] #
       NN_Example<"%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>",
                  "kernel.matmul_packed %x, %w {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>",
                  "tensor<8x40xf32>">.text;
-  let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$panels, I64Attr:$columns);
+  let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$panels, I64Attr:$columns, OptionalAttr<I64Attr>:$lowest);
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$lhs `,` $panels attr-dict `:` type($lhs) `,` type($panels)";
+}
+
+def Kernel_F32Tensor : StaticShapeTensorOf<[F32]>;
+def Kernel_CodeTensor : StaticShapeTensorOf<[UI8]>;
+
+def Kernel_MatmulNarrowOp : Kernel_InferredOp<"matmul_narrow", [FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "matrix product with a packed right side of a few bits";
+  let description = [{
+    `lhs` [B..., M, K] times a matrix of elements (code - zero) * scale is [B..., M, N], `columns` = N: elements are
+    rounded to f32 as nn.dequantize gives them, and added up as any product's. Codes have `bits` of 4 or 8 and lie in
+    words of 32 bits, each of 32 / bits neighbouring rows of a column: byte j of a word holds row j in its low bits and,
+    of four bits, row 4 + j above them: [ceil(N/32), ceil(K * bits / 32), 32, 4]. Each `group` rows of a column share a
+    scale and a zero point, [ceil(N/32), ceil(K/group), 32]; without `zeros` the zero point is `zero` everywhere. A
+    group that is not the only one is whole words.
+  }] #
+      NN_Example<"%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>",
+                 "kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, bits = 4 : i64, group = 32 : i64, zero = 8 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>",
+                 "tensor<8x40xf32>">.text;
+  let arguments = (ins Kernel_F32Tensor:$lhs, Kernel_CodeTensor:$codes, Kernel_F32Tensor:$scales,
+                       Optional<Kernel_CodeTensor>:$zeros, I64Attr:$columns, I64Attr:$bits, I64Attr:$group,
+                       DefaultValuedAttr<I64Attr, "0">:$zero);
+  let results = (outs Kernel_F32Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $codes `,` $scales (`,` $zeros^)? attr-dict `:`
+    type($lhs) `,` type($codes) `,` type($scales) (`,` type($zeros)^)?
+  }];
 }
 
 def Kernel_ConvPackedOp : Kernel_InferredOp<"conv_packed", [FusesAs<"contraction">], NN_ContractionCost> {
@@ -125,8 +153,6 @@ def Kernel_SumPartsOp : Kernel_InferredOp<"sum_parts", [FusesAs<"contraction">],
   let results = (outs Kernel_ChainTensor:$result);
   let assemblyFormat = "$parts attr-dict `:` type($parts)";
 }
-
-def Kernel_F32Tensor : StaticShapeTensorOf<[F32]>;
 
 def Kernel_ConvWinogradOp : Kernel_InferredOp<"conv_winograd", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "channels-last convolution of stride 1 by Winograd's short convolutions";

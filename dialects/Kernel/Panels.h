@@ -54,4 +54,18 @@ struct DepthwisePlaces {
   }
 };
 
+/// Where codes of 4 or 8 bits lie in a panel of bytes: in words of 32 bits, each of neighbouring rows of a column. Byte
+/// j holds row j in its low bits and, of four bits, row 4 + j above them, so that one mask leaves bytes of four rows.
+struct NarrowPlaces {
+  int64_t depth, bits;
+
+  int64_t wordRows() const { return 32 / bits; }
+  int64_t words() const { return llvm::divideCeil(depth, wordRows()); }
+  /// The panel's bytes.
+  int64_t size() const { return words() * kPanelWidth * 4; }
+  int64_t byteAt(int64_t k, int64_t column) const { return (k / wordRows() * kPanelWidth + column) * 4 + k % 4; }
+  /// Where the row's code begins in its byte.
+  int64_t shiftOf(int64_t k) const { return k % wordRows() / 4 * bits; }
+};
+
 } // namespace sprig::kernel

@@ -117,19 +117,50 @@ mlir::LogicalResult evaluateMatmulPacked(kernel::MatmulPackedOp op, Evaluation &
   int64_t k = lhs.shape().back(), n = op.getColumns();
   int64_t m = product(lhs.shape().drop_back());
   kernel::PanelPlaces places{k, std::max<int64_t>(k, 1), kernel::interleaveIn(panels.shape())};
+  kernel::NarrowPlaces halves{k, 4};
+  std::optional<int64_t> lowest = op.getLowest();
   return byClass(lhs, [&](auto zero) {
     using T = decltype(zero);
-    std::vector<T> result(m * n), a(m * k), b(k * kPanelWidth), packed(places.size());
+    std::vector<T> result(m * n), a(m * k), b(k * kPanelWidth), packed(lowest ? halves.size() : places.size());
+    auto number = [&](int64_t row, int64_t column) {
+      if (!lowest) return packed[places.at(row, column)];
+      return T(int64_t(packed[halves.byteAt(row, column)]) >> halves.shiftOf(row) & 15) + T(*lowest);
+    };
     lhs.load(0, m * k, a.data());
     for (int64_t p = 0; p < panels.shape()[0]; ++p) {
       int64_t first = p * kPanelWidth, width = std::min(kPanelWidth, n - first);
       panels.load(p * packed.size(), packed.size(), packed.data());
       for (int64_t row = 0; row < k; ++row)
-        for (int64_t j = 0; j < kPanelWidth; ++j) b[row * kPanelWidth + j] = packed[places.at(row, j)];
+        for (int64_t j = 0; j < kPanelWidth; ++j) b[row * kPanelWidth + j] = number(row, j);
       multiplyAdd(m, width, k, a.data(), k, b.data(), kPanelWidth, result.data() + first, n);
     }
     return giveWrapped(e, std::move(result));
   });
+}
+
+mlir::LogicalResult evaluateMatmulNarrow(kernel::MatmulNarrowOp op, Evaluation &e) {
+  const Tensor &lhs = e.operands[0], &codes = e.operands[1];
+  int64_t k = lhs.shape().back(), n = op.getColumns(), m = product(lhs.shape().drop_back());
+  kernel::NarrowPlaces places{k, int64_t(op.getBits())};
+  int64_t group = op.getGroup(), groups = e.operands[2].shape()[1], mask = (int64_t(1) << places.bits) - 1;
+  Elements<double> scales = e.operands[2].floats();
+  std::optional<Elements<int64_t>> zeros;
+  if (op.getZeros()) zeros = e.operands[3].integers();
+  std::vector<double> result(m * n), a(m * k), b(k * kPanelWidth);
+  std::vector<int64_t> packed(places.size());
+  lhs.load(0, m * k, a.data());
+  for (int64_t p = 0; p < codes.shape()[0]; ++p) {
+    int64_t first = p * kPanelWidth, width = std::min(kPanelWidth, n - first);
+    codes.load(p * places.size(), places.size(), packed.data());
+    for (int64_t row = 0; row < k; ++row)
+      for (int64_t j = 0; j < kPanelWidth; ++j) {
+        int64_t at = (p * groups + row / group) * kPanelWidth + j, zero = zeros ? (*zeros)[at] : op.getZero();
+        int64_t code = packed[places.byteAt(row, j)] >> places.shiftOf(row) & mask;
+        b[row * kPanelWidth + j] = double(code - zero) * scales[at];
+      }
+    multiplyAdd(m, width, k, a.data(), k, b.data(), kPanelWidth, result.data() + first, n);
+  }
+  return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
 }
 
 } // namespace
@@ -139,6 +170,7 @@ void addContractions(EvaluatorTable &table) {
   table.add(evaluateLinear);
   table.add(evaluatePack);
   table.add(evaluateMatmulPacked);
+  table.add(evaluateMatmulNarrow);
 }
 
 } // namespace sprig::interp

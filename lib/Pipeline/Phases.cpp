@@ -21,9 +21,11 @@ using namespace sprig;
 
 static void buildImport(OpPassManager &passes, const CompileOptions &options) {}
 
-static void simplify(OpPassManager &passes, const CompileOptions &options, bool keepQuantized = false) {
+static void simplify(OpPassManager &passes, const CompileOptions &options, bool keepQuantized = false,
+                     bool keepNarrow = false) {
   FoldConstantsOptions fold;
   fold.keepQuantized = keepQuantized;
+  fold.keepNarrow = keepNarrow;
   fold.exact = options.math == MathMode::strict;
   passes.addNestedPass<func::FuncOp>(createFoldConstants(fold));
   passes.addPass(createCanonicalizerPass());
@@ -73,7 +75,9 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   if (options.freeze && options.math == MathMode::fast && targetOf(options).takesDotProducts())
     passes.addNestedPass<func::FuncOp>(createIntegerProducts());
   passes.addNestedPass<func::FuncOp>(createDecompose());
-  simplify(passes, options);
+  // With bf16 all constants are rounded that products read.
+  bool keepNarrow = options.freeze && options.precision != Precision::bf16 && targetOf(options).takesDotProducts();
+  simplify(passes, options, /*keepQuantized=*/false, keepNarrow);
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());
   UnrollScansOptions unroll;

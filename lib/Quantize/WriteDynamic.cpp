@@ -7,7 +7,7 @@ namespace {
 
 class Writer {
 public:
-  Writer(Graph &graph, const Plan &plan, bool perChannel) : graph(graph), perChannel(perChannel) {
+  Writer(Graph &graph, const Plan &plan, bool perChannel, int bits) : graph(graph), perChannel(perChannel), bits(bits) {
     for (const Layer &layer : plan.layers)
       if (canBeDynamic(graph, layer)) layerAt[layer.node] = &layer;
   }
@@ -62,7 +62,7 @@ private:
       axis = 1;
     }
     if (!perChannel) axis = -1;
-    QuantizedWeight integers = quantizeWeight(values.shape, values.values, axis, {});
+    QuantizedWeight integers = quantizeWeight(values.shape, values.values, axis, {}, mostOf(bits));
     std::vector<float> wide = dequantize(values.shape, integers, axis);
     NoiseMeter meter;
     for (size_t i = 0; i < wide.size(); ++i) meter.add(values.values[i], wide[i]);
@@ -101,6 +101,7 @@ private:
 
   Graph &graph;
   bool perChannel;
+  int bits;
   std::map<int, const Layer *> layerAt;
   std::map<std::string, Operand> operands;
   Nodes nodes;
@@ -116,8 +117,8 @@ bool canBeDynamic(const Graph &graph, const Layer &layer) {
   return graph.floats(node.input(2)).has_value();
 }
 
-WrittenWeights writeDynamic(Graph &graph, const Plan &plan, bool perChannel) {
-  return Writer(graph, plan, perChannel).run();
+WrittenWeights writeDynamic(Graph &graph, const Plan &plan, bool perChannel, int bits) {
+  return Writer(graph, plan, perChannel, bits).run();
 }
 
 } // namespace sprig::quantize

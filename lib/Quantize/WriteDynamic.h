@@ -13,6 +13,7 @@ struct WrittenWeights {
 /// Whether a layer has a form that quantises its operand.
 bool canBeDynamic(const Graph &graph, const Layer &layer);
 
-WrittenWeights writeDynamic(Graph &graph, const Plan &plan, bool perChannel);
+/// Weights have integers of `bits`, 3 to 8, in bytes.
+WrittenWeights writeDynamic(Graph &graph, const Plan &plan, bool perChannel, int bits = 8);
 
 } // namespace sprig::quantize

@@ -97,7 +97,8 @@ bool isRounded(Value value, int depth = 4) {
 /// Whether integers become floats again, but for a zero point and moves.
 bool becomesFloats(Value value, int depth = 8) {
   return depth && llvm::any_of(value.getUsers(), [&](Operation *user) {
-           if (!isa<ir::CastOp, ir::AddOp, ir::SubOp, ir::MaxOp, ir::MinOp, ir::ReshapeOp, ir::TransposeOp>(user))
+           if (!isa<ir::CastOp, ir::AddOp, ir::SubOp, ir::MaxOp, ir::MinOp, ir::ReshapeOp, ir::TransposeOp,
+                    ir::DequantizeOp>(user))
              return false;
            Value result = user->getResult(0);
            return isa<FloatType>(cast<RankedTensorType>(result.getType()).getElementType()) ||

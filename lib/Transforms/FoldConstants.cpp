@@ -1,5 +1,6 @@
 // The pass fold-constants: one walk in program order, so that a chain of constants folds in one run.
 #include "lib/Interpreter/Fold.h"
+#include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNQuantized.h"
@@ -27,7 +28,7 @@ struct FoldConstants : sprig::impl::FoldConstantsBase<FoldConstants> {
       Operation *parent = block->getParentOp();
       if (!isa<func::FuncOp, ir::CondOp, ir::WhileOp>(parent)) return;
       for (Operation &op : llvm::make_early_inc_range(*block))
-        if (!keepQuantized || !isa<ir::DequantizeOp>(op)) fold(op, limits);
+        if (!isKept(op)) fold(op, limits);
       for (Operation &op : llvm::make_early_inc_range(*block))
         if (isa<ir::ConstantOp>(op) && op.use_empty()) op.erase();
     });
@@ -49,8 +50,40 @@ private:
            shift.getType().getNumElements() > cast<RankedTensorType>(shift.getOperand(0).getType()).getNumElements();
   }
 
-  static void fold(Operation &op, const interp::FoldLimits &limits) {
-    if (isCheaperComputed(op) || isUnpacking(op)) return;
+  // Whether a value is nothing but the right side of products of f32, as it is or through moves.
+  static bool isWeight(Value value) {
+    return !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (isa<ir::ReshapeOp, ir::TransposeOp, ir::SliceOp>(user)) return isWeight(user->getResult(0));
+      auto product = dyn_cast<ir::MatmulOp>(user);
+      return product && use.getOperandNumber() == 1 && !product.getTransposeLhs() && !product.getAccumulator() &&
+             product.getType().getElementType().isF32();
+    });
+  }
+  static bool isNarrowWeight(Operation *op) {
+    auto dequantize = dyn_cast<ir::DequantizeOp>(op);
+    return dequantize && dequantize.getOperand().getType().getElementType().isInteger(8) &&
+           isWeight(dequantize.getResult());
+  }
+  // Whether numbers become those of a weight alone.
+  static bool leadsToWeight(Value value) {
+    return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+      return isNarrowWeight(user) ||
+             (isa<ir::AndOp, ir::ReshapeOp, ir::SliceOp>(user) && leadsToWeight(user->getResult(0)));
+    });
+  }
+
+  bool isKept(Operation &op) const {
+    if (keepQuantized && isa<ir::DequantizeOp>(op)) return true;
+    return keepNarrow && isNarrowWeight(&op);
+  }
+
+  void fold(Operation &op, interp::FoldLimits limits) const {
+    if (isCheaperComputed(op)) return;
+    if (isUnpacking(op)) {
+      if (!keepNarrow || !leadsToWeight(op.getResult(0))) return;
+      limits.resultBytes = std::numeric_limits<int64_t>::max();
+    }
     auto values = interp::foldOperation(&op, limits);
     if (!values) return;
     OpBuilder builder(&op);

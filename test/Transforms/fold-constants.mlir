@@ -1,5 +1,6 @@
 // RUN: sprig-opt %s --sprig-fold-constants --split-input-file | FileCheck %s
 // RUN: sprig-opt %s --sprig-fold-constants=keep-quantized --split-input-file | FileCheck %s --check-prefix=KEEP
+// RUN: sprig-opt %s --sprig-fold-constants=keep-narrow --split-input-file | FileCheck %s --check-prefix=NARROW
 // RUN: sprig-opt %s --sprig-fold-constants=max-bytes=16 --split-input-file | FileCheck %s --check-prefix=SMALL
 
 // A shape computation, as models do it, folds in one run; what only it needed goes.
@@ -128,4 +129,33 @@ func.func @dequantised() -> tensor<2xf32> {
   %z = nn.constant dense<2> : tensor<i8>
   %r = nn.dequantize %q, %s, %z : tensor<2xi8>, tensor<f32>, tensor<i8>
   return %r : tensor<2xf32>
+}
+
+// -----
+
+// Weights that only products read are left, and taken out of their bytes; what others read, too, is a constant.
+// CHECK-LABEL: @weights
+// CHECK: nn.shr
+// SMALL-LABEL: @weights
+// NARROW-LABEL: @weights
+// NARROW-NOT: nn.shr
+// NARROW: nn.constant dense<{{\[\[}}1, 2], [3, 4]]> : tensor<2x2xui8>
+// NARROW: nn.dequantize
+// NARROW-NOT: nn.dequantize
+// NARROW: nn.matmul
+func.func @weights(%x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, tensor<2x2xf32>) {
+  %bytes = nn.constant dense<[[33], [67]]> : tensor<2x1xui8>
+  %places = nn.constant dense<[0, 4]> : tensor<2xui8>
+  %mask = nn.constant dense<15> : tensor<ui8>
+  %shifted = nn.shr %bytes, %places : tensor<2x1xui8>, tensor<2xui8>
+  %q = nn.and %shifted, %mask : tensor<2x2xui8>, tensor<ui8>
+  %s = nn.constant dense<0.5> : tensor<f32>
+  %z = nn.constant dense<2> : tensor<ui8>
+  %d = nn.dequantize %q, %s, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %w = nn.transpose %d [1, 0] : tensor<2x2xf32>
+  %a = nn.matmul %x, %w : tensor<3x2xf32>, tensor<2x2xf32>
+  %p = nn.constant dense<[[1, 2], [3, 5]]> : tensor<2x2xui8>
+  %v = nn.dequantize %p, %s, %z : tensor<2x2xui8>, tensor<f32>, tensor<ui8>
+  %b = nn.matmul %x, %v : tensor<3x2xf32>, tensor<2x2xf32>
+  return %a, %b, %v : tensor<3x2xf32>, tensor<3x2xf32>, tensor<2x2xf32>
 }

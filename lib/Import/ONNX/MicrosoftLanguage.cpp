@@ -2,6 +2,7 @@
 // of keys serve several heads of queries and whose keys of earlier steps are inputs and outputs (GroupQueryAttention).
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNLoss.h"
+#include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Microsoft.h"
 #include "lib/Import/ONNX/MicrosoftSchemas.h"
@@ -30,16 +31,16 @@ Value unpacked(Node &n, Value bytes, int64_t bits) {
   return n.reshape(numbers, shape);
 }
 
-/// [columns, blocks] zero points as floats: given as such, or packed.
+/// [columns, blocks, 1] zero points as floats, where they are given as such, or as bytes.
 Value zeroPoints(Node &n, int64_t columns, int64_t blocks, int64_t bits) {
-  if (!n.has(3)) return n.scalar(double(int64_t(1) << (bits - 1)), n.f32());
+  if (!n.has(3)) return n.scalar(double(int64_t(1) << (bits - 1)), n.ui8());
   Value zero = n.in(3);
   int64_t width = Emit::isFloat(zero) ? blocks : (blocks * bits + 7) / 8;
   n.require(Emit::count(zero) == columns * width, "has zero_points " + typeText(zero) + "; expected " +
                                                       std::to_string(columns) + " rows of " + std::to_string(width));
   zero = n.reshape(zero, {columns, width});
   if (!Emit::isFloat(zero)) zero = n.sliceAxis(unpacked(n, zero, bits), 1, 0, blocks);
-  return n.reshape(n.cast(zero, n.f32()), {columns, blocks, 1});
+  return n.reshape(zero, {columns, blocks, 1});
 }
 
 void matMulNBits(Node &n) {
@@ -62,8 +63,10 @@ void matMulNBits(Node &n) {
             "has scales " + typeText(scales) + "; expected " + std::to_string(columns * blocks) + " of them");
   // The weights stay in their bytes: unpacking them is not done while importing.
   llvm::SaveAndRestore asBytes(n.state.limits.foldedBytes, int64_t(0));
-  Value weights = n.sub(n.cast(unpacked(n, b, bits), n.f32()), zeroPoints(n, columns, blocks, bits));
-  weights = n.mul(weights, n.reshape(n.cast(scales, n.f32()), {columns, blocks, 1}));
+  Value weights = unpacked(n, b, bits), zeros = zeroPoints(n, columns, blocks, bits);
+  scales = n.reshape(n.cast(scales, n.f32()), {columns, blocks, 1});
+  weights = Emit::isFloat(zeros) ? n.mul(n.sub(n.cast(weights, n.f32()), n.cast(zeros, n.f32())), scales)
+                                 : n.op<ir::DequantizeOp>({weights, scales, zeros});
   weights = n.sliceAxis(n.reshape(weights, {columns, blocks * block}), 1, 0, inner);
   Value product = matmulOfAnyRank(n, a, n.transpose(n.cast(weights, Emit::elem(a)), {1, 0}));
   if (!n.has(5)) return n.out(product);

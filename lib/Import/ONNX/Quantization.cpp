@@ -150,17 +150,33 @@ void quantizeLinear(Node &n) {
   n.out(quantize(n, wide, wideScale, zero, to));
 }
 
+/// Blocks become a dimension of their own where all are whole, so that scales and zero points are not repeated.
+Value dequantizeAlong(Node &n, Value x, Value scale, Value zero, int64_t axisAttr, int64_t block) {
+  int64_t rank = Emit::rank(x), axis = 0;
+  bool isWhole = block > 0 && Emit::rank(scale) == rank && (!zero || Emit::shape(zero) == Emit::shape(scale));
+  if (isWhole) {
+    axis = n.axis(axisAttr, rank);
+    isWhole = Emit::shape(scale)[axis] * block == Emit::shape(x)[axis];
+  }
+  auto spreadOut = [&](Value v) { return v ? spread(n, v, x, axisAttr, block) : v; };
+  if (!isWhole) return dequantize(n, x, spreadOut(scale), spreadOut(zero));
+  Ints split(Emit::shape(x));
+  split[size_t(axis)] /= block;
+  split.insert(split.begin() + axis + 1, block);
+  auto perBlock = [&](Value v) { return v ? n.unsqueeze(v, axis + 1) : v; };
+  return n.reshape(dequantize(n, n.reshape(x, split), perBlock(scale), perBlock(zero)), Emit::shape(x));
+}
+
 void dequantizeLinear(Node &n) {
   Value x = n.in(0), scale = n.in(1);
   const NarrowType *narrowed = n.item(0).narrow;
   int64_t axis = n.intAttr("axis", 1), block = n.intAttr("block_size", 0);
   Type to = n.intAttr("output_dtype", 0) != 0 ? n.typeAttr("output_dtype", Emit::elem(scale)) : Emit::elem(scale);
   Type element = Emit::elem(x);
-  if (!narrowed && llvm::isa<mlir::IntegerType>(element) && element.getIntOrFloatBitWidth() <= 32) {
-    Value zero = n.has(2) ? spread(n, n.in(2), x, axis, block) : Value();
-    return n.out(n.cast(dequantize(n, x, spread(n, scale, x, axis, block), zero), to));
-  }
-  Type exact = narrowed && narrowed->isFloat ? n.f32() : i32(n);
+  bool isInteger = narrowed ? !narrowed->isFloat : llvm::isa<mlir::IntegerType>(element);
+  if (isInteger && element.getIntOrFloatBitWidth() <= 32)
+    return n.out(n.cast(dequantizeAlong(n, x, scale, n.inOr(2, {}), axis, block), to));
+  Type exact = narrowed ? n.f32() : i32(n);
   auto numbers = [&](Value v) { return n.cast(narrowed ? widen(n, v, *narrowed) : v, exact); };
   Value v = numbers(x);
   if (n.has(2)) v = n.sub(v, numbers(spread(n, n.in(2), x, axis, block)));

@@ -94,6 +94,7 @@ void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &opt
     passes.addNestedPass<func::FuncOp>(createWinograd(winograd));
   }
   if (rounds) passes.addNestedPass<func::FuncOp>(createRoundFactors());
+  if (options.freeze && !rounds) passes.addNestedPass<func::FuncOp>(createPackNarrow());
   // A package for inference only packs its constants once and for all. Parameters that stay state keep the model's
   // layout: a filter, which serves many positions, is packed in every run; a matrix is read as it lies.
   PackOptions pack;

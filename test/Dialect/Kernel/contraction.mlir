@@ -27,6 +27,22 @@ func.func @conv_packed(%x: tensor<1x8x8x3xf32>, %w: tensor<1x27x32xf32>) -> tens
 
 // -----
 
+// CHECK-LABEL: func.func @matmul_narrow(
+// CHECK: kernel.matmul_narrow %{{.*}}, %{{.*}}, %{{.*}} {bits = 4 : i64, columns = 40 : i64, group = 32 : i64, zero = 8 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+// CHECK: kernel.matmul_narrow %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {bits = 8 : i64, columns = 40 : i64, group = 64 : i64} : tensor<8x63xf32>, tensor<2x16x32x4xui8>, tensor<2x1x32xf32>, tensor<2x1x32xui8>
+func.func @matmul_narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>, %y: tensor<8x63xf32>, %v: tensor<2x16x32x4xui8>, %t: tensor<2x1x32xf32>, %z: tensor<2x1x32xui8>) -> (tensor<8x40xf32>, tensor<8x40xf32>) {
+  %r = kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, bits = 4 : i64, group = 32 : i64, zero = 8 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  %p = kernel.matmul_narrow %y, %v, %t, %z {columns = 40 : i64, bits = 8 : i64, group = 64 : i64} : tensor<8x63xf32>, tensor<2x16x32x4xui8>, tensor<2x1x32xf32>, tensor<2x1x32xui8>
+  return %r, %p : tensor<8x40xf32>, tensor<8x40xf32>
+}
+
+// CHECK-LABEL: func.func @matmul_halves(
+// CHECK: kernel.matmul_packed %{{.*}}, %{{.*}} {columns = 40 : i64, lowest = -8 : i64} : tensor<8x16xui8>, tensor<2x2x32x4xui8>
+func.func @matmul_halves(%x: tensor<8x16xui8>, %w: tensor<2x2x32x4xui8>) -> tensor<8x40xi32> {
+  %r = kernel.matmul_packed %x, %w {columns = 40 : i64, lowest = -8 : i64} : tensor<8x16xui8>, tensor<2x2x32x4xui8>
+  return %r : tensor<8x40xi32>
+}
+
 // CHECK-LABEL: func.func @matmul_packed(
 // CHECK: kernel.matmul_packed %{{.*}}, %{{.*}} {columns = 40 : i64} : tensor<8x16xf32>, tensor<2x16x32xf32>
 func.func @matmul_packed(%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>) -> tensor<8x40xf32> {

@@ -294,3 +294,115 @@ func.func @rejected(%x: tensor<1x8x8x3xui8>, %w: tensor<1x9x32x4xi8>) {
   %0 = kernel.conv_packed %x, %w {window = array<i64: 3, 3>, channels = 16 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<1x8x8x3xui8>, tensor<1x9x32x4xi8>
   return
 }
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has -1 columns}}
+  %r = kernel.matmul_narrow %x, %w, %s {columns = -1 : i64, bits = 4 : i64, group = 32 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has codes of 5 bits; there are those of 4 and 8}}
+  %r = kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, bits = 5 : i64, group = 32 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has the zero point 256, which is no byte}}
+  %r = kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, bits = 4 : i64, group = 32 : i64, zero = 256 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x16x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{contracts 8 columns of lhs with 16 rows of panels}}
+  %r = kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, bits = 4 : i64, group = 32 : i64} : tensor<8x64xf32>, tensor<2x16x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has groups of 12 rows, which 8 does not divide}}
+  %r = kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, bits = 4 : i64, group = 12 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has groups of 0 rows}}
+  %r = kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, bits = 4 : i64, group = 0 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x3x32xf32>) {
+  // expected-error@+1 {{has scales 2x3x32xf32; expected 2x2x32}}
+  %r = kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, bits = 4 : i64, group = 32 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x3x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>, %z: tensor<2x1x32xui8>) {
+  // expected-error@+1 {{has zeros 2x1x32xui8; expected 2x2x32}}
+  %r = kernel.matmul_narrow %x, %w, %s, %z {columns = 40 : i64, bits = 4 : i64, group = 32 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>, tensor<2x1x32xui8>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has no attribute 'bits'}}
+  %r = kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, group = 32 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has no attribute 'group'}}
+  %r = kernel.matmul_narrow %x, %w, %s {columns = 40 : i64, bits = 4 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has no attribute 'columns'}}
+  %r = kernel.matmul_narrow %x, %w, %s {bits = 4 : i64, group = 32 : i64} : tensor<8x64xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @halves(%x: tensor<8x16xui8>, %w: tensor<2x2x32x4xi8>) {
+  // expected-error@+1 {{has `lowest` for 8x16xui8 and 2x2x32x4xi8, which are not both ui8}}
+  %r = kernel.matmul_packed %x, %w {columns = 40 : i64, lowest = -8 : i64} : tensor<8x16xui8>, tensor<2x2x32x4xi8>
+  return
+}
+
+// -----
+
+func.func @halves(%x: tensor<8x16xui8>, %w: tensor<2x2x32x4xui8>) {
+  // expected-error@+1 {{has bytes from 113 on; expected -128 to 112}}
+  %r = kernel.matmul_packed %x, %w {columns = 40 : i64, lowest = 113 : i64} : tensor<8x16xui8>, tensor<2x2x32x4xui8>
+  return
+}
+
+// -----
+
+func.func @halves(%x: tensor<8x16xui8>, %w: tensor<2x4x32x4xui8>) {
+  // expected-error@+1 {{contracts 2 columns of lhs with 4 rows of panels}}
+  %r = kernel.matmul_packed %x, %w {columns = 40 : i64, lowest = -8 : i64} : tensor<8x16xui8>, tensor<2x4x32x4xui8>
+  return
+}

@@ -54,5 +54,41 @@ TEST(OpTable, QuantisedDepthwiseConvolutions) {
   check(rows);
 }
 
+/// A constant of bytes of which 16 neighbours are all that there are.
+std::string constantHalves(const std::vector<int64_t> &shape, int64_t lowest) {
+  static const char *digits = "0123456789ABCDEF";
+  std::string text = "dense<\"0x";
+  int64_t count = 1;
+  for (int64_t size : shape) count *= size;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t code = i % 11 == 0 ? 0 : i % 7 == 0 ? 15 : (i * 73 + i / 16) % 16, byte = (lowest + code) & 255;
+    text += {digits[byte >> 4], digits[byte & 15]};
+  }
+  return text + "\"> : tensor<" + tensor(shape, "i8") + ">";
+}
+
+// Weights that lie as four bits each: every tail of columns and of rows, both ends of their type and of the
+// activations'.
+TEST(OpTable, ProductsOfHalves) {
+  std::vector<Row> rows;
+  auto product = [&](int64_t m, int64_t n, int64_t k, int64_t lowest, bool transposed) {
+    std::string x = tensor({m, k}, "ui8");
+    std::vector<int64_t> shape = transposed ? std::vector{n, k} : std::vector{k, n};
+    rows.push_back({x + " times " + tensor(shape, "i4") + " from " + std::to_string(lowest) + " on",
+                    {x},
+                    "%w = nn.constant " + constantHalves(shape, lowest) +
+                        "\n%y = nn.constant dense<3> : tensor<ui8>\n%z = nn.constant dense<0> : tensor<i8>\n"
+                        "%r = nn.matmul_integer %a0, %w, %y, %z" +
+                        (transposed ? " {transpose_rhs}" : "") + " : tensor<" + x + ">, tensor<" + tensor(shape, "i8") +
+                        ">, tensor<ui8>, tensor<i8>",
+                    {}});
+  };
+  for (int64_t n : {65, 80, 82, 105, 130})
+    for (int64_t k : {257, 260, 263, 264}) product(1, n, k, -8, k == 257);
+  for (int64_t m : {2, 3, 5, 12, 13, 65}) product(m, 72, 269, -7, false);
+  for (int64_t lowest : {-128, -8, 0, 112}) product(2, 67, 270, lowest, true);
+  check(rows);
+}
+
 } // namespace
 } // namespace sprig::optable

@@ -55,7 +55,6 @@ void checkFlags(const Options &options, const CLI::App &command) {
     throw Error(ErrorKind::usage,
                 "--correct-bias: goes with weights that are rounded once and for all, and --trainable "
                 "leaves them floats that are trained");
-  onlyWith(isStatic || isWeights, {"--bits"}, "--mode static and --mode weights");
   if (isWeights && how.bits != 8 && how.bits != 4)
     throw Error(ErrorKind::usage, "--bits: with --mode weights 8 or 4, found " + std::to_string(how.bits));
   onlyWith(isWeights && how.bits == 4, {"--group"}, "--mode weights --bits 4");
@@ -118,8 +117,8 @@ void addHow(CLI::App &command, QuantizeOptions &options) {
       ->capture_default_str();
   command
       .add_option("--bits", options.bits,
-                  "of weights: with --mode static 3 to 8, stored in bytes; with --mode weights 8, or 4 for matrix "
-                  "products")
+                  "of weights: with --mode static and dynamic 3 to 8, stored in bytes; with --mode weights 8, or 4 for "
+                  "matrix products")
       ->check(CLI::Range(3, 8))
       ->capture_default_str();
   command

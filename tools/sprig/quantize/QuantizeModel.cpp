@@ -211,7 +211,7 @@ private:
     Graph quantized = graph;
     WrittenWeights weights =
         options.mode == "dynamic"
-            ? writeDynamic(quantized, planned, !options.perTensor)
+            ? writeDynamic(quantized, planned, !options.perTensor, options.bits)
             : writeNarrowWeights(quantized, planned,
                                  {options.bits, options.group, options.symmetric, !options.perTensor});
     if (weights.weightDecibels.empty())

@@ -8,6 +8,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     llvm::SmallVector<const KernelEmitter *> list;
     auto add = [&](std::unique_ptr<KernelEmitter> emitter) { list.push_back(emitter.release()); };
     add(createMatmulPackedEmitter());
+    add(createMatmulNarrowEmitter());
     add(createConvPackedEmitter());
     add(createConvWinogradEmitter());
     add(createConvDepthwiseEmitter());

@@ -162,6 +162,20 @@ Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMat
   return kernel::PackOp::create(b, loc, matrix, transposedMatrix, /*groups=*/1, interleave);
 }
 
+Value sprig::packedCodes(OpBuilder &b, Location loc, int64_t depth, int64_t columns, int64_t bits,
+                         llvm::function_ref<int64_t(int64_t, int64_t)> code) {
+  kernel::NarrowPlaces places{depth, bits};
+  int64_t panels = llvm::divideCeil(columns, kPanelWidth);
+  std::vector<char> bytes(size_t(panels * places.size()), 0);
+  for (int64_t column = 0; column < columns; ++column) {
+    char *panel = bytes.data() + column / kPanelWidth * places.size();
+    for (int64_t k = 0; k < depth; ++k)
+      panel[places.byteAt(k, column % kPanelWidth)] |= char(code(k, column) << places.shiftOf(k));
+  }
+  Type ui8 = b.getIntegerType(8, /*isSigned=*/false);
+  return constantOf(b, loc, RankedTensorType::get({panels, places.words(), kPanelWidth, 4}, ui8), std::move(bytes));
+}
+
 Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups) {
   RankedTensorType type = tensorOf(filter);
   int64_t outputs = type.getDimSize(0), channels = type.getDimSize(1), taps = 1;

@@ -26,6 +26,9 @@ mlir::Value reshaped(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value v
 /// Panels of a matrix [K, N], or [N, K] when `transposedMatrix` (kernel.pack).
 mlir::Value packed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value matrix, bool transposedMatrix,
                    int64_t interleave = 1);
+/// Panels of codes of 4 or 8 bits (kernel::NarrowPlaces), `code(k, column)` each.
+mlir::Value packedCodes(mlir::OpBuilder &builder, mlir::Location loc, int64_t depth, int64_t columns, int64_t bits,
+                        llvm::function_ref<int64_t(int64_t, int64_t)> code);
 /// Panels of a filter [O, C/groups, window...] (kernel.conv_packed).
 mlir::Value packedFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value filter, int64_t groups);
 /// The same of a constant filter with interleaved rows, whose window takes runs of `run` elements (kernel::runLength).

@@ -73,14 +73,43 @@ private:
     if (!meetsOneMatrix(op) || !isInvariant(rhs) || (!matrices && !canBePrepared(rhs))) return;
     int64_t interleave = op.getAccumulator() ? kernel::interleaveOf(type.getElementType()) : 1;
     bool transposedMatrix = op.getTransposeRhs();
+    if (auto lowest = interleave == 4 ? lowestOfFew(rhs) : std::nullopt) return packHalves(op, *lowest);
     Value panels = shared(rhs, (interleave > 1 ? 4 : 0) + transposedMatrix, 1, [&](OpBuilder &b) {
       Value matrix = reshaped(b, op.getLoc(), rhs, type.getShape().take_back(2));
       return packed(b, op.getLoc(), matrix, transposedMatrix, interleave);
     });
     OpBuilder b(op);
-    Value result =
-        kernel::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels, tensorOf(op.getResult()).getShape().back());
+    Value result = kernel::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels,
+                                                  tensorOf(op.getResult()).getShape().back(), IntegerAttr());
     replace(op, result);
+  }
+
+  /// The lowest of a constant's bytes where 16 numbers from it on are all that there are, and where four bits are worth
+  /// what taking them apart takes: panels that stay in the first-level cache are not.
+  std::optional<int64_t> lowestOfFew(Value rhs) {
+    constexpr int64_t kNear = 16 * 1024;
+    ElementsAttr attribute = readableConstant(rhs);
+    if (!attribute || tensorOf(rhs).getNumElements() <= kNear) return std::nullopt;
+    ir::ConstantView view(attribute);
+    auto [low, high] = std::minmax_element(view.bytes().begin(), view.bytes().end(),
+                                           [](char a, char b) { return int8_t(a) < int8_t(b); });
+    if (int8_t(*high) - int8_t(*low) > 15) return std::nullopt;
+    return std::min<int64_t>(int8_t(*low), 127 - 15);
+  }
+
+  void packHalves(ir::MatmulOp op, int64_t lowest) {
+    ArrayRef<int64_t> sizes = tensorOf(op.getRhs()).getShape().take_back(2);
+    bool transposed = op.getTransposeRhs();
+    int64_t depth = sizes[transposed ? 1 : 0], columns = sizes[transposed ? 0 : 1];
+    ir::ConstantView view(readableConstant(op.getRhs()));
+    Value panels = shared(op.getRhs(), 6 + transposed, 1, [&](OpBuilder &b) {
+      return packedCodes(b, op.getLoc(), depth, columns, 4, [&](int64_t k, int64_t column) {
+        return int8_t(view.element(transposed ? column * depth + k : k * columns + column).front()) - lowest;
+      });
+    });
+    OpBuilder b(op);
+    replace(op, kernel::MatmulPackedOp::create(b, op.getLoc(), op.getLhs(), panels, b.getI64IntegerAttr(columns),
+                                               b.getI64IntegerAttr(lowest)));
   }
 
   void packConv(ir::ConvOp op) {

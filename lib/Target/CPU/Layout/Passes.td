@@ -64,6 +64,17 @@ def RoundFactors : Pass<"sprig-round-factors", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sprig::ir::NNDialect"];
 }
 
+def PackNarrow : Pass<"sprig-pack-narrow", "::mlir::func::FuncOp"> {
+  let summary = "Lay weights of a few bits out in panels";
+  let description = [{
+    A matrix product of f32 whose right side is a dequantised constant of bytes (`nn.dequantize`), also through reshapes,
+    transposes and slices, becomes `kernel.matmul_narrow`: codes in four bits where 16 neighbouring ones are all that
+    there are, else in eight, and a scale and a zero point for each group of rows. No bit of the result changes. Groups
+    whose rows would share a word with others stay dequantised; remarks of the category `fuse` say so.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
+}
+
 def Pack : Pass<"sprig-pack", "::mlir::func::FuncOp"> {
   let summary = "Lay right sides of contractions out in panels";
   let description = [{

@@ -49,7 +49,8 @@ private:
       }
       OpBuilder b(product);
       int64_t columns = tensorOf(product.getResult()).getShape().back();
-      Value result = kernel::MatmulPackedOp::create(b, product.getLoc(), product.getLhs(), argument, columns);
+      Value result =
+          kernel::MatmulPackedOp::create(b, product.getLoc(), product.getLhs(), argument, columns, IntegerAttr());
       product.getResult().replaceAllUsesWith(result);
       product.erase();
     }

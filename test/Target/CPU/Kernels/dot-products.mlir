@@ -1,9 +1,9 @@
 // Products of bytes: one instruction for four of them, or two on words where a processor has none for bytes.
-// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v4-vnni | FileCheck %s --check-prefixes=CHECK,DOT512
-// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v4 | FileCheck %s --check-prefixes=CHECK,WORDS,WORDS512
-// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v3-vnni | FileCheck %s --check-prefixes=CHECK,DOT256
-// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v3 | FileCheck %s --check-prefixes=CHECK,WORDS,WORDS256
-// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v2 | FileCheck %s --check-prefixes=CHECK,WORDS,WORDS128
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v4-vnni --split-input-file | FileCheck %s --check-prefixes=CHECK,DOT512
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v4 --split-input-file | FileCheck %s --check-prefixes=CHECK,WORDS,WORDS512
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v3-vnni --split-input-file | FileCheck %s --check-prefixes=CHECK,DOT256
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v3 --split-input-file | FileCheck %s --check-prefixes=CHECK,WORDS,WORDS256
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v2 --split-input-file | FileCheck %s --check-prefixes=CHECK,WORDS,WORDS128
 
 // Two rows of 19 bytes: four steps of four bytes, and one of three, which are read byte by byte.
 // CHECK-LABEL: func.func @kernel_0(
@@ -47,4 +47,26 @@ func.func @depthwise(%x: tensor<1x9x7x64xui8>, %w: tensor<1x3x64x4xi8>) -> tenso
     kernel.yield %1 : tensor<1x9x7x64xi32>
   }
   return %0 : tensor<1x9x7x64xi32>
+}
+
+// -----
+
+// Bytes of four bits: two codes from each; the row's own sum, for the lowest, beside the columns'. Seventeen factors are
+// two words and one more.
+// CHECK-LABEL: func.func @kernel_0(
+// CHECK: scf.for
+// CHECK: arith.shrui {{.*}} : vector<16xi32>
+// CHECK: arith.andi
+// DOT512-COUNT-4: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// WORDS512-COUNT-8: llvm.call_intrinsic "llvm.x86.avx512.pmaddw.d.512"
+// CHECK: scf.yield
+// DOT512-COUNT-2: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// DOT512-NOT: llvm.call_intrinsic
+// CHECK: arith.muli
+func.func @halves(%x: tensor<1x17xui8>, %w: tensor<1x3x32x4xui8>) -> tensor<1x16xi32> {
+  %0 = kernel.dispatch "product" (%a = %x : tensor<1x17xui8>, %b = %w : tensor<1x3x32x4xui8>) -> tensor<1x16xi32> {
+    %1 = kernel.matmul_packed %a, %b {columns = 16 : i64, lowest = -8 : i64} : tensor<1x17xui8>, tensor<1x3x32x4xui8>
+    kernel.yield %1 : tensor<1x16xi32>
+  }
+  return %0 : tensor<1x16xi32>
 }

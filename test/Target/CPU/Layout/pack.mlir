@@ -243,3 +243,18 @@ func.func @state(%x: tensor<1x6x6x4xf32>) -> tensor<16x5xf32> {
   %2 = nn.matmul %1, %m : tensor<16x8xf32>, tensor<8x5xf32>
   return %2 : tensor<16x5xf32>
 }
+
+// -----
+
+// Bytes of which there are 16 neighbouring numbers at most are halves of one; matrices of a few kilobytes are not.
+// CHECK-LABEL: func.func @halves
+// CHECK: %[[P:.*]] = nn.constant dense<255> : tensor<4x20x32x4xui8>
+// CHECK: kernel.matmul_packed %arg0, %[[P]] {columns = 128 : i64, lowest = 112 : i64} : tensor<3x160xui8>, tensor<4x20x32x4xui8>
+// CHECK: kernel.matmul_packed %arg1, %{{.*}} {columns = 8 : i64} : tensor<3x8xui8>, tensor<1x2x32x4xi8>
+func.func @halves(%x: tensor<3x160xui8>, %y: tensor<3x8xui8>) -> (tensor<3x128xi32>, tensor<3x8xi32>) {
+  %w = nn.constant dense<127> : tensor<160x128xi8>
+  %v = nn.constant dense<3> : tensor<8x8xi8>
+  %0 = nn.matmul %x, %w {accumulator = i32} : tensor<3x160xui8>, tensor<160x128xi8>
+  %1 = nn.matmul %y, %v {accumulator = i32} : tensor<3x8xui8>, tensor<8x8xi8>
+  return %0, %1 : tensor<3x128xi32>, tensor<3x8xi32>
+}

@@ -62,7 +62,10 @@ DotProduct::Side DotProduct::left(Value whole) {
 
 DotProduct::Side DotProduct::right(Value buffer, Value offset, int64_t lanes) {
   Type element = cast<MemRefType>(buffer.getType()).getElementType();
-  Value whole = vector::LoadOp::create(k.b, k.loc, VectorType::get({factors * lanes}, element), buffer, offset);
+  return right(vector::LoadOp::create(k.b, k.loc, VectorType::get({factors * lanes}, element), buffer, offset), lanes);
+}
+
+DotProduct::Side DotProduct::right(Value whole, int64_t lanes) {
   if (isNative()) return {whole, {}};
   auto bits = [&](int64_t count, Type type) -> Value {
     return vector::BitCastOp::create(k.b, k.loc, VectorType::get({count}, type), whole);

@@ -24,6 +24,7 @@ public:
   Side left(mlir::Value words);
   /// 32 bits for each of `lanes` lanes.
   Side right(mlir::Value buffer, mlir::Value offset, int64_t lanes);
+  Side right(mlir::Value factors, int64_t lanes);
   mlir::Value accumulate(const Side &left, const Side &right, mlir::Value sums);
 
   /// Whether the target has an instruction for it; and how many registers an operand takes.

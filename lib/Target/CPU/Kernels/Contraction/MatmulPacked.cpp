@@ -2,6 +2,7 @@
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Target/CPU/Kernels/Contraction/NibblePanels.h"
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
 
 using namespace mlir;
@@ -22,8 +23,12 @@ public:
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const override {
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<kernel::MatmulPackedOp>(epilogue.root);
-    gemm(op).emit(kernel, epilogue, kernel.operandBuffer(cast<BlockArgument>(op.getLhs())),
-                  kernel.operandBuffer(cast<BlockArgument>(op.getPanels())), epilogue.rootType.getElementType());
+    Value left = kernel.operandBuffer(cast<BlockArgument>(op.getLhs()));
+    Type element = epilogue.rootType.getElementType();
+    if (op.getLowest())
+      gemm(op).emit(kernel, epilogue, left, NibblePanels(kernel, op), element);
+    else
+      gemm(op).emit(kernel, epilogue, left, kernel.operandBuffer(cast<BlockArgument>(op.getPanels())), element);
     return success();
   }
 
@@ -37,7 +42,7 @@ private:
     for (int64_t size : result.getShape().drop_back()) rows *= size;
     int64_t depth = cast<RankedTensorType>(op.getLhs().getType()).getShape().back();
     auto panels = cast<RankedTensorType>(op.getPanels().getType());
-    return {rows, columns, depth, kernel::interleaveIn(panels.getShape())};
+    return {rows, columns, depth, kernel::interleaveIn(panels.getShape()), op.getLowest() ? 4 : 0};
   }
 };
 } // namespace

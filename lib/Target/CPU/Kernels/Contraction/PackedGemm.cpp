@@ -1,4 +1,5 @@
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
+#include "lib/Target/CPU/Kernels/Contraction/CodedPanels.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -60,14 +61,19 @@ struct Cut {
 };
 } // namespace
 
+/// Where a tile unpacks its panel, behind what the epilogue wants of the scratch memory.
+static int64_t unpackedAt(const Epilogue &epilogue) { return llvm::alignTo(epilogue.stageBytes(), 64); }
+
 KernelPlan PackedGemm::plan(const Epilogue &epilogue) const {
   Cut cut(*this);
   KernelPlan plan;
   plan.tiles = cut.groups * cut.blocks;
   plan.scratchBytes = epilogue.stageBytes();
+  if (unpacks()) plan.scratchBytes = unpackedAt(epilogue) + unpackedBytes();
   int64_t groupColumns = std::min(cut.groupPanels * kPanelWidth, columns), rowsOfBlock = cut.blockRows;
   auto operandSteps = [&](unsigned operand) {
-    int64_t block = rowsOfBlock * depth, group = cut.groupPanels * places().size(), all = cut.groups * group;
+    int64_t block = rowsOfBlock * depth, group = cut.groupPanels * panelSize(), all = cut.groups * group;
+    if (operand > 1) return SmallVector<TileStep>();
     return operand == 0 ? cut.steps(block, block, 0, rows * depth, block) : cut.steps(0, all, group, group, group);
   };
   SmallVector<TileStep> result =
@@ -78,26 +84,46 @@ KernelPlan PackedGemm::plan(const Epilogue &epilogue) const {
 }
 
 void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Value panels, Type elementType) const {
-  Cut cut(*this);
-  Value leftFlat = k.flat(left), panelsFlat = k.flat(panels);
-  int64_t step = places().interleave, panelSize = places().size();
+  emit(k, epilogue, left, k.flat(panels), nullptr, elementType);
+}
 
-  // One register tile: rows [first, first + tileRows), `vectors` vectors of columns from `column` on, of which
-  // `validColumns` exist.
-  auto registerTile = [&](Value first, int64_t tileRows, Value panel, Value column, int64_t vectors,
+void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, const CodedPanels &panels,
+                      Type elementType) const {
+  Value unpacked;
+  if (unpacks() && !panels.isHidden()) unpacked = k.scratchBuffer(unpackedAt(epilogue), panels.unpackedType());
+  emit(k, epilogue, left, unpacked, &panels, elementType);
+}
+
+void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Value panels, const CodedPanels *coded,
+                      Type elementType) const {
+  Cut cut(*this);
+  Value leftFlat = k.flat(left);
+  const bool isDirect = coded && !panels; // tiles take numbers apart themselves
+  const int64_t step = places().interleave, panelElements = places().size();
+
+  // One register tile: rows [first, first + tileRows), `vectors` vectors of columns from vector `firstVector` of a
+  // panel on, of which `validColumns` columns exist.
+  auto registerTile = [&](Value first, int64_t tileRows, Value panelIndex, int64_t firstVector, int64_t vectors,
                           int64_t validColumns) {
-    ContractionLoop loop;
-    loop.left = leftFlat;
-    loop.leftBase = k.mul(first, depth);
-    loop.leftRowStride = depth;
-    loop.right = panelsFlat;
-    loop.rightBase = panel;
-    for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes * step);
-    loop.elementType = elementType;
-    loop.takeSteps(k.index(depth / step), interleave, depth % step);
     SmallVector<int64_t> lanes = vectorLanes(std::min(validColumns, vectors * kLanes));
-    SmallVector<Value> accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, lanes));
+    SmallVector<Value> accumulators;
+    if (isDirect) {
+      accumulators = coded->contract(leftFlat, k.mul(first, depth), tileRows, {panelIndex, firstVector, lanes});
+    } else {
+      ContractionLoop loop;
+      loop.left = leftFlat;
+      loop.leftBase = k.mul(first, depth);
+      loop.leftRowStride = depth;
+      loop.right = panels;
+      loop.rightBase = k.add(coded ? k.index(0) : k.mul(panelIndex, panelElements),
+                             firstVector / 2 * panelElements + firstVector % 2 * kLanes * step);
+      for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelElements + j % 2 * kLanes * step);
+      loop.elementType = elementType;
+      loop.takeSteps(k.index(depth / step), interleave, depth % step);
+      accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, lanes));
+    }
     SmallVector<Value> columnValues, masks;
+    Value column = k.add(k.mul(panelIndex, kPanelWidth), firstVector * kLanes);
     for (int64_t j = 0; j < vectors; ++j) {
       columnValues.push_back(k.add(column, j * kLanes));
       masks.push_back(laneMask(k, validColumns - j * kLanes, lanes[j]));
@@ -107,17 +133,18 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
 
   // A tile: `tileRows` rows from `first` on and `tileColumns` columns from panel `panelIndex` on.
   auto tile = [&](Value first, int64_t tileRows, Value panelIndex, int64_t tileColumns) {
-    Value panelBase = k.mul(panelIndex, panelSize), columnBase = k.mul(panelIndex, kPanelWidth);
     int64_t vectors = llvm::divideCeil(tileColumns, kLanes);
     int64_t width = std::min(chooseTileVectors(k.target, elementType, std::min(tileRows, rows)), vectors);
+    // Of few rows tiles are wide; what takes numbers apart wants some of their registers.
+    if (isDirect && rows <= kNarrowRows) width = std::max<int64_t>(width / 2, 1);
+    if (coded && !isDirect) coded->unpack(panelIndex, panels); // the only one of the tile, of so many rows
     for (int64_t j = 0; j < vectors; j += width) {
       int64_t count = std::min(width, vectors - j);
-      Value panel = k.add(panelBase, j / 2 * panelSize + j % 2 * kLanes * step);
-      Value column = k.add(columnBase, j * kLanes);
-      forRowTiles(k, first, splitRows(tileRows, maxTileRows(k.target, elementType, count, depth / step, interleave)),
-                  [&](Value row, int64_t registerRows) {
-                    registerTile(row, registerRows, panel, column, count, tileColumns - j * kLanes);
-                  });
+      int64_t most = maxTileRows(k.target, elementType, count, depth / step, interleave);
+      if (isDirect) most = coded->tileRows(most);
+      forRowTiles(k, first, splitRows(tileRows, most), [&](Value row, int64_t registerRows) {
+        registerTile(row, registerRows, panelIndex, j, count, tileColumns - j * kLanes);
+      });
     }
   };
 

@@ -6,6 +6,8 @@
 
 namespace sprig {
 
+class CodedPanels;
+
 /// Panels of so many elements stay in the cache from one block of rows to the next.
 constexpr int64_t kSmallPanels = 64 * 1024;
 
@@ -13,16 +15,34 @@ constexpr int64_t kSmallPanels = 64 * 1024;
 /// each of two threads then reads what it wrote itself.
 constexpr int64_t kHalvedRows = 28;
 
+/// Up to so many rows read numbers of a few bits from their panels themselves; more have them unpacked once.
+constexpr int64_t kNarrowRows = 4;
+
 struct PackedGemm {
   int64_t rows, columns, depth;
   int64_t interleave = 1; // rows of panels side by side: of wider sums
+  int64_t bits = 0;       // of what panels hold in NarrowPlaces; 0: they hold numbers
 
   kernel::PanelPlaces places() const { return {depth, std::max<int64_t>(depth, 1), interleave}; }
+
+  int64_t panelSize() const { return bits ? kernel::NarrowPlaces{depth, bits}.size() : places().size(); }
+  /// Of an unpacked panel: whole words of bytes, or rows of f32.
+  int64_t unpackedBytes() const {
+    return interleave > 1 ? 2 * panelSize() : depth * kPanelWidth * int64_t(sizeof(float));
+  }
+  bool unpacks() const { return bits && rows > kNarrowRows; }
 
   KernelPlan plan(const Epilogue &epilogue) const;
   /// left: [rows, depth], panels: as kernel.pack makes them; `elementType` is that of the sums.
   void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, mlir::Value panels,
             mlir::Type elementType) const;
+  /// The same of panels that hold `bits` of each number.
+  void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, const CodedPanels &panels,
+            mlir::Type elementType) const;
+
+private:
+  void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, mlir::Value panels,
+            const CodedPanels *coded, mlir::Type elementType) const;
 };
 
 } // namespace sprig

@@ -1,0 +1,228 @@
+// Weights of a few bits stay so; see Passes.td.
+#include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/Panels.h"
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNQuantized.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/StridedView.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
+#include "lib/Target/CPU/Layout/Passes.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+#include <numeric>
+
+using namespace mlir;
+
+namespace sprig {
+#define GEN_PASS_DEF_PACKNARROW
+#include "lib/Target/CPU/Layout/Passes.h.inc"
+
+namespace {
+
+RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// A dequantised constant, and where its elements lie for a matrix that reads it through moves.
+struct NarrowMatrix {
+  ir::DequantizeOp source;
+  int64_t depth = 0, columns = 0;
+  int64_t offset = 0, depthStride = 0, columnStride = 0;
+
+  int64_t at(int64_t k, int64_t column) const { return offset + k * depthStride + column * columnStride; }
+};
+
+std::optional<NarrowMatrix> matrixOf(ir::MatmulOp op) {
+  SmallVector<Operation *> moves;
+  Value value = op.getRhs();
+  while (Operation *move = value.getDefiningOp()) {
+    if (!isa<ir::ReshapeOp, ir::TransposeOp, ir::SliceOp>(move)) break;
+    moves.push_back(move);
+    value = move->getOperand(0);
+  }
+  NarrowMatrix matrix;
+  matrix.source = value.getDefiningOp<ir::DequantizeOp>();
+  if (!matrix.source || !tensorOf(matrix.source.getOperand()).getElementType().isInteger(8)) return std::nullopt;
+  for (Value part : matrix.source->getOperands())
+    if (!readableConstant(part)) return std::nullopt;
+  SmallVector<int64_t> strides = ir::rowMajorStrides(tensorOf(value).getShape());
+  for (Operation *move : llvm::reverse(moves)) {
+    ArrayRef<int64_t> before = tensorOf(move->getOperand(0)).getShape(),
+                      after = tensorOf(move->getResult(0)).getShape();
+    if (auto transpose = dyn_cast<ir::TransposeOp>(move)) {
+      SmallVector<int64_t> moved;
+      for (int64_t source : transpose.getPermutation()) moved.push_back(strides[source]);
+      strides = moved;
+    } else if (auto slice = dyn_cast<ir::SliceOp>(move)) {
+      for (size_t d = 0; d < strides.size(); ++d) {
+        matrix.offset += strides[d] * slice.getStarts()[d];
+        strides[d] *= slice.getSteps()[d];
+      }
+    } else {
+      auto reshaped = ir::reshapeStrides(before, strides, after);
+      if (!reshaped) return std::nullopt;
+      strides = *reshaped;
+    }
+  }
+  ArrayRef<int64_t> sizes = tensorOf(op.getRhs()).getShape().take_back(2);
+  ArrayRef<int64_t> last = ArrayRef(strides).take_back(2);
+  unsigned k = op.getTransposeRhs() ? 1 : 0;
+  matrix.depth = sizes[k], matrix.columns = sizes[1 - k];
+  matrix.depthStride = last[k], matrix.columnStride = last[1 - k];
+  return matrix;
+}
+
+/// Scales or zero points by the places of what they broadcast to.
+class Broadcast {
+public:
+  Broadcast(Value value, RankedTensorType to) : view(readableConstant(value)), sizes(to.getShape()) {
+    ArrayRef<int64_t> own = tensorOf(value).getShape();
+    SmallVector<int64_t> rowMajor = ir::rowMajorStrides(own);
+    strides.assign(sizes.size(), 0);
+    for (size_t d = 0; d < own.size(); ++d)
+      if (own[d] != 1) strides[sizes.size() - own.size() + d] = rowMajor[d];
+  }
+  int64_t at(int64_t place) const {
+    int64_t result = 0;
+    for (size_t d = sizes.size(); d-- > 0; place /= sizes[d]) result += place % sizes[d] * strides[d];
+    return result;
+  }
+
+  ir::ConstantView view;
+
+private:
+  SmallVector<int64_t> sizes, strides;
+};
+
+/// Codes, scales and zero points of a matrix in the form of kernel.matmul_narrow.
+class Packer {
+public:
+  explicit Packer(NarrowMatrix matrix)
+      : m(matrix), loc(matrix.source.getLoc()), type(matrix.source.getOperand().getType()),
+        codes(matrix.source.getOperand(), type), scales(matrix.source.getScale(), type),
+        zeros(matrix.source.getZero(), type), isUnsigned(type.getElementType().isUnsignedInteger()) {
+    findGroups();
+    findBits();
+  }
+
+  /// What keeps the matrix from being packed, or nothing.
+  std::string obstacle() const {
+    if (m.depth == 0 || m.columns == 0) return "it is empty";
+    if (group < m.depth && group % places().wordRows())
+      return "a scale is of " + std::to_string(group) + " rows, which " + std::to_string(places().wordRows()) +
+             " does not divide";
+    return {};
+  }
+
+  Value multiply(OpBuilder &b, ir::MatmulOp op) const {
+    int64_t panels = llvm::divideCeil(m.columns, kPanelWidth), groups = llvm::divideCeil(m.depth, group);
+    std::vector<char> bytes(size_t(panels * groups * kPanelWidth), 0), floats(bytes.size() * sizeof(float), 0);
+    for (int64_t column = 0; column < m.columns; ++column)
+      for (int64_t k = 0; k < m.depth; k += group) {
+        int64_t place = m.at(k, column);
+        auto to = size_t((column / kPanelWidth * groups + k / group) * kPanelWidth + column % kPanelWidth);
+        std::memcpy(floats.data() + to * sizeof(float), scales.view.element(scales.at(place)).data(), sizeof(float));
+        bytes[to] = char(numberAt(zeros, place) - lowest);
+      }
+    auto constant = [&](ArrayRef<int64_t> shape, Type element, std::vector<char> data) -> Value {
+      auto type = RankedTensorType::get(shape, element);
+      return ir::ConstantOp::create(b, loc, type, ir::makeConstant(type, std::move(data)));
+    };
+    Type ui8 = b.getIntegerType(8, /*isSigned=*/false);
+    Value packed = packedCodes(b, loc, m.depth, m.columns, bits,
+                               [&](int64_t k, int64_t column) { return numberAt(codes, m.at(k, column)) - lowest; });
+    Value factors = constant({panels, groups, kPanelWidth}, b.getF32Type(), std::move(floats));
+    Value points = oneZero ? Value() : constant({panels, groups, kPanelWidth}, ui8, std::move(bytes));
+    return kernel::MatmulNarrowOp::create(b, op.getLoc(), op.getLhs(), packed, factors, points, m.columns, bits, group,
+                                          oneZero ? *oneZero - lowest : 0);
+  }
+
+private:
+  kernel::NarrowPlaces places() const { return {m.depth, bits}; }
+
+  int64_t numberAt(const Broadcast &from, int64_t place) const {
+    char byte = from.view.element(from.at(place)).front();
+    return isUnsigned ? int64_t(uint8_t(byte)) : int64_t(int8_t(byte));
+  }
+
+  // The greatest common divisor of the rows where a scale or zero point of some column ends.
+  void findGroups() {
+    group = 0;
+    for (int64_t column = 0; column < m.columns; ++column)
+      for (int64_t k = 1; k < m.depth; ++k) {
+        if (group && k % group == 0) continue;
+        int64_t before = m.at(k - 1, column), place = m.at(k, column);
+        int64_t scale = scales.at(place), zero = zeros.at(place);
+        bool isSame =
+            (scale == scales.at(before) || scales.view.element(scale) == scales.view.element(scales.at(before))) &&
+            (zero == zeros.at(before) || numberAt(zeros, place) == numberAt(zeros, before));
+        if (!isSame) group = std::gcd(group, k);
+      }
+    if (group == 0) group = std::max<int64_t>(m.depth, 1);
+  }
+
+  // Four bits where 16 neighbouring codes are all that there are, and zero points are bytes from the lowest on.
+  void findBits() {
+    int64_t low = 255, high = -128, lowZero = 255, highZero = -128;
+    for (int64_t column = 0; column < m.columns; ++column)
+      for (int64_t k = 0; k < m.depth; ++k) {
+        int64_t place = m.at(k, column), code = numberAt(codes, place);
+        low = std::min(low, code), high = std::max(high, code);
+        if (k % group) continue;
+        int64_t zero = numberAt(zeros, place);
+        lowZero = std::min(lowZero, zero), highZero = std::max(highZero, zero);
+      }
+    if (lowZero == highZero) oneZero = lowZero;
+    lowest = isUnsigned ? 0 : -8; // where codes of four bits usually begin
+    if (low < lowest || high > lowest + 15) lowest = std::min(low, lowZero);
+    if (low >= lowest && high <= lowest + 15 && lowZero >= lowest && highZero <= lowest + 255) return;
+    bits = 8;
+    lowest = isUnsigned ? 0 : -128;
+  }
+
+  NarrowMatrix m;
+  Location loc;
+  RankedTensorType type; // of the codes
+  Broadcast codes, scales, zeros;
+  bool isUnsigned;
+  int64_t group = 0, bits = 4, lowest = 0;
+  std::optional<int64_t> oneZero;
+};
+
+class PackNarrow : public impl::PackNarrowBase<PackNarrow> {
+public:
+  using PackNarrowBase::PackNarrowBase;
+
+  void runOnOperation() override {
+    SmallVector<ir::MatmulOp> products;
+    getOperation().walk([&](ir::MatmulOp op) {
+      if (tensorOf(op.getResult()).getElementType().isF32() && tensorOf(op.getLhs()).getElementType().isF32() &&
+          !op->getParentOfType<ir::ScanOp>() && meetsOneMatrix(op))
+        products.push_back(op);
+    });
+    for (ir::MatmulOp op : products) {
+      std::optional<NarrowMatrix> matrix = matrixOf(op);
+      if (!matrix) continue;
+      Packer packer(*matrix);
+      if (std::string why = packer.obstacle(); !why.empty()) {
+        remark::missed(op->getLoc(), remark::RemarkOpts::name("pack-narrow").category("fuse"))
+            << "the weights of " << op->getName().getStringRef() << " become f32: " << why;
+        continue;
+      }
+      OpBuilder b(op);
+      Value product = packer.multiply(b, op);
+      op.getResult().replaceAllUsesWith(product);
+      SmallVector<Operation *> unused{op};
+      for (Value value = op.getRhs(); Operation *source = value.getDefiningOp(); value = source->getOperand(0)) {
+        unused.push_back(source);
+        if (source == matrix->source) break;
+      }
+      for (Operation *each : unused)
+        if (each->use_empty()) each->erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace sprig

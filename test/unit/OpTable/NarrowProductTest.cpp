@@ -1,0 +1,78 @@
+// Products of f32 with weights of four and eight bits, which kernels read as they are, against the interpreter: exactly
+// where numbers are small multiples of powers of two.
+#include "test/unit/OpTable/Bytes.h"
+#include "test/unit/OpTable/Harness.h"
+#include <gtest/gtest.h>
+
+namespace sprig::optable {
+namespace {
+
+/// Codes of four bits, both ends among them.
+std::string constantCodes(int64_t count, const std::string &shape, bool isSigned) {
+  static const char *digits = "0123456789ABCDEF";
+  std::string text = "dense<\"0x";
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t code = i % 11 == 0 ? 0 : i % 7 == 0 ? 15 : (i * 73 + i / 16) % 16;
+    text += {isSigned && code >= 8 ? 'F' : '0', digits[code]};
+  }
+  return text + "\"> : tensor<" + shape + ">";
+}
+
+std::string constantScales(int64_t count, const std::string &shape) {
+  std::string text;
+  for (int64_t i = 0; i < count; ++i)
+    text += (i ? ", " : "") + std::string(i % 3 == 0 ? "0.5" : i % 3 == 1 ? "0.25" : "-1.0");
+  return "dense<[" + text + "]> : tensor<" + std::to_string(count) + "xf32>\n%s = nn.reshape %f : tensor<" +
+         std::to_string(count) + "xf32> to tensor<" + shape + ">";
+}
+
+struct Case {
+  int64_t m, n, k, group;
+  std::string type = "ui8"; // of codes; those of i8 of eight bits
+  bool hasZeros = true;
+};
+
+// As MatMulNBits has them: rows of a column side by side, blocks of them filled up.
+Row product(const Case &c) {
+  bool isNarrow = c.type == "ui8" || c.type == "i4";
+  std::string type = c.type == "i4" ? "i8" : c.type;
+  int64_t blocks = (c.k + c.group - 1) / c.group, all = c.n * blocks * c.group;
+  std::string codes = tensor({c.n, blocks, c.group}, type), per = tensor({c.n, blocks, 1}, "f32");
+  std::string zero = c.hasZeros ? tensor({c.n, blocks, 1}, type) : type, flat = tensor({c.n, blocks * c.group}, "f32");
+  std::string body = "%q = nn.constant ";
+  body += isNarrow ? constantCodes(all, codes, c.type == "i4") : constantBytes({c.n, blocks, c.group}, type);
+  body += "\n%f = nn.constant " + constantScales(c.n * blocks, per) + "\n%z = nn.constant ";
+  if (!c.hasZeros)
+    body += "dense<3> : tensor<" + type + ">";
+  else
+    body += isNarrow ? constantCodes(c.n * blocks, zero, c.type == "i4")
+                     : constantBytes({c.n, blocks, 1}, type, /*seed=*/9);
+  body += "\n%d = nn.dequantize %q, %s, %z : tensor<" + codes + ">, tensor<" + per + ">, tensor<" + zero +
+          ">\n%w = nn.reshape %d : tensor<" + tensor({c.n, blocks, c.group}, "f32") + "> to tensor<" + flat +
+          ">\n%v = nn.slice %w starts = [0, 0] sizes = [" + std::to_string(c.n) + ", " + std::to_string(c.k) +
+          "] steps = [1, 1] : tensor<" + flat + ">\n%x = nn.cast %a0 : tensor<" + tensor({c.m, c.k}, "i8") +
+          "> to tensor<" + tensor({c.m, c.k}, "f32") + ">\n%p = nn.matmul %x, %v {transpose_rhs} : tensor<" +
+          tensor({c.m, c.k}, "f32") + ">, tensor<" + tensor({c.n, c.k}, "f32") + ">\n%r = nn.add %p, %a1 : tensor<" +
+          tensor({c.m, c.n}, "f32") + ">, tensor<" + tensor({c.n}, "f32") + ">";
+  std::string name = tensor({c.m, c.k, c.n}, c.type) + " in groups of " + std::to_string(c.group);
+  return {name, {tensor({c.m, c.k}, "i8"), tensor({c.n}, "f32")}, body, {0.5}};
+}
+
+TEST(OpTable, NarrowProducts) {
+  std::vector<Row> rows;
+  for (int64_t n : {1, 8, 9, 16, 17, 33, 64, 65, 130})
+    for (int64_t k : {1, 7, 8, 19, 32, 45}) rows.push_back(product({1, n, k, 16}));
+  for (int64_t m : {1, 2, 3, 4, 5, 15, 31, 65}) rows.push_back(product({m, 40, 75, 32}));
+  for (std::string type : {"ui8", "i4", "i8"})
+    for (bool hasZeros : {false, true})
+      for (int64_t m : {1, 3, 6}) rows.push_back(product({m, 49, 100, 32, type, hasZeros}));
+  // Groups that are no powers of two, single ones, and ones longer than the parts of a sum that is cut.
+  for (int64_t group : {8, 24, 40, 1040, 2080})
+    for (int64_t m : {1, 7}) rows.push_back(product({m, 20, 1033, group}));
+  for (int64_t k : {1024, 1025, 1536, 1543, 2049})
+    for (int64_t m : {1, 2, 9}) rows.push_back(product({m, 20, k, 16}));
+  check(rows);
+}
+
+} // namespace
+} // namespace sprig::optable
