@@ -79,8 +79,28 @@ static bool computesInPlace(Operation *reader, ArrayRef<int64_t> shape) {
   return isElementwise(reader) && shapeOf(reader->getResult(0)) == shape;
 }
 
-// A value that only loops outside read, and all that leads to nothing but it, is left to them where it would be written
-// here and read there, while what it is made of is there anyway (the square under a sum of squares).
+// Bytes of an element that are written or read less where operations, the last of which loops outside read, are left to
+// those: the last one's result is written here and read there, or what all of them are made of.
+int64_t FusionGroups::bytesSavedBy(const Members &cone, Operation *last, const Members &members) const {
+  ArrayRef<int64_t> shape = shapeOf(last->getResult(0));
+  int64_t here = 2 * bytesOf(last->getResult(0)), there = 0;
+  llvm::SmallPtrSet<Value, 8> counted;
+  for (Operation *op : cone)
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (shapeOf(operand) != shape || (def && cone.contains(def)) || !counted.insert(operand).second) continue;
+      there += bytesOf(operand);
+      if (!def || !members.contains(def))
+        here += bytesOf(operand);
+      else if (!usedOutside(def, members))
+        there += bytesOf(operand);
+    }
+  return here - there;
+}
+
+// A value that only loops outside read, and of what leads to nothing but it as much as pays, is left to them where it
+// would be written here and read there, while what it is made of is there anyway (the square under a sum of squares) or
+// narrower (bytes under a dequantisation).
 void FusionGroups::leaveToReaders(Operation *root, Members &members) const {
   ArrayRef<int64_t> shape = shapeOf(root->getResult(0));
   auto later = [&](Operation *a, Operation *b) { return position.lookup(a) > position.lookup(b); };
@@ -93,26 +113,19 @@ void FusionGroups::leaveToReaders(Operation *root, Members &members) const {
         return !members.contains(user) && isComputed(user) && !groupOf.count(user) && computesInPlace(user, shape);
       };
       if (last == root || last->use_empty() || !llvm::all_of(last->getUsers(), isReader)) continue;
-      Members cone;
-      cone.insert(last);
-      for (Operation *op : ordered)
-        if (op != root && !cone.contains(op) &&
-            llvm::all_of(op->getUsers(), [&](Operation *user) { return cone.contains(user); }))
-          cone.insert(op);
-      int64_t here = 2 * bytesOf(last->getResult(0)), there = 0; // written and read; for each element
-      llvm::SmallPtrSet<Value, 8> counted;
-      for (Operation *op : cone)
-        for (Value operand : op->getOperands()) {
-          Operation *def = operand.getDefiningOp();
-          if (shapeOf(operand) != shape || (def && cone.contains(def)) || !counted.insert(operand).second) continue;
-          there += bytesOf(operand);
-          if (!def || !members.contains(def))
-            here += bytesOf(operand);
-          else if (!usedOutside(def, members))
-            there += bytesOf(operand);
+      Members cone, best;
+      int64_t most = 0;
+      for (Operation *op : ordered) {
+        auto isInCone = [&](Operation *user) { return cone.contains(user); };
+        if (op == root || op->use_empty() || (op != last && !llvm::all_of(op->getUsers(), isInCone))) continue;
+        cone.insert(op);
+        if (int64_t saved = bytesSavedBy(cone, last, members); saved > 0 && saved >= most) {
+          best = cone;
+          most = saved;
         }
-      if (there >= here) continue;
-      for (Operation *op : cone) members.remove(op);
+      }
+      if (best.empty()) continue;
+      for (Operation *op : best) members.remove(op);
       changed = true;
       break;
     }
@@ -128,6 +141,14 @@ bool FusionGroups::followsContraction(Operation *op) const {
   });
 }
 
+/// Whether an operation is better left to its reader: it makes more bytes of an element than it reads.
+static bool isWidening(Operation *op) {
+  int64_t read = 0;
+  for (Value operand : op->getOperands())
+    if (shapeOf(operand) == shapeOf(op->getResult(0))) read += bytesOf(operand);
+  return read > 0 && read < bytesOf(op->getResult(0));
+}
+
 // What only members after the root use is computed with them, rather than written by a kernel of its own.
 void FusionGroups::pullProducers(const FusionGroup &group, Members &members) const {
   SmallVector<Operation *> work(members.begin(), members.end());
@@ -137,7 +158,7 @@ void FusionGroups::pullProducers(const FusionGroup &group, Members &members) con
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
       if (!def || members.contains(def) || groupOf.count(def) || !isComputed(def) || !fitsEpilogue(def, group) ||
-          usedOutside(def, members) || followsContraction(def))
+          usedOutside(def, members) || (followsContraction(def) && !isWidening(def)))
         continue;
       members.insert(def);
       if (wouldCycle(members))

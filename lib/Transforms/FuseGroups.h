@@ -34,6 +34,7 @@ private:
   void growEpilogue(mlir::Operation *root);
   Members usersInReach(const FusionGroup &group, mlir::Operation *&refused);
   Members largestWithOneResult(mlir::Operation *root, const Members &reach) const;
+  int64_t bytesSavedBy(const Members &cone, mlir::Operation *last, const Members &members) const;
   void leaveToReaders(mlir::Operation *root, Members &members) const;
   void pullProducers(const FusionGroup &group, Members &members) const;
   bool followsContraction(mlir::Operation *op) const;

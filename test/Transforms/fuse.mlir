@@ -263,6 +263,32 @@ func.func @root_mean_square(%x: tensor<6x32xf32>) -> tensor<6xf32> {
   return %3 : tensor<6xf32>
 }
 
+// Bytes are dequantised where they are read, so that bytes are written.
+// CHECK-LABEL: func.func @sum_of_two_products
+// CHECK:         kernel.dispatch "matmul_quantize" {{.*}} -> tensor<6x8xui8>
+// CHECK:         kernel.dispatch "matmul_quantize_dequantize_dequantize_add" {{.*}} -> tensor<6x8xf32>
+// CHECK-LABEL: func.func @sum_of_bytes
+// CHECK:         kernel.dispatch "matmul_quantize" {{.*}} -> tensor<6x8xui8>
+// CHECK:         kernel.dispatch "cast_reduce" {{.*}} -> tensor<6xi32>
+func.func @sum_of_two_products(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %v: tensor<4x8xf32>, %s: tensor<f32>, %z: tensor<ui8>) -> tensor<6x8xf32> {
+  %0 = nn.matmul %x, %w : tensor<6x4xf32>, tensor<4x8xf32>
+  %1 = nn.quantize %0, %s, %z : tensor<6x8xf32>, tensor<f32>, tensor<ui8>
+  %2 = nn.dequantize %1, %s, %z : tensor<6x8xui8>, tensor<f32>, tensor<ui8>
+  %3 = nn.matmul %x, %v : tensor<6x4xf32>, tensor<4x8xf32>
+  %4 = nn.quantize %3, %s, %z : tensor<6x8xf32>, tensor<f32>, tensor<ui8>
+  %5 = nn.dequantize %4, %s, %z : tensor<6x8xui8>, tensor<f32>, tensor<ui8>
+  %6 = nn.add %2, %5 : tensor<6x8xf32>, tensor<6x8xf32>
+  return %6 : tensor<6x8xf32>
+}
+
+func.func @sum_of_bytes(%x: tensor<6x4xf32>, %w: tensor<4x8xf32>, %s: tensor<f32>, %z: tensor<ui8>) -> tensor<6xi32> {
+  %0 = nn.matmul %x, %w : tensor<6x4xf32>, tensor<4x8xf32>
+  %1 = nn.quantize %0, %s, %z : tensor<6x8xf32>, tensor<f32>, tensor<ui8>
+  %2 = nn.cast %1 : tensor<6x8xui8> to tensor<6x8xi32>
+  %3 = nn.reduce sum %2 axes = [1] : tensor<6x8xi32>
+  return %3 : tensor<6xi32>
+}
+
 // A view between a product and its bias moves after both.
 // CHECK-LABEL: func.func @view_in_between
 // CHECK:         %[[ROWS:.*]] = kernel.dispatch "matmul_add_relu"

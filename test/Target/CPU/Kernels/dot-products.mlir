@@ -49,6 +49,26 @@ func.func @depthwise(%x: tensor<1x9x7x64xui8>, %w: tensor<1x3x64x4xi8>) -> tenso
   return %0 : tensor<1x9x7x64xi32>
 }
 
+// What is added to the sums column by column is what they begin with.
+// CHECK-LABEL: func.func @kernel_2(
+// CHECK: arith.addi {{.*}} : vector<16xi32>
+// CHECK: arith.subi {{.*}} : vector<16xi32>
+// CHECK: scf.for
+// CHECK: scf.yield
+// CHECK-NOT: arith.addi %{{.*}} : vector<16xi32>
+// CHECK: arith.sitofp
+// CHECK: return
+func.func @bias(%x: tensor<2x20xui8>, %w: tensor<1x5x32x4xi8>, %p: tensor<16xi32>, %q: tensor<1x16xi32>) -> tensor<2x16xf32> {
+  %0 = kernel.dispatch "product" (%a = %x : tensor<2x20xui8>, %b = %w : tensor<1x5x32x4xi8>, %c = %p : tensor<16xi32>, %d = %q : tensor<1x16xi32>) -> tensor<2x16xf32> {
+    %1 = kernel.matmul_packed %a, %b {columns = 16 : i64} : tensor<2x20xui8>, tensor<1x5x32x4xi8>
+    %2 = nn.add %1, %c : tensor<2x16xi32>, tensor<16xi32>
+    %3 = nn.sub %2, %d : tensor<2x16xi32>, tensor<1x16xi32>
+    %4 = nn.cast %3 : tensor<2x16xi32> to tensor<2x16xf32>
+    kernel.yield %4 : tensor<2x16xf32>
+  }
+  return %0 : tensor<2x16xf32>
+}
+
 // -----
 
 // Bytes of four bits: two codes from each; the row's own sum, for the lowest, beside the columns'. Seventeen factors are

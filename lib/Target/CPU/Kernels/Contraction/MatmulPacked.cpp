@@ -25,10 +25,12 @@ public:
     auto op = cast<kernel::MatmulPackedOp>(epilogue.root);
     Value left = kernel.operandBuffer(cast<BlockArgument>(op.getLhs()));
     Type element = epilogue.rootType.getElementType();
-    if (op.getLowest())
+    if (op.getLowest()) {
       gemm(op).emit(kernel, epilogue, left, NibblePanels(kernel, op), element);
-    else
-      gemm(op).emit(kernel, epilogue, left, kernel.operandBuffer(cast<BlockArgument>(op.getPanels())), element);
+      return success();
+    }
+    epilogue.beginWithBias();
+    gemm(op).emit(kernel, epilogue, left, kernel.operandBuffer(cast<BlockArgument>(op.getPanels())), element);
     return success();
   }
 

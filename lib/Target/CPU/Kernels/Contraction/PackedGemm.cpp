@@ -106,6 +106,12 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
   auto registerTile = [&](Value first, int64_t tileRows, Value panelIndex, int64_t firstVector, int64_t vectors,
                           int64_t validColumns) {
     SmallVector<int64_t> lanes = vectorLanes(std::min(validColumns, vectors * kLanes));
+    SmallVector<Value> columnValues, masks;
+    Value column = k.add(k.mul(panelIndex, kPanelWidth), firstVector * kLanes);
+    for (int64_t j = 0; j < vectors; ++j) {
+      columnValues.push_back(k.add(column, j * kLanes));
+      masks.push_back(laneMask(k, validColumns - j * kLanes, lanes[j]));
+    }
     SmallVector<Value> accumulators;
     if (isDirect) {
       accumulators = coded->contract(leftFlat, k.mul(first, depth), tileRows, {panelIndex, firstVector, lanes});
@@ -120,13 +126,7 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
       for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelElements + j % 2 * kLanes * step);
       loop.elementType = elementType;
       loop.takeSteps(k.index(depth / step), interleave, depth % step);
-      accumulators = emitContraction(k, loop, zeroTile(k, elementType, tileRows, lanes));
-    }
-    SmallVector<Value> columnValues, masks;
-    Value column = k.add(k.mul(panelIndex, kPanelWidth), firstVector * kLanes);
-    for (int64_t j = 0; j < vectors; ++j) {
-      columnValues.push_back(k.add(column, j * kLanes));
-      masks.push_back(laneMask(k, validColumns - j * kLanes, lanes[j]));
+      accumulators = emitContraction(k, loop, epilogue.initialTile(k, tileRows, columnValues, masks, lanes));
     }
     epilogue.storeRows(k, accumulators, first, columnValues, masks, /*stage=*/0);
   };

@@ -107,7 +107,8 @@ private:
     int64_t lanes = vectorLanes(tile.valid).front(), columnStride = g.stride[2] * tile.count;
     auto lane = VectorType::get({lanes}, i32);
     Value channel = k.add(tile.channel, tile.inBlock);
-    SmallVector<Value> sums = zeroTile(k, i32, tile.rows, ArrayRef<int64_t>(lanes));
+    Value mask = laneMask(k, tile.valid, lanes);
+    SmallVector<Value> sums = epilogue.initialTile(k, tile.rows, channel, mask, lanes);
     auto taps = [&](Value group, Value tap, ValueRange carried) {
       Value weight = k.add(k.mul(group, g.window[2]), tap);
       weight = k.mul(k.add(k.mul(weight, conv.places.paddedChannels()), channel), kernel::DepthwisePlaces::kTogether);
@@ -132,7 +133,7 @@ private:
       });
     Value first =
         k.linearize({sample, depth, row, k.add(tile.first, tile.column)}, {g.batch, g.out[0], g.out[1], g.out[2]});
-    epilogue.storeRows(k, sums, first, channel, laneMask(k, tile.valid, lanes), conv.wordBytes());
+    epilogue.storeRows(k, sums, first, channel, mask, conv.wordBytes());
   }
 
   KernelBuilder &k;
@@ -169,6 +170,7 @@ public:
     auto op = cast<kernel::ConvDepthwiseDotOp>(epilogue.root);
     DepthwiseDot conv(op);
     if (conv.tiles() == 0) return success();
+    epilogue.beginWithBias();
     DepthwiseDotKernel(k, conv, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
                        k.operandBuffer(cast<BlockArgument>(op.getFilter())), op.getFill())
         .emit();

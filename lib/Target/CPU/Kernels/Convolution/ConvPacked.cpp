@@ -190,8 +190,15 @@ private:
 
     int64_t tileColumns = columns - firstVector * kLanes;
     SmallVector<int64_t> lanes = vectorLanes(std::min(tileColumns, vectors * kLanes));
+    SmallVector<Value> columnValues, masks;
+    Value firstColumn = k.add(k.mul(group, conv.groupOutputs),
+                              k.add(k.mul(panelTile, conv.tilePanels * kPanelWidth), firstVector * kLanes));
+    for (int64_t j = 0; j < vectors; ++j) {
+      columnValues.push_back(k.add(firstColumn, j * kLanes));
+      masks.push_back(laneMask(k, tileColumns - j * kLanes, lanes[j]));
+    }
     SmallVector<Value> accumulators =
-        emitTaps(k, g, tile, merge, zeroTile(k, elementType, tile.rows, lanes),
+        emitTaps(k, g, tile, merge, epilogue.initialTile(k, tile.rows, columnValues, masks, lanes),
                  [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value taps) {
                    ContractionLoop loop;
                    loop.left = input;
@@ -214,13 +221,6 @@ private:
                    return emitContraction(k, loop, carried);
                  });
 
-    SmallVector<Value> columnValues, masks;
-    Value firstColumn = k.add(k.mul(group, conv.groupOutputs),
-                              k.add(k.mul(panelTile, conv.tilePanels * kPanelWidth), firstVector * kLanes));
-    for (int64_t j = 0; j < vectors; ++j) {
-      columnValues.push_back(k.add(firstColumn, j * kLanes));
-      masks.push_back(laneMask(k, tileColumns - j * kLanes, lanes[j]));
-    }
     SmallVector<Value> rows = resultRows(k, g, tile);
     if (tile.kind == ConvTile::Rows::Samples)
       epilogue.store(k, accumulators, rows, columnValues, masks);
@@ -265,6 +265,7 @@ public:
     Value input = k.operandBuffer(cast<BlockArgument>(op.getInput()));
     Value panels = k.operandBuffer(cast<BlockArgument>(op.getPanels()));
     Type elementType = epilogue.rootType.getElementType();
+    epilogue.beginWithBias();
     if (conv.isGemm())
       conv.gemm().emit(k, epilogue, input, panels, elementType);
     else if (conv.tiles() > 0)

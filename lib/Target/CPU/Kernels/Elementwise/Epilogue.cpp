@@ -128,6 +128,42 @@ static Value rowOffset(KernelBuilder &k, const Access &access, Value row) {
   return offset;
 }
 
+void Epilogue::beginWithBias() {
+  if (!rootType.getElementType().isSignlessInteger(32)) return;
+  auto isPerColumn = [&](Value value) {
+    return isa<BlockArgument>(value) && broadcastsTo(value, rootType.getShape()) &&
+           llvm::all_of(tensorOf(value).getShape().drop_back(), [](int64_t size) { return size == 1; });
+  };
+  for (Value sums = root->getResult(0); sums.hasOneUse();) {
+    OpOperand &use = *sums.getUses().begin();
+    Operation *user = use.getOwner();
+    bool mayBegin = isa<ir::AddOp>(user) || (isa<ir::SubOp>(user) && use.getOperandNumber() == 0);
+    if (!mayBegin || !isPerColumn(user->getOperand(1 - use.getOperandNumber()))) return;
+    llvm::erase(operations, user);
+    begun.push_back(user);
+    sums = user->getResult(0);
+  }
+}
+
+SmallVector<Value> Epilogue::initialTile(KernelBuilder &k, int64_t rows, ValueRange columns, ArrayRef<Value> masks,
+                                         ArrayRef<int64_t> lanes) const {
+  SmallVector<Value> row, tile;
+  for (auto [column, mask, count] : llvm::zip_equal(columns, masks, lanes)) {
+    Value initial = k.zero(computeType(rootType.getElementType()), count);
+    for (Operation *op : begun) {
+      auto argument = dyn_cast<BlockArgument>(op->getOperand(1));
+      if (!argument) argument = cast<BlockArgument>(op->getOperand(0));
+      Access access = describeAccess(k, argument, rootType.getShape());
+      Value bias = access.perColumn ? k.loadVector(access.buffer, column, access.elementType, mask, count)
+                                    : k.splat(k.load(access.buffer, k.index(0), access.elementType), count);
+      initial = k.apply(op, {initial, bias});
+    }
+    row.push_back(initial);
+  }
+  for (int64_t i = 0; i < rows; ++i) tile.append(row);
+  return tile;
+}
+
 namespace {
 /// A vector of accumulators: its row, and which of the columns' vectors it is.
 struct Place {
@@ -139,9 +175,9 @@ struct Place {
 /// is always an instruction that waits for no other one: those of a function like erf are one long chain.
 class EpilogueWriter {
 public:
-  EpilogueWriter(KernelBuilder &k, const Epilogue &epilogue, ArrayRef<Operation *> operations, ValueRange columns,
-                 ArrayRef<Value> masks)
-      : k(k), root(epilogue.root), shape(epilogue.rootType.getShape()), operations(operations), columns(columns),
+  EpilogueWriter(KernelBuilder &k, const Epilogue &epilogue, ArrayRef<Operation *> operations, Operation *start,
+                 ValueRange columns, ArrayRef<Value> masks)
+      : k(k), start(start), shape(epilogue.rootType.getShape()), operations(operations), columns(columns),
         masks(masks) {
     for (Operation *op : operations)
       for (Value operand : op->getOperands())
@@ -181,7 +217,7 @@ private:
     llvm::DenseMap<Value, Value> values;
     SmallVector<Value> accumulators;
     for (const Place &place : places) accumulators.push_back(place.accumulator);
-    values[root->getResult(0)] = k.round(joined(accumulators), tensorOf(root->getResult(0)).getElementType());
+    values[start->getResult(0)] = k.round(joined(accumulators), tensorOf(start->getResult(0)).getElementType());
     for (Operation *op : operations) {
       if (auto constant = dyn_cast<ir::ConstantOp>(op)) {
         Value scalar = k.splatConstant(cast<DenseElementsAttr>(constant.getValue()));
@@ -193,7 +229,7 @@ private:
         arguments.push_back(isa<BlockArgument>(operand) ? readAll(operand, places, lanes) : values.lookup(operand));
       values[op->getResult(0)] = k.apply(op, arguments);
     }
-    for (auto [index, value] : llvm::enumerate(root->getBlock()->getTerminator()->getOperands()))
+    for (auto [index, value] : llvm::enumerate(start->getBlock()->getTerminator()->getOperands()))
       for (auto [i, place] : llvm::enumerate(places))
         k.store(part(values.lookup(value), static_cast<int64_t>(i) * lanes, lanes), k.flat(k.resultBuffer(index)),
                 k.add(k.mul(place.row, shape.back()), columns[place.column]), tensorOf(value).getElementType(),
@@ -233,7 +269,7 @@ private:
   }
 
   KernelBuilder &k;
-  Operation *root;
+  Operation *start; // whose result accumulators hold
   ArrayRef<int64_t> shape;
   ArrayRef<Operation *> operations;
   ValueRange columns;
@@ -249,7 +285,7 @@ void Epilogue::store(KernelBuilder &k, ValueRange accumulators, ValueRange rows,
   SmallVector<Place> places;
   for (unsigned i = 0; i < rows.size(); ++i)
     for (unsigned j = 0; j < columns.size(); ++j) places.push_back({accumulators[i * columns.size() + j], rows[i], j});
-  EpilogueWriter(k, *this, operations, columns, masks).writeAll(places);
+  EpilogueWriter(k, *this, operations, start(), columns, masks).writeAll(places);
 }
 
 /// Whether an operation is a polynomial or more in each place where it stands.
@@ -290,7 +326,7 @@ void Epilogue::storeRows(KernelBuilder &k, ValueRange accumulators, Value row, V
     for (size_t j = 0; j < columns.size(); ++j)
       vector::StoreOp::create(k.b, k.loc, accumulators[i * columns.size() + j], buffer,
                               k.index(i * stride + offsets[j]));
-  EpilogueWriter writer(k, *this, operations, columns, masks);
+  EpilogueWriter writer(k, *this, operations, start(), columns, masks);
   writer.readShared(lanes);
   auto rowsFrom = [&](Value first, int64_t rows) {
     SmallVector<Place> places;

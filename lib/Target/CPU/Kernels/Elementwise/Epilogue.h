@@ -29,6 +29,13 @@ public:
   /// their sizes. For roots of filter gradients, whose operands are as large as the result or a single element.
   void flatten(int64_t rowDims);
 
+  /// Leaves what is added to sums of integers column by column, right behind them, to initialTile: they wrap, so that
+  /// it may come first. For emitters that begin with those.
+  void beginWithBias();
+  /// Accumulators to begin with, rows outermost, of these lanes; columns and masks are those of `store`.
+  llvm::SmallVector<mlir::Value> initialTile(KernelBuilder &kernel, int64_t rows, mlir::ValueRange columns,
+                                             llvm::ArrayRef<mlir::Value> masks, llvm::ArrayRef<int64_t> lanes) const;
+
   /// Writes accumulators, vectors of columns: `accumulators[i * columns.size() + j]` belongs to row `rows[i]` (the
   /// row-major position over all dimensions but the last) and to the columns from `columns[j]` on; `masks[j]` may be
   /// null for all lanes.
@@ -53,8 +60,10 @@ public:
 
 private:
   bool isLong() const;
+  mlir::Operation *start() const { return begun.empty() ? root : begun.back(); }
 
   llvm::SmallVector<mlir::Operation *> operations;
+  llvm::SmallVector<mlir::Operation *> begun; ///< what accumulators begin with; the last one's result is what they hold
 };
 
 /// Emits a contraction with its epilogue.
