@@ -189,6 +189,31 @@ TEST(OpTable, DepthwiseConvolutionsOfBytes) {
   check(rows);
 }
 
+// Maxima of bytes: channels of every tail, padding on any side, windows in the padding alone.
+TEST(OpTable, PoolsOfBytes) {
+  std::vector<Row> rows;
+  auto pool = [&](const std::vector<int64_t> &shape, const std::string &windows, bool channelsLast) {
+    for (std::string type : {"ui8", "i8"})
+      rows.push_back(
+          row("nn.pool max %a0 {" + windows + (channelsLast ? ", channels_last}" : "}"), {tensor(shape, type)}));
+  };
+  auto windows = [](const std::string &window, const std::string &strides, const std::string &dilations,
+                    const std::string &padding) {
+    return "window = array<i64: " + window + ">, strides = array<i64: " + strides +
+           ">, dilations = array<i64: " + dilations + ">, padding = array<i64: " + padding + ">";
+  };
+  for (int64_t channels : {1, 2, 15, 16, 17, 32, 63, 64, 65, 83, 130})
+    pool({2, 7, 9, channels}, windows("3, 3", "2, 2", "1, 1", "1, 1, 1, 1"), true);
+  for (int64_t size : {1, 2, 5, 9, 17, 30})
+    pool({1, size, size, 20}, windows("2, 2", "1, 1", "1, 1", "1, 1, 0, 0"), true);
+  pool({1, 3, 40, 24}, windows("3, 5", "1, 3", "1, 4", "2, 0, 2, 9"), true);
+  pool({1, 4, 5, 3}, windows("2, 2", "2, 2", "1, 1", "4, 0, 0, 4"), true);
+  pool({2, 33, 18}, windows("4", "2", "1", "1, 2"), true);
+  pool({1, 4, 5, 6, 18}, windows("2, 3, 2", "1, 2, 1", "1, 1, 1", "0, 1, 0, 1, 1, 0"), true);
+  pool({2, 19, 8, 7}, windows("2, 2", "2, 2", "1, 1", "0, 0, 0, 1"), false);
+  check(rows);
+}
+
 // All elements at the ends of their types, as deep as 32 bits are enough for: nothing saturates on the way.
 TEST(OpTable, SumsOfBytesReachTheirEnds) {
   std::vector<Row> rows;

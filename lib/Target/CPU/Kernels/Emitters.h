@@ -25,6 +25,7 @@ std::unique_ptr<KernelEmitter> createScatterElementsEmitter();
 std::unique_ptr<KernelEmitter> createScatterNdEmitter();
 std::unique_ptr<KernelEmitter> createArgReduceEmitter();
 std::unique_ptr<KernelEmitter> createArgMaxPoolEmitter();
+std::unique_ptr<KernelEmitter> createMaxPoolBytesEmitter();
 std::unique_ptr<KernelEmitter> createScanEmitter();
 std::unique_ptr<KernelEmitter> createLoopEmitter();
 } // namespace sprig

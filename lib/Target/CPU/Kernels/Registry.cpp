@@ -28,6 +28,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     add(createScatterNdEmitter());
     add(createArgReduceEmitter());
     add(createArgMaxPoolEmitter());
+    add(createMaxPoolBytesEmitter());
     add(createScanEmitter());
     add(createCondEmitter());
     add(createWhileEmitter());

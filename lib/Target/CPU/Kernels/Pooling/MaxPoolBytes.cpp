@@ -1,0 +1,117 @@
+// nn.pool max of channels-last bytes that stands alone: vectors of whole registers run over channels, a register tile
+// holds neighbours in width. The loop emitter has the pools of other types and those with operations beside them.
+#include "dialects/NN/NNReduction.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
+#include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+struct BytePool {
+  ConvGeometry geometry;
+  Type element;
+  int64_t channels, blockHeight, heightBlocks;
+
+  explicit BytePool(ir::PoolOp op) : element(elementTypeOf(op.getOperand())) {
+    auto result = cast<RankedTensorType>(op.getResult().getType());
+    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getOperand().getType()), result, op.getWindow(),
+                                 op.getStrides(), op.getDilations(), op.getPadding());
+    channels = result.getShape().back();
+    constexpr int64_t kTileTaps = 500000;
+    int64_t perRow = std::max<int64_t>(geometry.taps() * channels * geometry.out[2], 1);
+    int64_t height = std::max<int64_t>(geometry.out[1], 1);
+    blockHeight = std::clamp<int64_t>(kTileTaps / perRow, 1, height);
+    if (geometry.batch * geometry.out[0] == 1 && blockHeight == height)
+      blockHeight = llvm::divideCeil(height, ConvGeometry::halvesOf(height));
+    heightBlocks = llvm::divideCeil(height, blockHeight);
+  }
+  int64_t tiles() const {
+    return channels == 0 || geometry.positions() == 0 ? 0 : geometry.batch * geometry.out[0] * heightBlocks;
+  }
+  SmallVector<int64_t> space() const { return {geometry.batch, geometry.out[0], heightBlocks}; }
+};
+
+class MaxPoolBytesEmitter : public KernelEmitter {
+public:
+  StringRef name() const override { return "max_pool_bytes"; }
+  bool matches(kernel::DispatchOp dispatch) const override {
+    auto op = singleOp<ir::PoolOp>(dispatch);
+    return op && op.getKind() == ir::ReduceKind::max && op.getChannelsLast() &&
+           elementTypeOf(op.getOperand()).isInteger(8) && shapeOf(op.getOperand()).size() <= 5;
+  }
+
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
+    BytePool pool(singleOp<ir::PoolOp>(dispatch));
+    KernelPlan plan;
+    plan.tiles = pool.tiles();
+    if (!plan.tiles) return plan;
+    TileRanges ranges(dispatch, pool.space());
+    ranges.operands([&](OpOperand &) { return pool.geometry.inputSteps(pool.blockHeight); });
+    ranges.result(0, pool.geometry.resultSteps(pool.blockHeight, pool.channels));
+    plan.ranges = ranges.take();
+    return plan;
+  }
+
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
+    auto op = singleOp<ir::PoolOp>(dispatch);
+    BytePool pool(op);
+    const ConvGeometry &g = pool.geometry;
+    if (pool.tiles() == 0) return success();
+    Value from = flatOperand(k, op.getOperand()), to = k.flat(k.resultBuffer(0));
+    constexpr int64_t kMostRows = 8;
+    k.forTiles([&](Value index) {
+      SmallVector<Value> at = k.delinearize(index, pool.space());
+      Value begin = k.mul(at[2], pool.blockHeight);
+      Value end = k.min(k.add(begin, pool.blockHeight), k.index(g.out[1]));
+      k.loop(begin, end, 1, [&](Value height) {
+        forChannels(k, pool.channels, [&](Value channel, int64_t lanes, Value mask) {
+          forWidthTiles(k, g, at[0], at[1], height, kMostRows, [&](const ConvTile &tile) {
+            SmallVector<Value> largest = emitTile(k, pool, tile, from, channel, lanes, mask);
+            for (auto [row, value] : llvm::zip_equal(resultRows(k, g, tile), largest))
+              k.store(value, to, k.add(k.mul(row, pool.channels), channel), pool.element, mask);
+          });
+        });
+      });
+    });
+    return success();
+  }
+
+private:
+  /// Whole registers, then 16 channels at once, the last of them masked.
+  static void forChannels(KernelBuilder &k, int64_t channels, llvm::function_ref<void(Value, int64_t, Value)> body) {
+    int64_t done = 0;
+    for (int64_t lanes : {int64_t(k.target.vectorBytes), kLanes}) {
+      int64_t end = done + (channels - done) / lanes * lanes;
+      k.loop(k.index(done), k.index(end), lanes, [&](Value channel) { body(channel, lanes, Value()); });
+      done = end;
+    }
+    if (done < channels) body(k.index(done), kLanes, laneMask(k, channels - done, kLanes));
+  }
+
+  static SmallVector<Value> emitTile(KernelBuilder &k, const BytePool &pool, const ConvTile &tile, Value from,
+                                     Value channel, int64_t lanes, Value mask) {
+    bool isUnsigned = pool.element.isUnsignedInteger();
+    auto type = VectorType::get({lanes}, storageType(pool.element));
+    Value lowest = arith::ConstantOp::create(
+        k.b, k.loc, type,
+        DenseElementsAttr::get(type, k.b.getIntegerAttr(type.getElementType(), APInt(8, isUnsigned ? 0 : 128))));
+    return emitTaps(k, pool.geometry, tile, /*mergeTaps=*/false, SmallVector<Value>(tile.rows, lowest),
+                    [&](ValueRange carried, Value position, int64_t rowStride, Value, Value) {
+                      SmallVector<Value> results;
+                      for (auto [i, value] : llvm::enumerate(carried)) {
+                        Value offset = k.add(k.add(position, channel), static_cast<int64_t>(i) * rowStride);
+                        Value x = k.loadVector(from, offset, pool.element, mask, lanes);
+                        results.push_back(isUnsigned ? Value(arith::MaxUIOp::create(k.b, k.loc, value, x))
+                                                     : Value(arith::MaxSIOp::create(k.b, k.loc, value, x)));
+                      }
+                      return results;
+                    });
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createMaxPoolBytesEmitter() { return std::make_unique<MaxPoolBytesEmitter>(); }
