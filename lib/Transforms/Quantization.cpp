@@ -129,13 +129,23 @@ void fillWithIntegers(ir::SelectOp select) {
   select.erase();
 }
 
-/// The sums that a mean takes of integers in place of its operand.
-static Value sumsOf(ir::Expression &e, Operation *op, Value integers) {
-  if (auto mean = dyn_cast<ir::ReduceMeanOp>(op))
-    return e.reduce(ir::ReduceKind::sum, integers, mean.getAxes(), mean.getKeepDims());
-  auto pool = cast<ir::AvgPoolOp>(op);
-  return ir::PoolOp::create(e.b, e.loc, ir::ReduceKind::sum, integers, pool.getWindow(), pool.getStrides(),
-                            pool.getDilations(), pool.getPadding(), /*channels_last=*/false);
+/// Sums over windows of bytes, each less their zero point: a convolution of each channel with ones.
+static Value windowSums(ir::Expression &e, ir::AvgPoolOp pool, Value bytes, Value zero) {
+  SmallVector<int64_t> filter{tensorOf(bytes).getDimSize(1), 1};
+  llvm::append_range(filter, pool.getWindow());
+  Type i8 = e.b.getI8Type();
+  auto type = RankedTensorType::get(filter, i8), scalar = RankedTensorType::get({}, i8);
+  Value ones = ir::ConstantOp::create(e.b, e.loc, type, ir::makeSplat(type, 1));
+  Value none = ir::ConstantOp::create(e.b, e.loc, scalar, ir::makeSplat(scalar, 0));
+  return ir::ConvIntegerOp::create(e.b, e.loc, bytes, ones, scalarOf(e.b, zero), none, pool.getStrides(),
+                                   pool.getDilations(), pool.getPadding(), filter[0]);
+}
+
+/// Sums of bytes over axes, each less their zero point.
+static Value sumsOverAxes(ir::Expression &e, ir::ReduceMeanOp mean, Value bytes, double zero, int64_t count) {
+  Value integers = e.cast(bytes, e.b.getI32Type());
+  Value sums = e.reduce(ir::ReduceKind::sum, integers, mean.getAxes(), mean.getKeepDims());
+  return zero != 0 ? e.sub(sums, e.splat(sums, zero * double(count))) : sums;
 }
 
 void averageIntegers(Operation *op) {
@@ -154,8 +164,8 @@ void averageIntegers(Operation *op) {
   if (count < 1 || count > kMost) return;
   OpBuilder b(op);
   ir::Expression e(b, op->getLoc());
-  Value sums = sumsOf(e, op, e.cast(dequantize.getOperand(), b.getI32Type()));
-  if (*zero != 0) sums = e.sub(sums, e.splat(sums, *zero * double(count)));
+  Value sums = pool ? windowSums(e, pool, dequantize.getOperand(), dequantize.getZero())
+                    : sumsOverAxes(e, cast<ir::ReduceMeanOp>(op), dequantize.getOperand(), *zero, count);
   Value floats = e.cast(sums, b.getF32Type());
   op->getResult(0).replaceAllUsesWith(e.mul(floats, e.splat(floats, *scale / double(count))));
   op->erase();

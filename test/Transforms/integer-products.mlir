@@ -102,16 +102,17 @@ func.func @moves(%x: tensor<1x2x4x4xi8>) -> tensor<1x8xi8> {
 
 // -----
 
-// Means: exact sums of integers, times one factor, which takes the result's scale in.
+// Means: exact sums of integers, over windows by convolutions with ones, times one factor, which takes the result's
+// scale in.
 // CHECK-LABEL: func.func @means(
 // CHECK-DAG: %[[P:.*]] = nn.constant dense<1.250000e-01> : tensor<f32>
 // CHECK-DAG: %[[M:.*]] = nn.constant dense<3.125000e-02> : tensor<f32>
-// CHECK-DAG: %[[Z:.*]] = nn.constant dense<12> : tensor<i32>
+// CHECK-DAG: %[[Z:.*]] = nn.constant dense<3> : tensor<i8>
+// CHECK-DAG: %[[W:.*]] = nn.constant dense<1> : tensor<2x1x2x2xi8>
 // CHECK: %[[I:.*]] = nn.cast %arg0 : tensor<1x2x4x4xi8> to tensor<1x2x4x4xi32>
 // CHECK: %[[R:.*]] = nn.reduce sum %[[I]] axes = [2, 3] : tensor<1x2x4x4xi32>
 // CHECK: nn.sub %[[R]]
-// CHECK: nn.pool sum %[[I]]
-// CHECK: nn.sub %{{.*}}, %[[Z]]
+// CHECK: nn.conv_integer %arg0, %[[W]], %[[Z]], %{{.*}} {{{.*}}groups = 2 : i64
 // CHECK: nn.cast
 // CHECK: nn.mul %{{.*}}, %[[P]]
 func.func @means(%x: tensor<1x2x4x4xi8>) -> (tensor<1x2xf32>, tensor<1x2x2x2xi8>) {

@@ -90,5 +90,32 @@ TEST(OpTable, ProductsOfHalves) {
   check(rows);
 }
 
+// Means as integers give what floats give where those are exact: counts and scales are powers of two.
+TEST(OpTable, QuantisedMeans) {
+  std::vector<Row> rows;
+  auto add = [&](const std::string &type, int64_t channels, const std::string &operation,
+                 const std::vector<int64_t> &result) {
+    std::string x = tensor({2, channels, 8, 9}, type), floats = tensor({2, channels, 8, 9}, "f32");
+    std::string mean = tensor(result, "f32");
+    rows.push_back({type + ", " + std::to_string(channels) + " channels, " + operation,
+                    {x},
+                    "%s = nn.constant dense<0.5> : tensor<f32>\n%t = nn.constant dense<0.25> : tensor<f32>\n"
+                    "%z = nn.constant dense<7> : tensor<" +
+                        type + ">\n%d = nn.dequantize %a0, %s, %z : tensor<" + x + ">, tensor<f32>, tensor<" + type +
+                        ">\n%m = " + operation + " : tensor<" + floats + ">\n%r = nn.quantize %m, %t, %z : tensor<" +
+                        mean + ">, tensor<f32>, tensor<" + type + ">",
+                    {}});
+  };
+  for (std::string type : {"ui8", "i8"})
+    for (int64_t channels : {1, 5, 16, 70}) {
+      add(type, channels,
+          "nn.avg_pool %d {window = array<i64: 2, 2>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, "
+          "padding = array<i64: 0, 0, 0, 0>, counted_padding = array<i64: 0, 0, 0, 0>}",
+          {2, channels, 4, 7});
+      add(type, channels, "nn.reduce_mean %d axes = [2]", {2, channels, 9});
+    }
+  check(rows);
+}
+
 } // namespace
 } // namespace sprig::optable
