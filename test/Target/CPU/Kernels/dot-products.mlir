@@ -26,12 +26,13 @@ func.func @product(%x: tensor<2x19xui8>, %w: tensor<1x5x32x4xi8>) -> tensor<2x16
   return %0 : tensor<2x16xi32>
 }
 
-// One filter for each channel: the taps of three rows become words in scratch memory, where a row lies in the padding with
-// what that counts as; then three words for each column of the window are multiplied, 16 channels at once.
+// One filter for each channel: the taps of four rows become words in scratch memory, where a row lies in the padding with
+// what that counts as; then three words for each column of the window are multiplied, 16 channels at once, for the row of
+// the result that the first three rows make, and by the filter a byte further for the next one.
 // CHECK-LABEL: func.func @kernel_1(
 // CHECK: memref.view
 // CHECK: scf.if
-// CHECK-COUNT-3: vector.load %{{.*}} : memref<{{.*}}xi8>
+// CHECK-COUNT-4: vector.load %{{.*}} : memref<{{.*}}xi8>
 // CHECK: vector.shuffle
 // CHECK: vector.store %{{.*}} : memref<{{.*}}xi32>
 // CHECK: } else {
@@ -40,6 +41,8 @@ func.func @product(%x: tensor<2x19xui8>, %w: tensor<1x5x32x4xi8>) -> tensor<2x16
 // CHECK: vector.load %{{.*}} : memref<{{.*}}xi32>, vector<16xi32>
 // DOT512-COUNT-3: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
 // WORDS512-COUNT-6: llvm.call_intrinsic "llvm.x86.avx512.pmaddw.d.512"
+// CHECK: arith.constant dense<8> : vector<16xi32>
+// CHECK: arith.shli
 // CHECK: return
 func.func @depthwise(%x: tensor<1x9x7x64xui8>, %w: tensor<1x3x64x4xi8>) -> tensor<1x9x7x64xi32> {
   %0 = kernel.dispatch "conv" (%a = %x : tensor<1x9x7x64xui8>, %b = %w : tensor<1x3x64x4xi8>) -> tensor<1x9x7x64xi32> {

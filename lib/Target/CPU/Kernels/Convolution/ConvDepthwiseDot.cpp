@@ -17,6 +17,11 @@ struct DepthwiseDot {
   ConvGeometry geometry;
   kernel::DepthwisePlaces places;
   int64_t channels, blockHeight, heightBlocks;
+  // A word of four taps holds what two rows of the result take that are neighbours, where each has up to three taps:
+  // the words are those of a window that is taller by one then.
+  int64_t rowsTogether = 1;
+  ConvGeometry wordGeometry;
+  kernel::DepthwisePlaces wordPlaces;
   int64_t blockChannels; // of which words are made at once
   int64_t blockColumns;  // of the result
 
@@ -31,7 +36,15 @@ struct DepthwiseDot {
     blockHeight = std::clamp<int64_t>(500000 / perRow, 1, height);
     if (geometry.batch * geometry.out[0] == 1 && blockHeight == height)
       blockHeight = llvm::divideCeil(height, ConvGeometry::halvesOf(height));
+    constexpr int64_t kMostPairedTaps = kernel::DepthwisePlaces::kTogether - 1;
+    if (geometry.window[0] == 1 && geometry.window[1] <= kMostPairedTaps && geometry.stride[1] == 1 &&
+        geometry.dilation[1] == 1 && height > 1)
+      rowsTogether = 2;
+    blockHeight = llvm::alignTo(blockHeight, rowsTogether);
     heightBlocks = llvm::divideCeil(height, blockHeight);
+    wordGeometry = geometry;
+    wordGeometry.window[1] += rowsTogether - 1;
+    wordPlaces = {places.above + rowsTogether - 1, places.width, channels};
     // Words stay in the first-level cache until they are read.
     constexpr int64_t kMostChannels = 64, kMostWords = 4096, kFewColumns = 16;
     blockChannels = std::min(channels, kMostChannels);
@@ -58,33 +71,40 @@ public:
                      Value filter, int64_t fill)
       : k(kernel), conv(conv), g(conv.geometry), epilogue(epilogue), filter(k.flat(filter)),
         words(k.scratchBuffer(0, MemRefType::get({conv.wordCount()}, k.b.getI32Type()))),
-        tapWords(k, g, conv.places, fill, k.flat(input), words) {}
+        tapWords(k, conv.wordGeometry, conv.wordPlaces, fill, k.flat(input), words) {}
 
   void emit() {
     k.forTiles([&](Value index) {
       SmallVector<Value> at = k.delinearize(index, conv.space());
       Value begin = k.mul(at[2], conv.blockHeight);
       Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
-      k.loop(begin, end, 1, [&](Value height) {
-        sample = at[0], depth = at[1], row = height;
-        int64_t whole = conv.channels / conv.blockChannels * conv.blockChannels;
-        k.loop(k.index(0), k.index(whole), conv.blockChannels,
-               [&](Value channel) { emitChannels(channel, conv.blockChannels); });
-        if (whole < conv.channels) emitChannels(k.index(whole), conv.channels - whole);
-      });
+      sample = at[0], depth = at[1];
+      int64_t together = conv.rowsTogether;
+      Value single = k.add(begin, k.mul(k.div(k.sub(end, begin), together), together));
+      k.loop(begin, single, together, [&](Value height) { emitRows(height, together); });
+      if (g.out[1] % together) k.loop(single, end, 1, [&](Value height) { emitRows(height, 1); });
     });
   }
 
 private:
-  void emitChannels(Value channel, int64_t count) {
+  void emitRows(Value height, int64_t rows) {
+    row = height;
+    int64_t whole = conv.channels / conv.blockChannels * conv.blockChannels;
+    k.loop(k.index(0), k.index(whole), conv.blockChannels,
+           [&](Value channel) { emitChannels(rows, channel, conv.blockChannels); });
+    if (whole < conv.channels) emitChannels(rows, k.index(whole), conv.channels - whole);
+  }
+
+  void emitChannels(int64_t rows, Value channel, int64_t count) {
     forRowTiles(k, k.index(0), splitRows(g.out[2], conv.blockColumns), [&](Value first, int64_t columns) {
       int64_t inputColumns = conv.inputColumns(columns);
       Value begin = k.sub(k.mul(first, g.stride[2]), k.index(g.low[2]));
       tapWords.make({sample, depth, row, begin, channel, inputColumns, count});
       auto vectors = [&](Value inBlock, int64_t valid) {
-        forRowTiles(k, k.index(0), splitRows(columns, mostRows()), [&](Value column, int64_t rows) {
-          emitTile({first, column, channel, inBlock, rows, valid, inputColumns, count});
-        });
+        for (int64_t below = 0; below < rows; ++below)
+          forRowTiles(k, k.index(0), splitRows(columns, mostColumns()), [&](Value column, int64_t width) {
+            emitTile({first, column, channel, inBlock, below, width, valid, inputColumns, count});
+          });
       };
       int64_t whole = count / kLanes * kLanes;
       k.loop(k.index(0), k.index(whole), kLanes, [&](Value inBlock) { vectors(inBlock, kLanes); });
@@ -92,14 +112,15 @@ private:
     });
   }
 
-  int64_t mostRows() const {
+  int64_t mostColumns() const {
     return maxTileRows(k.target, k.b.getI32Type(), 1, /*rowStride=*/0, kernel::DepthwisePlaces::kTogether);
   }
 
-  /// A register tile: `rows` columns from `column` on of those whose words begin at `first`, `valid` channels.
+  /// A register tile: `width` columns from `column` on of those whose words begin at `first`, `valid` channels, so many
+  /// rows `below` the first that the words are for.
   struct Tile {
     Value first, column, channel, inBlock;
-    int64_t rows, valid, inputColumns, count;
+    int64_t below, width, valid, inputColumns, count;
   };
   void emitTile(const Tile &tile) {
     Type i32 = k.b.getI32Type();
@@ -108,11 +129,11 @@ private:
     auto lane = VectorType::get({lanes}, i32);
     Value channel = k.add(tile.channel, tile.inBlock);
     Value mask = laneMask(k, tile.valid, lanes);
-    SmallVector<Value> sums = epilogue.initialTile(k, tile.rows, channel, mask, lanes);
+    SmallVector<Value> sums = epilogue.initialTile(k, tile.width, channel, mask, lanes);
     auto taps = [&](Value group, Value tap, ValueRange carried) {
       Value weight = k.add(k.mul(group, g.window[2]), tap);
       weight = k.mul(k.add(k.mul(weight, conv.places.paddedChannels()), channel), kernel::DepthwisePlaces::kTogether);
-      DotProduct::Side right = dot.right(filter, weight, lanes);
+      DotProduct::Side right = dot.right(weightsOf(weight, lanes, tile.below), lanes);
       Value word = k.add(k.mul(group, tile.inputColumns), k.mul(tap, g.dilation[2]));
       word = k.add(k.add(k.mul(word, tile.count), k.mul(tile.column, columnStride)), tile.inBlock);
       SmallVector<Value> results;
@@ -131,9 +152,21 @@ private:
         return k.loop(k.index(0), k.index(g.window[2]), 1, outer,
                       [&](Value tap, ValueRange inner) { return taps(group, tap, inner); });
       });
-    Value first =
-        k.linearize({sample, depth, row, k.add(tile.first, tile.column)}, {g.batch, g.out[0], g.out[1], g.out[2]});
+    Value first = k.linearize({sample, depth, k.add(row, tile.below), k.add(tile.first, tile.column)},
+                              {g.batch, g.out[0], g.out[1], g.out[2]});
     epilogue.storeRows(k, sums, first, channel, mask, conv.wordBytes());
+  }
+
+  /// The filter's words for a row so far below the one that the words of taps begin with: its taps come as much later.
+  Value weightsOf(Value offset, int64_t lanes, int64_t below) {
+    auto bytes = VectorType::get({kernel::DepthwisePlaces::kTogether * lanes}, k.b.getI8Type());
+    Value weights = vector::LoadOp::create(k.b, k.loc, bytes, filter, ValueRange{offset});
+    if (below == 0) return weights;
+    auto type = VectorType::get({lanes}, k.b.getI32Type());
+    Value distance = arith::ConstantOp::create(k.b, k.loc, type,
+                                               DenseElementsAttr::get(type, k.b.getI32IntegerAttr(int32_t(8 * below))));
+    Value moved = arith::ShLIOp::create(k.b, k.loc, vector::BitCastOp::create(k.b, k.loc, type, weights), distance);
+    return vector::BitCastOp::create(k.b, k.loc, bytes, moved);
   }
 
   KernelBuilder &k;
