@@ -12,6 +12,7 @@ struct Row {
 // with AVX-512. An elementwise operation costs a part of a load and a store, or a polynomial, beside its flop.
 constexpr Row kShares[] = {
     {"kernel.matmul_packed", 0.95},
+    {"kernel.matmul_narrow", 0.85},
     {"kernel.conv_packed", 0.95},
     {"kernel.conv_winograd", 0.65},
     {"kernel.conv_depthwise", 0.9},
@@ -54,7 +55,7 @@ double reachedShare(std::string_view kind) {
 }
 
 double panelFactor(std::string_view kind, std::string_view shape) {
-  if (kind != "kernel.matmul_packed") return 1;
+  if (kind != "kernel.matmul_packed" && kind != "kernel.matmul_narrow") return 1;
   size_t type = shape.rfind('x');
   if (type == std::string_view::npos) return 1;
   size_t before = type ? shape.rfind('x', type - 1) : std::string_view::npos;

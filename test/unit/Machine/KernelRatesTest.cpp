@@ -16,6 +16,7 @@ TEST(KernelRates, EveryKindReachesAShare) {
 TEST(KernelRates, ColumnsAreFilledUpToPanels) {
   EXPECT_EQ(panelFactor("kernel.matmul_packed", "64x10xf32"), 3.2);
   EXPECT_EQ(panelFactor("kernel.matmul_packed", "64x32xf32"), 1);
+  EXPECT_EQ(panelFactor("kernel.matmul_narrow", "64x10xf32"), 3.2);
   EXPECT_EQ(panelFactor("kernel.matmul_packed", "1x8x8x48xf32"), 64.0 / 48);
   EXPECT_EQ(panelFactor("kernel.matmul_packed", "33xf32"), 64.0 / 33);
   EXPECT_EQ(panelFactor("nn.matmul", "64x10xf32"), 1);
