@@ -8,6 +8,7 @@ namespace sprig::kernel {
 
 int64_t MatmulPackedOp::getFlops() { return 2 * getType().getNumElements() * getLhs().getType().getShape().back(); }
 int64_t MatmulNarrowOp::getFlops() { return 2 * getType().getNumElements() * getLhs().getType().getShape().back(); }
+int64_t MatmulNarrowDotOp::getFlops() { return 2 * getType().getNumElements() * getLhs().getType().getShape().back(); }
 int64_t ConvPackedOp::getFlops() {
   int64_t rows = getInput().getType().getShape().back() / int64_t(getGroups());
   for (int64_t size : getWindow()) rows *= size;

@@ -91,36 +91,62 @@ SPRIG_NN_INFER(MatmulPackedOp) {
   return infer.give(shape, element->type);
 }
 
-SPRIG_NN_INFER(MatmulNarrowOp) {
-  Inference infer(location, MatmulNarrowOp::getOperationName(), results);
-  auto lhs = infer.tensor(op.getLhs(), "lhs"), codes = infer.tensor(op.getCodes(), "codes"),
-       scales = infer.tensor(op.getScales(), "scales");
-  if (failed(lhs) || failed(codes) || failed(scales) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) ||
-      failed(infer.present(op.getColumnsAttr(), "columns")) || failed(infer.present(op.getBitsAttr(), "bits")) ||
+/// Panels of codes with scales and zero points of groups, of `depth` rows.
+template <typename Adaptor>
+static LogicalResult checkCodes(const Inference &infer, Adaptor op, int64_t depth, int64_t bits) {
+  auto codes = infer.tensor(op.getCodes(), "codes"), scales = infer.tensor(op.getScales(), "scales");
+  if (failed(codes) || failed(scales) || failed(infer.present(op.getColumnsAttr(), "columns")) ||
       failed(infer.present(op.getGroupAttr(), "group")))
     return failure();
-  int64_t columns = op.getColumns(), bits = op.getBits(), group = op.getGroup();
+  int64_t columns = op.getColumns(), group = op.getGroup(), zero = op.getZero();
   if (columns < 0) return infer.fail("has ", columns, " columns");
-  if (bits != 4 && bits != 8) return infer.fail("has codes of ", bits, " bits; there are those of 4 and 8");
-  if (op.getZero() < 0 || op.getZero() > 255)
-    return infer.fail("has the zero point ", op.getZero(), ", which is no byte");
-  NarrowPlaces places{lhs->getShape().back(), bits};
+  if (zero < 0 || zero > 255) return infer.fail("has the zero point ", zero, ", which is no byte");
+  NarrowPlaces places{depth, bits};
   if (failed(checkPanels(infer, *codes, columns, 1, places.words(), 4))) return failure();
-  if (group < 1 || (group < places.depth && group % places.wordRows()))
+  if (group < 1 || (group < depth && group % places.wordRows()))
     return infer.fail("has groups of ", group, " rows, which ", places.wordRows(), " does not divide");
-  SmallVector<int64_t> perGroup{codes->getDimSize(0), int64_t(llvm::divideCeil(places.depth, group)), kPanelWidth};
+  SmallVector<int64_t> perGroup{codes->getDimSize(0), int64_t(llvm::divideCeil(depth, group)), kPanelWidth};
   auto checkGroups = [&](RankedTensorType type, StringRef name) -> LogicalResult {
     if (type.getShape() == ArrayRef<int64_t>(perGroup)) return success();
     return infer.fail("has ", name, " ", describe(type), "; expected ", llvm::interleaved(perGroup, "x"));
   };
   if (failed(checkGroups(*scales, "scales"))) return failure();
-  if (op.getZeros()) {
-    auto zeros = infer.tensor(op.getZeros(), "zeros");
-    if (failed(zeros) || failed(checkGroups(*zeros, "zeros"))) return failure();
-  }
+  if (!op.getZeros()) return success();
+  auto zeros = infer.tensor(op.getZeros(), "zeros");
+  return failed(zeros) ? failure() : checkGroups(*zeros, "zeros");
+}
+
+SPRIG_NN_INFER(MatmulNarrowOp) {
+  Inference infer(location, MatmulNarrowOp::getOperationName(), results);
+  auto lhs = infer.tensor(op.getLhs(), "lhs");
+  if (failed(lhs) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) || failed(infer.present(op.getBitsAttr(), "bits")))
+    return failure();
+  int64_t bits = op.getBits();
+  if (bits != 4 && bits != 8) return infer.fail("has codes of ", bits, " bits; there are those of 4 and 8");
   SmallVector<int64_t> shape(lhs->getShape());
-  shape.back() = columns;
+  if (failed(checkCodes(infer, op, shape.back(), bits))) return failure();
+  shape.back() = op.getColumns();
   return infer.give(shape, lhs->getElementType());
+}
+
+SPRIG_NN_INFER(MatmulNarrowDotOp) {
+  Inference infer(location, MatmulNarrowDotOp::getOperationName(), results);
+  auto lhs = infer.tensor(op.getLhs(), "lhs"), scales = infer.tensor(op.getLhsScales(), "lhs_scales");
+  if (failed(lhs) || failed(scales) || failed(infer.rankAtLeast(*lhs, "lhs", 2))) return failure();
+  SmallVector<int64_t> shape(lhs->getShape());
+  if (failed(checkCodes(infer, op, shape.back(), /*bits=*/4))) return failure();
+  // A group's sum stays within 32 bits: 2^7 times 255 times as much.
+  constexpr int64_t kLongest = int64_t(1) << 16;
+  int64_t group = op.getGroup();
+  if (group > kLongest || shape.back() % group)
+    return infer.fail("has groups of ", group, " of ", shape.back(), " rows; expected whole ones of at most ",
+                      kLongest);
+  SmallVector<int64_t> perGroup(shape);
+  perGroup.back() /= group;
+  if (scales->getShape() != ArrayRef<int64_t>(perGroup))
+    return infer.fail("has lhs_scales ", describe(*scales), "; expected ", llvm::interleaved(perGroup, "x"));
+  shape.back() = op.getColumns();
+  return infer.give(shape, scales->getElementType());
 }
 
 SPRIG_NN_INFER(ConvPackedOp) {

@@ -68,6 +68,29 @@ def Kernel_MatmulNarrowOp : Kernel_InferredOp<"matmul_narrow", [FusesAs<"contrac
   }];
 }
 
+def Kernel_SignedByteTensor : StaticShapeTensorOf<[I8]>;
+
+def Kernel_MatmulNarrowDotOp : Kernel_InferredOp<"matmul_narrow_dot", [FusesAs<"contraction">], NN_ContractionCost> {
+  let summary = "matrix product of bytes and codes of four bits, with scales of groups on both sides";
+  let description = [{
+    `lhs` [B..., M, K], of which each `group` elements of a row share one of `lhs_scales` [B..., M, K/group], times codes
+    of four bits as kernel.matmul_narrow has them is [B..., M, N]: of each group the sum of products of lhs and
+    code - zero is an integer of 32 bits; rounded to f32 it is multiplied by the product of both scales, rounded to f32,
+    and added to the groups before it, from zero, by one multiply-add.
+  }] #
+      NN_Example<"%x: tensor<8x64xi8>, %t: tensor<8x2xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>",
+                 "kernel.matmul_narrow_dot %x, %t, %w, %s {columns = 40 : i64, group = 32 : i64, zero = 8 : i64} : tensor<8x64xi8>, tensor<8x2xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>",
+                 "tensor<8x40xf32>">.text;
+  let arguments = (ins Kernel_SignedByteTensor:$lhs, Kernel_F32Tensor:$lhs_scales, Kernel_CodeTensor:$codes,
+                       Kernel_F32Tensor:$scales, Optional<Kernel_CodeTensor>:$zeros, I64Attr:$columns, I64Attr:$group,
+                       DefaultValuedAttr<I64Attr, "0">:$zero);
+  let results = (outs Kernel_F32Tensor:$result);
+  let assemblyFormat = [{
+    $lhs `,` $lhs_scales `,` $codes `,` $scales (`,` $zeros^)? attr-dict `:`
+    type($lhs) `,` type($lhs_scales) `,` type($codes) `,` type($scales) (`,` type($zeros)^)?
+  }];
+}
+
 def Kernel_ConvPackedOp : Kernel_InferredOp<"conv_packed", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "channels-last convolution with packed filter";
   let description = [{

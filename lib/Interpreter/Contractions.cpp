@@ -138,27 +138,72 @@ mlir::LogicalResult evaluateMatmulPacked(kernel::MatmulPackedOp op, Evaluation &
   });
 }
 
-mlir::LogicalResult evaluateMatmulNarrow(kernel::MatmulNarrowOp op, Evaluation &e) {
-  const Tensor &lhs = e.operands[0], &codes = e.operands[1];
-  int64_t k = lhs.shape().back(), n = op.getColumns(), m = product(lhs.shape().drop_back());
-  kernel::NarrowPlaces places{k, int64_t(op.getBits())};
-  int64_t group = op.getGroup(), groups = e.operands[2].shape()[1], mask = (int64_t(1) << places.bits) - 1;
-  Elements<double> scales = e.operands[2].floats();
+/// Codes of a few bits with scales and zero points of groups of rows: a panel at a time.
+class CodePanels {
+public:
+  CodePanels(Evaluation &e, unsigned first, int64_t depth, int64_t bits, int64_t group, int64_t zero)
+      : codes(e.operands[first]), places{depth, bits}, group(group), groups(e.operands[first + 1].shape()[1]),
+        zero(zero), scales(e.operands[first + 1].floats()), packed(places.size()) {
+    if (e.operands.size() > first + 2) zeros = e.operands[first + 2].integers();
+  }
+
+  int64_t panels() const { return codes.shape()[0]; }
+  void read(int64_t panel) {
+    first = panel * groups;
+    codes.load(panel * places.size(), places.size(), packed.data());
+  }
+  /// Less the zero point.
+  int64_t number(int64_t row, int64_t column) const {
+    int64_t code = packed[places.byteAt(row, column)] >> places.shiftOf(row) & ((int64_t(1) << places.bits) - 1);
+    return code - (zeros ? (*zeros)[at(row, column)] : zero);
+  }
+  double scale(int64_t row, int64_t column) const { return scales[at(row, column)]; }
+
+private:
+  int64_t at(int64_t row, int64_t column) const { return (first + row / group) * kPanelWidth + column; }
+
+  const Tensor &codes;
+  kernel::NarrowPlaces places;
+  int64_t group, groups, zero, first = 0;
+  Elements<double> scales;
   std::optional<Elements<int64_t>> zeros;
-  if (op.getZeros()) zeros = e.operands[3].integers();
+  std::vector<int64_t> packed;
+};
+
+mlir::LogicalResult evaluateMatmulNarrow(kernel::MatmulNarrowOp op, Evaluation &e) {
+  const Tensor &lhs = e.operands[0];
+  int64_t k = lhs.shape().back(), n = op.getColumns(), m = product(lhs.shape().drop_back());
+  CodePanels panels(e, 1, k, op.getBits(), op.getGroup(), op.getZero());
   std::vector<double> result(m * n), a(m * k), b(k * kPanelWidth);
-  std::vector<int64_t> packed(places.size());
   lhs.load(0, m * k, a.data());
-  for (int64_t p = 0; p < codes.shape()[0]; ++p) {
+  for (int64_t p = 0; p < panels.panels(); ++p) {
     int64_t first = p * kPanelWidth, width = std::min(kPanelWidth, n - first);
-    codes.load(p * places.size(), places.size(), packed.data());
+    panels.read(p);
     for (int64_t row = 0; row < k; ++row)
-      for (int64_t j = 0; j < kPanelWidth; ++j) {
-        int64_t at = (p * groups + row / group) * kPanelWidth + j, zero = zeros ? (*zeros)[at] : op.getZero();
-        int64_t code = packed[places.byteAt(row, j)] >> places.shiftOf(row) & mask;
-        b[row * kPanelWidth + j] = double(code - zero) * scales[at];
-      }
+      for (int64_t j = 0; j < kPanelWidth; ++j)
+        b[row * kPanelWidth + j] = double(panels.number(row, j)) * panels.scale(row, j);
     multiplyAdd(m, width, k, a.data(), k, b.data(), kPanelWidth, result.data() + first, n);
+  }
+  return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
+}
+
+mlir::LogicalResult evaluateMatmulNarrowDot(kernel::MatmulNarrowDotOp op, Evaluation &e) {
+  const Tensor &lhs = e.operands[0];
+  int64_t k = lhs.shape().back(), n = op.getColumns(), m = product(lhs.shape().drop_back()), group = op.getGroup();
+  CodePanels panels(e, 2, k, /*bits=*/4, group, op.getZero());
+  Elements<int64_t> x = lhs.integers();
+  Elements<double> scales = e.operands[1].floats();
+  std::vector<double> result(m * n);
+  for (int64_t p = 0; p < panels.panels(); ++p) {
+    panels.read(p);
+    for (int64_t row = 0; row < m; ++row)
+      for (int64_t j = 0; j < std::min(kPanelWidth, n - p * kPanelWidth); ++j)
+        for (int64_t begin = 0; begin < k; begin += group) {
+          int64_t sum = 0;
+          for (int64_t i = begin; i < begin + group; ++i) sum += x[row * k + i] * panels.number(i, j);
+          double scale = scales[(row * k + begin) / group] * panels.scale(begin, j);
+          result[row * n + p * kPanelWidth + j] += double(sum) * scale;
+        }
   }
   return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
 }
@@ -171,6 +216,7 @@ void addContractions(EvaluatorTable &table) {
   table.add(evaluatePack);
   table.add(evaluateMatmulPacked);
   table.add(evaluateMatmulNarrow);
+  table.add(evaluateMatmulNarrowDot);
 }
 
 } // namespace sprig::interp

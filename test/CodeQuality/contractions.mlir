@@ -31,3 +31,14 @@ func.func @both_at_run_time(%x: tensor<96x64xf32> {nn.name = "x"}, %w: tensor<64
   %0 = nn.matmul %x, %w : tensor<96x64xf32>, tensor<64x96xf32>
   return %0 : tensor<96x96xf32>
 }
+
+// Weights of four bits, taken apart in registers: eight rows of four vectors in a step.
+// V4: kernel_matmul_narrow: loop {{.*}} 32 fma, {{.*}} 0 vector stores, 0 stack, 0 calls, 0 scalar float
+func.func @narrow(%x: tensor<1x784xf32> {nn.name = "x"}) -> (tensor<1x256xf32> {nn.name = "y"}) {
+  %q = nn.constant dense<3> : tensor<784x256xui8>
+  %s = nn.constant dense<0.5> : tensor<f32>
+  %z = nn.constant dense<1> : tensor<ui8>
+  %w = nn.dequantize %q, %s, %z : tensor<784x256xui8>, tensor<f32>, tensor<ui8>
+  %0 = nn.matmul %x, %w : tensor<1x784xf32>, tensor<784x256xf32>
+  return %0 : tensor<1x256xf32>
+}

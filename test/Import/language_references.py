@@ -25,7 +25,16 @@ def pack(numbers, bits):
     return [sum(v << (bits * i) for i, v in enumerate(numbers[at:at + each])) for at in range(0, len(numbers), each)]
 
 
-def nbits(name, rows, inner, columns, bits, block, zeros, bias=False):
+def eight_bits(row, block):
+    """What accuracy_level 4 leaves of activations: a scale for each block, that of its largest number."""
+    result = []
+    for at in range(0, len(row), block):
+        scale = max(abs(v) for v in row[at:at + block]) / 127
+        result += [round(v / scale) * scale for v in row[at:at + block]]
+    return result
+
+
+def nbits(name, rows, inner, columns, bits, block, zeros, bias=False, level=0):
     blocks, most = -(-inner // block), 2**bits - 1
     codes = [[[rng.randint(0, most) for _ in range(block)] for _ in range(blocks)] for _ in range(columns)]
     scales = [[rng.randint(1, 64) / 256 for _ in range(blocks)] for _ in range(columns)]
@@ -33,7 +42,8 @@ def nbits(name, rows, inner, columns, bits, block, zeros, bias=False):
     points = [[zero[zeros]() for _ in range(blocks)] for _ in range(columns)]
     a, added = rand(rows, inner), rand(columns) if bias else [0] * columns
     weight = lambda n, k: (codes[n][k // block][k % block] - points[n][k // block]) * scales[n][k // block]
-    y = [[added[n] + sum(v * weight(n, k) for k, v in enumerate(row)) for n in range(columns)] for row in a]
+    seen = [eight_bits(row, block) for row in a] if level == 4 and inner % block == 0 else a
+    y = [[added[n] + sum(v * weight(n, k) for k, v in enumerate(row)) for n in range(columns)] for row in seen]
     inputs = [f("a", a), ("b", "uint8", [[pack(part, bits) for part in column] for column in codes]), f("s", scales)]
     if zeros == "packed":
         inputs.append(("z", "uint8", [pack(row, bits) for row in points]))
@@ -42,13 +52,16 @@ def nbits(name, rows, inner, columns, bits, block, zeros, bias=False):
     names = "a, b, s, %s%s" % ("" if zeros == "none" else "z", ", , c" if bias else "")
     if bias:
         inputs.append(f("c", added))
-    case(name, "y = com.microsoft.MatMulNBits <K = %d, N = %d, bits = %d, block_size = %d> (%s)" %
-         (inner, columns, bits, block, names.rstrip(", ")), inputs, [f("y", y)])
+    more = ", accuracy_level = %d" % level if level else ""
+    case(name, "y = com.microsoft.MatMulNBits <K = %d, N = %d, bits = %d, block_size = %d%s> (%s)" %
+         (inner, columns, bits, block, more, names.rstrip(", ")), inputs, [f("y", y)])
 
 
 nbits("nbits_4", 3, 32, 5, 4, 16, "none")
 nbits("nbits_4_tail", 2, 40, 3, 4, 16, "packed")  # three blocks, of which the last is half full
 nbits("nbits_4_float", 2, 32, 3, 4, 32, "float", bias=True)
+nbits("nbits_4_level", 3, 64, 5, 4, 32, "packed", bias=True, level=4)
+nbits("nbits_4_level_tail", 2, 40, 3, 4, 16, "none", level=4)  # a block that is half full: activations stay floats
 nbits("nbits_8", 2, 48, 3, 8, 16, "packed")
 nbits("nbits_2", 2, 64, 3, 2, 16, "packed", bias=True)
 

@@ -43,6 +43,21 @@ Value zeroPoints(Node &n, int64_t columns, int64_t blocks, int64_t bits) {
   return n.reshape(zero, {columns, blocks, 1});
 }
 
+/// What eight bits leave of rows: integers of -127 to 127 with a scale for each block, that of its largest number.
+Value roundedByBlocks(Node &n, Value a, int64_t block) {
+  Ints shape(Emit::shape(a));
+  int64_t rank = Emit::rank(a);
+  shape.back() /= block;
+  shape.push_back(block);
+  Value blocks = n.reshape(a, shape), one = n.scalar(1, n.f32()), none = n.scalar(0, n.f32());
+  Value largest = n.reduce(ir::ReduceKind::max, n.op<ir::AbsOp>({blocks}), {rank}, true);
+  Value scale = n.div(largest, n.scalar(127, n.f32()));
+  scale = n.select(n.compare(ir::ComparePredicate::eq, scale, none), one, scale); // of zeros any serves
+  Value zero = n.scalar(0, n.state.builder.getIntegerType(8));
+  Value bytes = n.op<ir::QuantizeOp>({blocks, scale, zero});
+  return n.reshape(n.op<ir::DequantizeOp>({bytes, scale, zero}), Emit::shape(a));
+}
+
 void matMulNBits(Node &n) {
   refuseInput(n, 4, "g_idx");
   refuseFlag(n, "weight_prepacked");
@@ -68,6 +83,9 @@ void matMulNBits(Node &n) {
   weights = Emit::isFloat(zeros) ? n.mul(n.sub(n.cast(weights, n.f32()), n.cast(zeros, n.f32())), scales)
                                  : n.op<ir::DequantizeOp>({weights, scales, zeros});
   weights = n.sliceAxis(n.reshape(weights, {columns, blocks * block}), 1, 0, inner);
+  constexpr int64_t kEightBits = 4; // of accuracy_level: activations of at least as many
+  if (bits == 4 && n.intAttr("accuracy_level", 0) == kEightBits && inner % block == 0 && Emit::elem(a).isF32())
+    a = roundedByBlocks(n, a, block);
   Value product = matmulOfAnyRank(n, a, n.transpose(n.cast(weights, Emit::elem(a)), {1, 0}));
   if (!n.has(5)) return n.out(product);
   n.require(Emit::shape(n.in(5)) == IntsRef{columns},

@@ -94,7 +94,11 @@ void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &opt
     passes.addNestedPass<func::FuncOp>(createWinograd(winograd));
   }
   if (rounds) passes.addNestedPass<func::FuncOp>(createRoundFactors());
-  if (options.freeze && !rounds) passes.addNestedPass<func::FuncOp>(createPackNarrow());
+  if (options.freeze && !rounds) {
+    PackNarrowOptions narrow;
+    narrow.strict = options.math == MathMode::strict;
+    passes.addNestedPass<func::FuncOp>(createPackNarrow(narrow));
+  }
   // A package for inference only packs its constants once and for all. Parameters that stay state keep the model's
   // layout: a filter, which serves many positions, is packed in every run; a matrix is read as it lies.
   PackOptions pack;
@@ -112,6 +116,7 @@ struct DotProducts {
 
   explicit DotProducts(ModuleOp program) {
     program->walk([&](Operation *op) {
+      ofBytes |= isa<kernel::MatmulNarrowDotOp>(op);
       if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp, kernel::ConvDepthwiseDotOp>(op)) return;
       auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
       ofBytes |= panels.getElementType().isInteger(8);

@@ -36,6 +36,13 @@ func.func @matmul_narrow(%x: tensor<8x64xf32>, %w: tensor<2x8x32x4xui8>, %s: ten
   return %r, %p : tensor<8x40xf32>, tensor<8x40xf32>
 }
 
+// CHECK-LABEL: func.func @matmul_narrow_dot(
+// CHECK: kernel.matmul_narrow_dot %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {columns = 40 : i64, group = 32 : i64} : tensor<8x64xi8>, tensor<8x2xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>, tensor<2x2x32xui8>
+func.func @matmul_narrow_dot(%x: tensor<8x64xi8>, %t: tensor<8x2xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>, %z: tensor<2x2x32xui8>) -> tensor<8x40xf32> {
+  %r = kernel.matmul_narrow_dot %x, %t, %w, %s, %z {columns = 40 : i64, group = 32 : i64} : tensor<8x64xi8>, tensor<8x2xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>, tensor<2x2x32xui8>
+  return %r : tensor<8x40xf32>
+}
+
 // CHECK-LABEL: func.func @matmul_halves(
 // CHECK: kernel.matmul_packed %{{.*}}, %{{.*}} {columns = 40 : i64, lowest = -8 : i64} : tensor<8x16xui8>, tensor<2x2x32x4xui8>
 func.func @matmul_halves(%x: tensor<8x16xui8>, %w: tensor<2x2x32x4xui8>) -> tensor<8x40xi32> {

@@ -406,3 +406,43 @@ func.func @halves(%x: tensor<8x16xui8>, %w: tensor<2x4x32x4xui8>) {
   %r = kernel.matmul_packed %x, %w {columns = 40 : i64, lowest = -8 : i64} : tensor<8x16xui8>, tensor<2x4x32x4xui8>
   return
 }
+
+// -----
+
+func.func @narrow_dot(%x: tensor<8x64xi8>, %t: tensor<8x3xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has lhs_scales 8x3xf32; expected 8x2}}
+  %r = kernel.matmul_narrow_dot %x, %t, %w, %s {columns = 40 : i64, group = 32 : i64} : tensor<8x64xi8>, tensor<8x3xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_dot(%x: tensor<8x64xi8>, %t: tensor<8x2xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has groups of 48 of 64 rows; expected whole ones of at most 65536}}
+  %r = kernel.matmul_narrow_dot %x, %t, %w, %s {columns = 40 : i64, group = 48 : i64} : tensor<8x64xi8>, tensor<8x2xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_dot(%x: tensor<8x64xi8>, %t: tensor<8x2xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x1x32xf32>) {
+  // expected-error@+1 {{has scales 2x1x32xf32; expected 2x2x32}}
+  %r = kernel.matmul_narrow_dot %x, %t, %w, %s {columns = 40 : i64, group = 32 : i64} : tensor<8x64xi8>, tensor<8x2xf32>, tensor<2x8x32x4xui8>, tensor<2x1x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_dot(%x: tensor<8x64xi8>, %t: tensor<8x2xf32>, %w: tensor<2x16x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{contracts 8 columns of lhs with 16 rows of panels}}
+  %r = kernel.matmul_narrow_dot %x, %t, %w, %s {columns = 40 : i64, group = 32 : i64} : tensor<8x64xi8>, tensor<8x2xf32>, tensor<2x16x32x4xui8>, tensor<2x2x32xf32>
+  return
+}
+
+// -----
+
+func.func @narrow_dot(%x: tensor<8x64xi8>, %t: tensor<8x2xf32>, %w: tensor<2x8x32x4xui8>, %s: tensor<2x2x32xf32>) {
+  // expected-error@+1 {{has no attribute 'group'}}
+  %r = kernel.matmul_narrow_dot %x, %t, %w, %s {columns = 40 : i64} : tensor<8x64xi8>, tensor<8x2xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
+  return
+}

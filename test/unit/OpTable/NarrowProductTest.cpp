@@ -74,5 +74,37 @@ TEST(OpTable, NarrowProducts) {
   check(rows);
 }
 
+/// Codes of four bits times bytes, both with scales of the same groups; `last` columns of zero points or one for all.
+Row dotProduct(int64_t m, int64_t n, int64_t k, int64_t group, bool hasZeros) {
+  int64_t groups = k / group;
+  std::string codes = tensor({n, groups, group}, "ui8"), per = tensor({n, groups, 1}, "f32");
+  std::string zero = hasZeros ? tensor({n, groups, 1}, "ui8") : "ui8", bytes = tensor({m, groups, group}, "i8");
+  std::string perRow = tensor({m, groups, 1}, "f32"), x = tensor({m, k}, "f32"), w = tensor({n, k}, "f32");
+  std::string body =
+      "%q = nn.constant " + constantCodes(n * groups * group, codes, false) + "\n%f = nn.constant " +
+      constantScales(n * groups, per) + "\n%z = nn.constant " +
+      (hasZeros ? constantCodes(n * groups, zero, false) : "dense<3> : tensor<ui8>") +
+      "\n%d = nn.dequantize %q, %s, %z : tensor<" + codes + ">, tensor<" + per + ">, tensor<" + zero +
+      ">\n%w = nn.reshape %d : tensor<" + tensor({n, groups, group}, "f32") + "> to tensor<" + w +
+      ">\n%o = nn.constant dense<0> : tensor<i8>\n%g = nn.constant dense<0.125> : tensor<f32>\n" +
+      "%t = nn.cast %a1 : tensor<" + tensor({m, groups, 1}, "i8") + "> to tensor<" + perRow +
+      ">\n%u = nn.mul %t, %g : tensor<" + perRow + ">, tensor<f32>\n%e = nn.dequantize %a0, %u, %o : tensor<" + bytes +
+      ">, tensor<" + perRow + ">, tensor<i8>\n%x = nn.reshape %e : tensor<" + tensor({m, groups, group}, "f32") +
+      "> to tensor<" + x + ">\n%r = nn.matmul %x, %w {transpose_rhs} : tensor<" + x + ">, tensor<" + w + ">";
+  std::string name = tensor({m, k, n}, "i8 times i4") + " in groups of " + std::to_string(group);
+  return {name, {bytes, tensor({m, groups, 1}, "i8")}, body, {}};
+}
+
+// Numbers are small enough for every sum to be exact.
+TEST(OpTable, NarrowProductsOfBytes) {
+  std::vector<Row> rows;
+  for (int64_t n : {1, 8, 9, 17, 33, 64, 130})
+    for (int64_t k : {16, 48, 64}) rows.push_back(dotProduct(1, n, k, 16, true));
+  for (int64_t m : {1, 2, 3, 4, 5, 9, 17, 65}) rows.push_back(dotProduct(m, 40, 96, 32, m % 2 == 0));
+  for (int64_t k : {5, 8, 19, 256}) rows.push_back(dotProduct(3, 20, k, k, true));
+  for (int64_t k : {1024, 1536, 2048}) rows.push_back(dotProduct(2, 36, k, 64, true));
+  check(rows);
+}
+
 } // namespace
 } // namespace sprig::optable

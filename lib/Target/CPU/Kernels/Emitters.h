@@ -13,6 +13,7 @@ std::unique_ptr<KernelEmitter> createConvPackedEmitter();
 std::unique_ptr<KernelEmitter> createAttentionEmitter();
 std::unique_ptr<KernelEmitter> createMatmulEmitter();
 std::unique_ptr<KernelEmitter> createMatmulNarrowEmitter();
+std::unique_ptr<KernelEmitter> createMatmulNarrowDotEmitter();
 std::unique_ptr<KernelEmitter> createMatmulPackedEmitter();
 std::unique_ptr<KernelEmitter> createPackEmitter();
 std::unique_ptr<KernelEmitter> createTransposeEmitter();

@@ -9,6 +9,7 @@ llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
     auto add = [&](std::unique_ptr<KernelEmitter> emitter) { list.push_back(emitter.release()); };
     add(createMatmulPackedEmitter());
     add(createMatmulNarrowEmitter());
+    add(createMatmulNarrowDotEmitter());
     add(createConvPackedEmitter());
     add(createConvWinogradEmitter());
     add(createConvDepthwiseEmitter());

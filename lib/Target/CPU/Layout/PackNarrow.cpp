@@ -95,6 +95,25 @@ private:
   SmallVector<int64_t> sizes, strides;
 };
 
+/// Bytes with a scale for each `group` of a row's elements, as they are dequantised for a product.
+struct ScaledBytes {
+  Value bytes, scales;
+  int64_t group = 0;
+};
+
+std::optional<ScaledBytes> scaledBytes(Value value) {
+  while (auto reshape = value.getDefiningOp<ir::ReshapeOp>()) value = reshape.getOperand();
+  auto dequantize = value.getDefiningOp<ir::DequantizeOp>();
+  if (!dequantize) return std::nullopt;
+  RankedTensorType bytes = dequantize.getOperand().getType(), scales = dequantize.getScale().getType();
+  mlir::DenseElementsAttr zero = ir::splatOf(dequantize.getZero());
+  if (!bytes.getElementType().isSignlessInteger(8) || !zero || !zero.getSplatValue<APInt>().isZero() ||
+      bytes.getRank() == 0 || scales.getRank() != bytes.getRank() || scales.getShape().back() != 1 ||
+      scales.getShape().drop_back() != bytes.getShape().drop_back())
+    return std::nullopt;
+  return ScaledBytes{dequantize.getOperand(), dequantize.getScale(), bytes.getShape().back()};
+}
+
 /// Codes, scales and zero points of a matrix in the form of kernel.matmul_narrow.
 class Packer {
 public:
@@ -115,7 +134,13 @@ public:
     return {};
   }
 
-  Value multiply(OpBuilder &b, ir::MatmulOp op) const {
+  /// Whether sums of a group's products with these bytes are integers of 32 bits.
+  bool takes(const ScaledBytes &left) const {
+    constexpr int64_t kLongest = int64_t(1) << 16;
+    return bits == 4 && left.group == group && group <= kLongest && m.depth % group == 0;
+  }
+
+  Value multiply(OpBuilder &b, ir::MatmulOp op, const std::optional<ScaledBytes> &left) const {
     int64_t panels = llvm::divideCeil(m.columns, kPanelWidth), groups = llvm::divideCeil(m.depth, group);
     std::vector<char> bytes(size_t(panels * groups * kPanelWidth), 0), floats(bytes.size() * sizeof(float), 0);
     for (int64_t column = 0; column < m.columns; ++column)
@@ -133,9 +158,18 @@ public:
     Value packed = packedCodes(b, loc, m.depth, m.columns, bits,
                                [&](int64_t k, int64_t column) { return numberAt(codes, m.at(k, column)) - lowest; });
     Value factors = constant({panels, groups, kPanelWidth}, b.getF32Type(), std::move(floats));
+    int64_t zero = oneZero ? *oneZero - lowest : 0;
     Value points = oneZero ? Value() : constant({panels, groups, kPanelWidth}, ui8, std::move(bytes));
+    if (left) {
+      SmallVector<int64_t> shape(tensorOf(op.getLhs()).getShape());
+      Value bytes = reshaped(b, op.getLoc(), left->bytes, shape);
+      shape.back() = groups;
+      Value leftScales = reshaped(b, op.getLoc(), left->scales, shape);
+      return kernel::MatmulNarrowDotOp::create(b, op.getLoc(), bytes, leftScales, packed, factors, points, m.columns,
+                                               group, zero);
+    }
     return kernel::MatmulNarrowOp::create(b, op.getLoc(), op.getLhs(), packed, factors, points, m.columns, bits, group,
-                                          oneZero ? *oneZero - lowest : 0);
+                                          zero);
   }
 
 private:
@@ -211,7 +245,9 @@ public:
         continue;
       }
       OpBuilder b(op);
-      Value product = packer.multiply(b, op);
+      std::optional<ScaledBytes> left = strict ? std::nullopt : scaledBytes(op.getLhs());
+      if (left && !packer.takes(*left)) left.reset();
+      Value product = packer.multiply(b, op, left);
       op.getResult().replaceAllUsesWith(product);
       SmallVector<Operation *> unused{op};
       for (Value value = op.getRhs(); Operation *source = value.getDefiningOp(); value = source->getOperand(0)) {

@@ -71,7 +71,14 @@ def PackNarrow : Pass<"sprig-pack-narrow", "::mlir::func::FuncOp"> {
     transposes and slices, becomes `kernel.matmul_narrow`: codes in four bits where 16 neighbouring ones are all that
     there are, else in eight, and a scale and a zero point for each group of rows. No bit of the result changes. Groups
     whose rows would share a word with others stay dequantised; remarks of the category `fuse` say so.
+
+    Where the left side is dequantised bytes with a scale for each of the same groups of a row and zero points of 0, and
+    codes have four bits, it becomes `kernel.matmul_narrow_dot`, which sums a group's products in integers: bits change,
+    and `strict` keeps the product of floats.
   }];
+  let options = [
+    Option<"strict", "strict", "bool", "false", "leave out what changes the order of a sum">,
+  ];
   let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
 }
 

@@ -1,4 +1,5 @@
 // Products with numbers of a few bits: few rows take them apart in registers, more have a panel unpacked first.
+// RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v4-vnni --split-input-file | FileCheck %s --check-prefix=DOT
 // RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v4 --split-input-file | FileCheck %s
 
 // Nineteen rows of the matrix are two words of eight and one of three. Of a word five codes lie low enough for the
@@ -57,4 +58,25 @@ func.func @rows(%x: tensor<9x20xf32>, %w: tensor<1x3x32x4xui8>, %s: tensor<1x1x3
     kernel.yield %1 : tensor<9x32xf32>
   }
   return %0 : tensor<9x32xf32>
+}
+
+// -----
+
+// Bytes times codes: sums of a group in integers, of the row's bytes beside them; then the product of both scales.
+// CHECK-LABEL: func.func @kernel_0(
+// DOT-LABEL: func.func @groups
+// DOT-LABEL: func.func @kernel_0(
+// DOT: scf.for
+// DOT-COUNT-4: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
+// DOT-NOT: llvm.call_intrinsic
+// DOT: arith.muli
+// DOT: arith.sitofp
+// DOT: math.fma
+// DOT: scf.yield
+func.func @groups(%x: tensor<1x64xi8>, %t: tensor<1x2xf32>, %w: tensor<1x8x32x4xui8>, %s: tensor<1x2x32xf32>) -> tensor<1x16xf32> {
+  %0 = kernel.dispatch "product" (%a = %x : tensor<1x64xi8>, %b = %t : tensor<1x2xf32>, %c = %w : tensor<1x8x32x4xui8>, %d = %s : tensor<1x2x32xf32>) -> tensor<1x16xf32> {
+    %1 = kernel.matmul_narrow_dot %a, %b, %c, %d {columns = 16 : i64, group = 32 : i64, zero = 8 : i64} : tensor<1x64xi8>, tensor<1x2xf32>, tensor<1x8x32x4xui8>, tensor<1x2x32xf32>
+    kernel.yield %1 : tensor<1x16xf32>
+  }
+  return %0 : tensor<1x16xf32>
 }

@@ -1,5 +1,6 @@
 // Weights of a few bits stay so: codes in words of neighbouring rows, scales and zero points of groups beside them.
 // RUN: sprig-opt %s --sprig-pack-narrow --split-input-file | FileCheck %s
+// RUN: sprig-opt %s --sprig-pack-narrow=strict --split-input-file | FileCheck %s --check-prefix=STRICT
 // RUN: sprig-opt %s --sprig-pack-narrow --split-input-file -remark-format=emitRemark --remarks-filter=fuse -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 
 // Nine rows in two words: the fifth is above the first, the ninth alone. A splat is one zero point for all.
@@ -64,4 +65,26 @@ func.func @others(%x: tensor<2x3xf32>, %y: tensor<2x3xf64>) -> (tensor<2x2xf32>,
   %v = nn.dequantize %q, %t, %z : tensor<3x2xi8>, tensor<f64>, tensor<i8>
   %p = nn.matmul %y, %v : tensor<2x3xf64>, tensor<3x2xf64>
   return %r, %p : tensor<2x2xf32>, tensor<2x2xf64>
+}
+
+// -----
+
+// Activations of eight bits with scales of the same groups: sums of integers.
+// CHECK-LABEL: func.func @both
+// CHECK: %[[Q:.*]] = nn.reshape %arg0 : tensor<3x2x8xi8> to tensor<3x16xi8>
+// CHECK: %[[S:.*]] = nn.reshape %arg1 : tensor<3x2x1xf32> to tensor<3x2xf32>
+// CHECK: kernel.matmul_narrow_dot %[[Q]], %[[S]], %{{.*}}, %{{.*}} {columns = 1 : i64, group = 8 : i64, zero = 8 : i64} : tensor<3x16xi8>, tensor<3x2xf32>, tensor<1x2x32x4xui8>, tensor<1x2x32xf32>
+// STRICT-LABEL: func.func @both
+// STRICT: kernel.matmul_narrow %
+func.func @both(%q: tensor<3x2x8xi8>, %t: tensor<3x2x1xf32>) -> tensor<3x1xf32> {
+  %o = nn.constant dense<0> : tensor<i8>
+  %e = nn.dequantize %q, %t, %o : tensor<3x2x8xi8>, tensor<3x2x1xf32>, tensor<i8>
+  %x = nn.reshape %e : tensor<3x2x8xf32> to tensor<3x16xf32>
+  %w = nn.constant dense<[[[0, 8, 15, 1, 2, 3, 4, 5], [0, 0, 0, 0, 0, 0, 0, 9]]]> : tensor<1x2x8xui8>
+  %s = nn.constant dense<[[[0.5], [0.25]]]> : tensor<1x2x1xf32>
+  %z = nn.constant dense<8> : tensor<ui8>
+  %d = nn.dequantize %w, %s, %z : tensor<1x2x8xui8>, tensor<1x2x1xf32>, tensor<ui8>
+  %v = nn.reshape %d : tensor<1x2x8xf32> to tensor<1x16xf32>
+  %r = nn.matmul %x, %v {transpose_rhs} : tensor<3x16xf32>, tensor<1x16xf32>
+  return %r : tensor<3x1xf32>
 }

@@ -22,6 +22,7 @@ struct PackedGemm {
   int64_t rows, columns, depth;
   int64_t interleave = 1; // rows of panels side by side: of wider sums
   int64_t bits = 0;       // of what panels hold in NarrowPlaces; 0: they hold numbers
+  bool mayUnpack = true;  // panels of `bits` for many rows
 
   kernel::PanelPlaces places() const { return {depth, std::max<int64_t>(depth, 1), interleave}; }
 
@@ -30,7 +31,7 @@ struct PackedGemm {
   int64_t unpackedBytes() const {
     return interleave > 1 ? 2 * panelSize() : depth * kPanelWidth * int64_t(sizeof(float));
   }
-  bool unpacks() const { return bits && rows > kNarrowRows; }
+  bool unpacks() const { return bits && mayUnpack && rows > kNarrowRows; }
 
   KernelPlan plan(const Epilogue &epilogue) const;
   /// left: [rows, depth], panels: as kernel.pack makes them; `elementType` is that of the sums.

@@ -1,0 +1,169 @@
+// kernel.matmul_narrow_dot with an epilogue: a group's sums of products of bytes in integers, their scales by
+// multiply-adds.
+#include "lib/Target/CPU/Kernels/Emitters.h"
+#include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Target/CPU/Kernels/Contraction/CodedPanels.h"
+#include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
+#include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+/// Codes are the unsigned side of dot products, the left one; what zero points take off is the sum of a group's
+/// factors times them.
+class NarrowDotPanels : public CodedPanels {
+public:
+  NarrowDotPanels(KernelBuilder &k, kernel::MatmulNarrowDotOp op)
+      : k(k), places{op.getLhs().getType().getShape().back(), 4}, group(op.getGroup()),
+        groups(op.getScales().getType().getDimSize(1)), zero(op.getZero()) {
+    auto buffer = [&](Value operand) { return k.flat(k.operandBuffer(cast<BlockArgument>(operand))); };
+    leftScales = buffer(op.getLhsScales());
+    codes = buffer(op.getCodes());
+    scales = buffer(op.getScales());
+    if (op.getZeros()) zeros = buffer(op.getZeros());
+  }
+
+  bool isHidden() const override { return true; }
+  /// Sums of a group and of all groups, beside the codes of both halves of words and what scales them.
+  int64_t tileRows(int64_t most) const override { return std::max<int64_t>(most / 3, 1); }
+  MemRefType unpackedType() const override { llvm_unreachable("is read as it lies"); }
+  void unpack(Value, Value) const override { llvm_unreachable("is read as it lies"); }
+
+  SmallVector<Value> contract(Value left, Value leftBase, int64_t rows, const Columns &columns) const override {
+    Value firstRow = k.div(leftBase, std::max<int64_t>(places.depth, 1));
+    SmallVector<Value> totals = zeroTile(k, k.b.getF32Type(), rows, columns.lanes);
+    return k.loop(k.index(0), k.index(groups), 1, totals, [&](Value index, ValueRange carried) {
+      Value base = k.add(leftBase, k.mul(index, group));
+      SmallVector<Value> sums = sumsOf(left, base, rows, columns, index), results;
+      for (auto [j, lanes] : llvm::enumerate(columns.lanes)) {
+        Value at = placeOf(columns, unsigned(j), index);
+        Value scale = k.loadVector(scales, at, k.b.getF32Type(), Value(), lanes), points = pointsAt(at, lanes);
+        for (int64_t i = 0; i < rows; ++i) {
+          Value *row = &sums[size_t(i) * (columns.lanes.size() + 1)];
+          Value off = arith::MulIOp::create(k.b, k.loc, points, lanesOf(row[columns.lanes.size()], lanes));
+          Value sum = arith::SubIOp::create(k.b, k.loc, row[j], off);
+          auto floats = VectorType::get({lanes}, k.b.getF32Type());
+          Value leftScale = k.load(leftScales, k.add(k.mul(k.add(firstRow, i), groups), index), k.b.getF32Type());
+          Value factor = arith::MulFOp::create(k.b, k.loc, k.splat(leftScale, lanes), scale);
+          row[j] = k.multiplyAdd(arith::SIToFPOp::create(k.b, k.loc, floats, sum), factor,
+                                 carried[size_t(i) * columns.lanes.size() + j]);
+        }
+      }
+      for (int64_t i = 0; i < rows; ++i)
+        for (size_t j = 0; j < columns.lanes.size(); ++j)
+          results.push_back(sums[size_t(i) * (columns.lanes.size() + 1) + j]);
+      return results;
+    });
+  }
+
+private:
+  /// Of each row the sums of a group for the columns, and behind them that of its factors.
+  SmallVector<Value> sumsOf(Value left, Value base, int64_t rows, const Columns &columns, Value index) const {
+    SmallVector<int64_t> lanes(columns.lanes);
+    lanes.push_back(lanes.front()); // no other vector has more
+    SmallVector<Value> zeroSums = zeroTile(k, k.b.getI32Type(), rows, lanes);
+    const int64_t words = group / places.wordRows(), rest = group % places.wordRows();
+    Value firstWord = k.mul(index, words);
+    auto step = [&](Value word, int64_t valid, ValueRange carried) {
+      SmallVector<std::pair<DotProduct::Side, DotProduct::Side>> sides;
+      for (unsigned j = 0; j < columns.lanes.size(); ++j) sides.push_back(codesOf(columns, j, k.add(firstWord, word)));
+      DotProduct::Side ones = dot().left(constant(lanes.back(), 0x01010101));
+      SmallVector<Value> sums(carried);
+      for (int64_t i = 0; i < rows; ++i)
+        for (int64_t part = 0; part * 4 < valid; ++part) {
+          Value at = k.add(k.add(base, k.mul(word, places.wordRows())), i * places.depth + part * 4);
+          Value factors = dot().word(left, at, std::min<int64_t>(valid - part * 4, 4));
+          Value *row = &sums[size_t(i) * lanes.size()];
+          for (auto [j, count] : llvm::enumerate(columns.lanes))
+            row[j] = dot().accumulate(part ? sides[j].second : sides[j].first, signedSide(factors, count), row[j]);
+          row[columns.lanes.size()] =
+              dot().accumulate(ones, signedSide(factors, lanes.back()), row[columns.lanes.size()]);
+        }
+      return sums;
+    };
+    SmallVector<Value> sums = k.loop(k.index(0), k.index(words), 1, zeroSums, [&](Value word, ValueRange carried) {
+      return step(word, places.wordRows(), carried);
+    });
+    return rest ? step(k.index(words), rest, sums) : sums;
+  }
+
+  DotProduct dot() const { return DotProduct(k, /*factors=*/4); }
+  Value constant(int64_t lanes, int64_t value) const {
+    auto type = VectorType::get({lanes}, k.b.getI32Type());
+    Attribute each = k.b.getI32IntegerAttr(int32_t(value));
+    return arith::ConstantOp::create(k.b, k.loc, DenseElementsAttr::get(type, each));
+  }
+  DotProduct::Side signedSide(Value word, int64_t lanes) const {
+    auto bytes = VectorType::get({lanes * 4}, k.b.getI8Type());
+    return dot().right(vector::BitCastOp::create(k.b, k.loc, bytes, k.splat(word, lanes)), lanes);
+  }
+  std::pair<DotProduct::Side, DotProduct::Side> codesOf(const Columns &columns, unsigned vector, Value word) const {
+    int64_t lanes = columns.lanes[vector], half = columns.first + vector;
+    Value at = k.add(k.mul(k.add(columns.panel, half / 2), places.size()), half % 2 * kLanes * 4);
+    auto bytes = VectorType::get({lanes * 4}, k.b.getI8Type());
+    Value both = vector::LoadOp::create(k.b, k.loc, bytes, codes, k.add(at, k.mul(word, kPanelWidth * 4)));
+    both = vector::BitCastOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI32Type()), both);
+    Value mask = constant(lanes, 0x0f0f0f0f), upper = arith::ShRUIOp::create(k.b, k.loc, both, constant(lanes, 4));
+    return {dot().left(Value(arith::AndIOp::create(k.b, k.loc, both, mask))),
+            dot().left(Value(arith::AndIOp::create(k.b, k.loc, upper, mask)))};
+  }
+  /// Where a vector's scales of a group lie.
+  Value placeOf(const Columns &columns, unsigned vector, Value index) const {
+    int64_t half = columns.first + vector;
+    Value panel = k.add(columns.panel, half / 2);
+    return k.add(k.mul(k.add(k.mul(panel, groups), index), kPanelWidth), half % 2 * kLanes);
+  }
+  Value pointsAt(Value at, int64_t lanes) const {
+    if (!zeros) return constant(lanes, zero);
+    Value bytes = vector::LoadOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI8Type()), zeros, at);
+    return arith::ExtUIOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI32Type()), bytes);
+  }
+  /// The first lanes of a vector.
+  Value lanesOf(Value vector, int64_t lanes) const {
+    if (cast<VectorType>(vector.getType()).getDimSize(0) == lanes) return vector;
+    return vector::ExtractStridedSliceOp::create(k.b, k.loc, vector, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{lanes},
+                                                 ArrayRef<int64_t>{1});
+  }
+
+  KernelBuilder &k;
+  kernel::NarrowPlaces places;
+  int64_t group, groups, zero;
+  Value leftScales, codes, scales, zeros; // 1-d; no zeros: `zero`
+};
+
+class MatmulNarrowDotEmitter : public ContractionEmitter {
+public:
+  StringRef name() const override { return "matmul_narrow_dot"; }
+  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    return gemm(cast<kernel::MatmulNarrowDotOp>(epilogue.root)).plan(epilogue);
+  }
+
+  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    auto op = cast<kernel::MatmulNarrowDotOp>(epilogue.root);
+    gemm(op).emit(kernel, epilogue, kernel.operandBuffer(cast<BlockArgument>(op.getLhs())), NarrowDotPanels(kernel, op),
+                  epilogue.rootType.getElementType());
+    return success();
+  }
+
+private:
+  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
+    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::MatmulNarrowDotOp>(op); });
+  }
+  static PackedGemm gemm(kernel::MatmulNarrowDotOp op) {
+    ArrayRef<int64_t> left = op.getLhs().getType().getShape();
+    int64_t rows = 1;
+    for (int64_t size : left.drop_back()) rows *= size;
+    return {rows, int64_t(op.getColumns()), left.back(), /*interleave=*/1, /*bits=*/4, /*mayUnpack=*/false};
+  }
+};
+} // namespace
+
+std::unique_ptr<KernelEmitter> sprig::createMatmulNarrowDotEmitter() {
+  return std::make_unique<MatmulNarrowDotEmitter>();
+}
