@@ -30,6 +30,9 @@ inline mlir::Type elementTypeOf(mlir::Value value) {
   return llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
 }
 
+/// Of a 1-d vector.
+inline int64_t lanesOf(mlir::Value vector) { return llvm::cast<mlir::VectorType>(vector.getType()).getDimSize(0); }
+
 /// What a processor has instructions for; without them the same is spelled out in others.
 struct Instructions {
   bool fma = true;  // else a product and a sum, each rounded

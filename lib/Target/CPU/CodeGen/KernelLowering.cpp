@@ -126,6 +126,22 @@ static void moveBFloatsAsBits(ModuleOp module) {
   }
 }
 
+// Buffers whose shapes are known are descriptors of constants, and most of them are taken apart again.
+static void foldDescriptors(ModuleOp module) {
+  SmallVector<LLVM::InsertValueOp> inserts;
+  module.walk([&](Operation *op) {
+    if (auto insert = dyn_cast<LLVM::InsertValueOp>(op)) inserts.push_back(insert);
+    SmallVector<OpFoldResult> folded;
+    if (!isa<LLVM::ExtractValueOp>(op) || failed(op->fold(folded)) || folded.empty()) return;
+    auto value = dyn_cast<Value>(folded.front());
+    if (!value) return;
+    op->replaceAllUsesWith(ValueRange(value));
+    op->erase();
+  });
+  for (LLVM::InsertValueOp insert : llvm::reverse(inserts))
+    if (insert->use_empty()) insert.erase();
+}
+
 static LowerToLLVMOptions loweringOptions(MLIRContext *context) {
   LowerToLLVMOptions options(context);
   options.useBarePtrCallConv = true;
@@ -152,10 +168,17 @@ KernelLowering::KernelLowering(MLIRContext *context, const CpuArch &target)
       convert(conversions(context, types)) {}
 
 LogicalResult KernelLowering::run(ModuleOp module) const {
-  if (failed(applyPatternsGreedily(module, expand))) return module.emitError("kernels cannot be expanded for LLVM");
+  GreedyRewriteConfig once;
+  once.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled); // regions are single blocks
+  if (failed(applyPatternsGreedily(module, expand, once)))
+    return module.emitError("kernels cannot be expanded for LLVM");
   LLVMConversionTarget legal(*module.getContext());
   legal.addLegalOp<ModuleOp>();
-  if (failed(applyFullConversion(module, legal, convert))) return module.emitError("kernels cannot be lowered to LLVM");
+  ConversionConfig unfolded;
+  unfolded.foldingMode = DialectConversionFoldingMode::Never; // that has been done
+  if (failed(applyFullConversion(module, legal, convert, unfolded)))
+    return module.emitError("kernels cannot be lowered to LLVM");
+  foldDescriptors(module);
   moveBFloatsAsBits(module);
   return success();
 }

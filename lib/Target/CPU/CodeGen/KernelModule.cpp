@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "sprig/rt/kernel.h"
+#include "llvm/ADT/StringSet.h"
 #include <cstddef>
 
 using namespace mlir;
@@ -24,7 +25,8 @@ public:
   AbiBuilder(ModuleOp module, KernelStems stems)
       : b(OpBuilder::atBlockEnd(module.getBody())), module(module), stems(stems) {}
 
-  LogicalResult build(exec::KernelOp kernel, StringRef name);
+  /// `ownsBody`: nobody else calls the body of a kernel that is no composite, and it becomes the function's.
+  void build(exec::KernelOp kernel, StringRef name, bool ownsBody);
 
 private:
   struct Frame {
@@ -33,12 +35,14 @@ private:
   Value field(Value args, Type type, size_t offset);
   Value buffer(Frame &frame, unsigned index);
   LLVM::LLVMFuncOp bodyOf(exec::KernelOp leaf, size_t buffers);
-  FailureOr<Value> callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
+  SmallVector<Value> bodyArguments(Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
+  Value callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
+  void takeBody(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp body, ArrayRef<Value> arguments);
   void shiftOpIndex(Frame &frame, int32_t base);
   Value constant(int64_t value) { return LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
   std::pair<Value, Value> wholeOf(exec::KernelOp leaf);
   std::pair<Value, Value> shareOf(exec::CallOp call, exec::KernelOp leaf, Frame &frame);
-  LogicalResult buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
+  void buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
 
   OpBuilder b;
   ModuleOp module;
@@ -70,12 +74,26 @@ LLVM::LLVMFuncOp AbiBuilder::bodyOf(exec::KernelOp leaf, size_t buffers) {
 }
 
 // `operands` are the kernel operands' indices among the buffers of the frame.
-FailureOr<Value> AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end,
-                                      ArrayRef<unsigned> operands) {
-  LLVM::LLVMFuncOp body = bodyOf(leaf, operands.size());
+SmallVector<Value> AbiBuilder::bodyArguments(Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands) {
   SmallVector<Value> arguments{begin, end, frame.scratch, frame.status};
   for (unsigned operand : operands) arguments.push_back(buffer(frame, operand));
-  return LLVM::CallOp::create(b, loc, body, arguments).getResult();
+  return arguments;
+}
+
+Value AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands) {
+  LLVM::LLVMFuncOp body = bodyOf(leaf, operands.size());
+  return LLVM::CallOp::create(b, loc, body, bodyArguments(frame, begin, end, operands)).getResult();
+}
+
+// Moves the body's blocks to the end of the function, whose results it gives. LLVM's inliner would copy them.
+void AbiBuilder::takeBody(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp body, ArrayRef<Value> arguments) {
+  Block &entry = body.getBody().front();
+  for (auto [argument, value] : llvm::zip_equal(entry.getArguments(), arguments)) argument.replaceAllUsesWith(value);
+  Block *last = b.getInsertionBlock();
+  last->getOperations().splice(last->end(), entry.getOperations());
+  auto &blocks = body.getBody().getBlocks();
+  function.getBody().getBlocks().splice(function.getBody().end(), blocks, std::next(blocks.begin()), blocks.end());
+  body.erase();
 }
 
 // A composite's operation names are those of its parts, one after the other.
@@ -104,7 +122,7 @@ std::pair<Value, Value> AbiBuilder::shareOf(exec::CallOp call, exec::KernelOp le
   return {scaled(frame.begin), scaled(frame.end)};
 }
 
-LogicalResult AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
+void AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
   auto symbols = kernel->getParentOfType<ModuleOp>();
   Value ok = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(SPRIG_RT_KERNEL_OK));
   int32_t opBase = 0;
@@ -121,23 +139,21 @@ LogicalResult AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp
       LLVM::CondBrOp::create(b, loc, LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, begin, end), run, after);
       b.setInsertionPointToStart(run);
     }
-    FailureOr<Value> result = callBody(leaf, frame, begin, end, operands);
-    if (failed(result)) return failure();
+    Value result = callBody(leaf, frame, begin, end, operands);
     // The first error ends the composite: what follows must not run on unfinished data.
-    Value failedHere = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, *result, ok);
+    Value failedHere = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, result, ok);
     Block *leave = function.addBlock(), *next = after ? after : function.addBlock();
     LLVM::CondBrOp::create(b, loc, failedHere, leave, next);
     b.setInsertionPointToStart(leave);
     shiftOpIndex(frame, opBase);
-    LLVM::ReturnOp::create(b, loc, *result);
+    LLVM::ReturnOp::create(b, loc, result);
     b.setInsertionPointToStart(next);
     opBase += kernelOpNames(leaf).size();
   }
   LLVM::ReturnOp::create(b, loc, ok);
-  return success();
 }
 
-LogicalResult AbiBuilder::build(exec::KernelOp kernel, StringRef name) {
+void AbiBuilder::build(exec::KernelOp kernel, StringRef name, bool ownsBody) {
   Type pointer = LLVM::LLVMPointerType::get(b.getContext()), i64 = b.getI64Type();
   OpBuilder::InsertionGuard guard(b);
   auto function = LLVM::LLVMFuncOp::create(b, loc, name, LLVM::LLVMFunctionType::get(b.getI32Type(), {pointer}));
@@ -151,13 +167,10 @@ LogicalResult AbiBuilder::build(exec::KernelOp kernel, StringRef name) {
   frame.end = field(args, i64, offsetof(sprig_rt_args, tile_end));
   if (kernel.isComposite()) return buildComposite(kernel, function, frame);
   auto operands = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getOperandTypes().size()));
-  // Nobody else calls it: the pointers go from the buffer list into registers, not over the stack.
-  if (LLVM::LLVMFuncOp body = bodyOf(kernel, operands.size()); body.getLinkage() == LLVM::Linkage::Internal)
-    body.setAlwaysInlineAttr(b.getUnitAttr());
-  FailureOr<Value> result = callBody(kernel, frame, frame.begin, frame.end, operands);
-  if (failed(result)) return failure();
-  LLVM::ReturnOp::create(b, loc, *result);
-  return success();
+  // The pointers go from the buffer list into registers, not over the stack.
+  if (ownsBody)
+    return takeBody(function, bodyOf(kernel, operands.size()), bodyArguments(frame, frame.begin, frame.end, operands));
+  LLVM::ReturnOp::create(b, loc, callBody(kernel, frame, frame.begin, frame.end, operands));
 }
 } // namespace
 
@@ -179,10 +192,12 @@ FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const
   if (failed(lowerKernelsToLLVM(*module, target))) return failure();
   for (auto body : module->getOps<LLVM::LLVMFuncOp>())
     if (!body.isExternal()) body.setLinkage(LLVM::Linkage::Internal);
+  llvm::StringSet<> called;
+  program.walk([&](exec::CallOp call) { called.insert(call.getKernel()); });
   auto stems = [](exec::KernelOp kernel) { return kernel.getSymName(); };
   AbiBuilder abi(*module, stems);
   for (exec::KernelOp kernel : exec::launchedKernels(program))
-    if (failed(abi.build(kernel, kernelFunctionName(kernel)))) return failure();
+    abi.build(kernel, kernelFunctionName(kernel), /*ownsBody=*/!called.contains(kernel.getSymName()));
   return module;
 }
 
@@ -193,9 +208,7 @@ FailureOr<OwningOpRef<ModuleOp>> sprig::emitUnit(const KernelUnit &unit, KernelS
   if (!kernel.isComposite()) {
     if (failed(emitBody(kernel, unit.stem, target, *module))) return failure();
     if (failed(lowering.run(*module))) return failure();
-    for (auto body : module->getOps<LLVM::LLVMFuncOp>())
-      if (!body.isExternal() && unit.launched && !unit.called) body.setLinkage(LLVM::Linkage::Internal);
   }
-  if (unit.launched && failed(AbiBuilder(*module, stems).build(kernel, unitFunctionName(unit)))) return failure();
+  if (unit.launched) AbiBuilder(*module, stems).build(kernel, unitFunctionName(unit), /*ownsBody=*/!unit.called);
   return module;
 }

@@ -6,7 +6,6 @@
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
-#include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
@@ -68,8 +67,6 @@ static ModulePassManager passesOf(PassBuilder &) {
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   ModulePassManager manager;
-  // Bodies that only one function calls.
-  manager.addPass(AlwaysInlinerPass());
   manager.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
   return manager;
 }

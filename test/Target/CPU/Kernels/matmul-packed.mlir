@@ -3,7 +3,8 @@
 // RUN: sprig-opt %s --sprig-emit-kernels=cpu=x86-64-v2 | FileCheck %s --check-prefixes=CHECK,V2
 
 // Rows are cut in two, columns by panels: 2 x 8 tiles, whatever the instruction set. An inner loop of vectors alone: a
-// register tile is 11 x 32 (22 registers of 32) for v4, 6 x 16 (12 of 16) for v3. The bias comes after the loop.
+// register tile is 11 x 32 (22 registers of 32) for v4, 6 x 16 (12 of 16) for v3. The bias comes after the loop, there
+// with four vectors at once, joined in pairs of one type.
 // CHECK-LABEL: func.func @kernel_0(%arg0: index, %arg1: index, %arg2: memref<0xi8>, %arg3: !llvm.ptr
 // CHECK-SAME: memref<64x784xf32>
 // CHECK-SAME: sprig.tiles = 16 : i64
@@ -26,6 +27,9 @@
 // V2: arith.mulf {{.*}} vector<16xf32>
 // V2-NEXT: arith.addf {{.*}} vector<16xf32>
 // V2: scf.yield
+// V4: vector.shuffle {{.*}} : vector<16xf32>, vector<16xf32>
+// V4: vector.shuffle {{.*}} : vector<16xf32>, vector<16xf32>
+// V4: vector.shuffle {{.*}} : vector<32xf32>, vector<32xf32>
 // CHECK: arith.addf {{.*}} vector<{{16|32|64}}xf32>
 // CHECK: vector.store
 // CHECK: return %{{.*}} : i32

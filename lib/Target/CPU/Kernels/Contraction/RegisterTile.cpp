@@ -52,8 +52,6 @@ Value sprig::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
   return valid < lanes ? k.mask(valid, lanes) : Value();
 }
 
-static int64_t lanesOf(Value vector) { return cast<VectorType>(vector.getType()).getDimSize(0); }
-
 // A step over interleaved rows, of which the left side has `valid`.
 static SmallVector<Value> emitDotStep(KernelBuilder &k, const ContractionLoop &loop, Value step, int64_t valid,
                                       ValueRange carried) {

@@ -236,14 +236,26 @@ private:
                 masks[place.column]);
   }
 
+  // Of two vectors of one type each time: a shuffle of others is lowered lane by lane.
   Value joined(SmallVector<Value> vectors) {
-    Value all = vectors.front();
-    for (Value next : ArrayRef(vectors).drop_front()) {
-      int64_t own = cast<VectorType>(all.getType()).getDimSize(0);
-      int64_t count = own + cast<VectorType>(next.getType()).getDimSize(0);
-      all = vector::ShuffleOp::create(k.b, k.loc, all, next, llvm::to_vector(llvm::seq<int64_t>(0, count)));
+    while (vectors.size() > 1) {
+      SmallVector<Value> pairs;
+      for (size_t i = 0; i < vectors.size(); i += 2)
+        pairs.push_back(i + 1 < vectors.size() ? joined(vectors[i], vectors[i + 1]) : vectors[i]);
+      vectors = std::move(pairs);
     }
-    return all;
+    return vectors.front();
+  }
+  Value joined(Value first, Value second) {
+    int64_t own = lanesOf(first), added = lanesOf(second);
+    if (added < own) second = shuffled(second, second, own, added);
+    return shuffled(first, second, own + added, own + added);
+  }
+  /// The first `valid` lanes of two vectors side by side; what comes behind them says nothing.
+  Value shuffled(Value first, Value second, int64_t lanes, int64_t valid) {
+    SmallVector<int64_t> from(lanes, -1);
+    for (int64_t i = 0; i < valid; ++i) from[i] = i;
+    return vector::ShuffleOp::create(k.b, k.loc, first, second, from);
   }
   Value part(Value all, int64_t first, int64_t lanes) {
     if (cast<VectorType>(all.getType()).getDimSize(0) == lanes) return all;
