@@ -2,9 +2,9 @@
 """Weights of four bits beside eight, f32 and ONNX Runtime: narrow.py SPRIG MODELS FOLDER [--seconds 0.5] [--nets A,B]
 
 Of MODELS/NET/model.onnx, and of products and a decoder's layers that it makes, `sprig quantize` writes forms into FOLDER:
-weights of four bits in groups with activations in f32 (MatMulNBits), weights of four and of eight bits with activations in
-eight. Times all, and ONNX Runtime on the float model and on MatMulNBits, whose activations stay f32 or become eight bits
-(accuracy_level 4), on one thread, in turn: least time of a call over several rounds. Pin it to one processor. Figures are
+weights of four bits in groups with activations in f32 or in eight bits by groups (MatMulNBits, accuracy_level 0 and 4),
+weights of four and of eight bits by channel with activations in eight. Times all, and ONNX Runtime on the float model and
+on MatMulNBits, on one thread, in turn: least time of a call over several rounds. Pin it to one processor. Figures are
 times over that of Sprig in f32: above 1 is faster.
 """
 import subprocess
@@ -84,9 +84,9 @@ def forms(sprig, model, folder, net):
 
 def main():
     options = arguments(__doc__, NETS)
-    print('| network | batch | µs in f32 | four bits, f32 | four bits, eight | eight bits, eight | ONNX Runtime f32 | '
-          'its four bits, f32 | its four bits, eight |')
-    print('|---' * 9 + '|')
+    print('| network | batch | µs in f32 | groups of four bits, f32 | groups of four, eight | channels of four, eight | '
+          'channels of eight, eight | ONNX Runtime f32 | its groups, f32 | its groups, eight |')
+    print('|---' * 10 + '|')
     for net in options.nets.split(','):
         model = options.models / net / 'model.onnx'
         if not model.exists():
@@ -97,14 +97,14 @@ def main():
         for batch in BATCHES:
             peers = {'ort': model, 'ort four': paths['four'], 'ort level': paths['level']}
             calls = {name: runtime_call(path, batch, '') for name, path in peers.items()}
-            own = {'f32': model, 'four': paths['four'], 'fourByEight': paths['fourByEight'], 'eight': paths['eight']}
+            own = {'f32': model} | paths
             best = {}
             for _ in range(ROUNDS):
                 for name, call in calls.items():
                     best[name] = min(best.get(name, float('inf')), least(call, options.seconds))
                 for name, path in own.items():
                     best[name] = min(best.get(name, float('inf')), sprig_time(options.sprig, path, batch, options.seconds))
-            order = ('four', 'fourByEight', 'eight', 'ort', 'ort four', 'ort level')
+            order = ('four', 'level', 'fourByEight', 'eight', 'ort', 'ort four', 'ort level')
             print(f"| {net} | {batch} | {best['f32']:.1f} | " +
                   ' | '.join(f"{best['f32'] / best[name]:.2f}" for name in order) + ' |', flush=True)
 

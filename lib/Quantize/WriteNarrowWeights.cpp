@@ -134,6 +134,7 @@ private:
     nodes.push_back(makeNode("MatMulNBits", layer.name, operands, product, "com.microsoft"));
     for (auto [name, value] : {std::pair("K", inner), {"N", columns}, {"bits", 4}, {"block_size", how.group}})
       setInteger(nodes.back(), name, value);
+    if (how.level) setInteger(nodes.back(), "accuracy_level", how.level);
     if (hasBias)
       nodes.push_back(makeNode("Add", graph.unique(layer.name + "_Add"), {product, node.input(2)}, node.output(0)));
     usesFour = true;

@@ -10,6 +10,7 @@ struct NarrowWeights {
   int64_t group = 32;     ///< of four bits: weights along the inner axis that share a scale; a power of two from 16 on
   bool symmetric = false; ///< of four bits: no zero points
   bool perChannel = true; ///< of eight bits
+  int level = 0;          ///< of four bits: accuracy_level of MatMulNBits, 4 for activations of eight bits
 };
 
 /// A matrix [columns, inner] in groups of four bits, as MatMulNBits holds it: the lower half of a byte first.

@@ -42,7 +42,7 @@ def nbits(name, rows, inner, columns, bits, block, zeros, bias=False, level=0):
     points = [[zero[zeros]() for _ in range(blocks)] for _ in range(columns)]
     a, added = rand(rows, inner), rand(columns) if bias else [0] * columns
     weight = lambda n, k: (codes[n][k // block][k % block] - points[n][k // block]) * scales[n][k // block]
-    seen = [eight_bits(row, block) for row in a] if level == 4 and inner % block == 0 else a
+    seen = [eight_bits(row, block) for row in a] if level == 4 else a
     y = [[added[n] + sum(v * weight(n, k) for k, v in enumerate(row)) for n in range(columns)] for row in seen]
     inputs = [f("a", a), ("b", "uint8", [[pack(part, bits) for part in column] for column in codes]), f("s", scales)]
     if zeros == "packed":
@@ -61,7 +61,7 @@ nbits("nbits_4", 3, 32, 5, 4, 16, "none")
 nbits("nbits_4_tail", 2, 40, 3, 4, 16, "packed")  # three blocks, of which the last is half full
 nbits("nbits_4_float", 2, 32, 3, 4, 32, "float", bias=True)
 nbits("nbits_4_level", 3, 64, 5, 4, 32, "packed", bias=True, level=4)
-nbits("nbits_4_level_tail", 2, 40, 3, 4, 16, "none", level=4)  # a block that is half full: activations stay floats
+nbits("nbits_4_level_tail", 2, 40, 3, 4, 16, "none", level=4)  # three blocks, of which the last is half full
 nbits("nbits_8", 2, 48, 3, 8, 16, "packed")
 nbits("nbits_2", 2, 64, 3, 2, 16, "packed", bias=True)
 

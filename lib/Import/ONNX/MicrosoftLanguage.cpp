@@ -45,17 +45,21 @@ Value zeroPoints(Node &n, int64_t columns, int64_t blocks, int64_t bits) {
 
 /// What eight bits leave of rows: integers of -127 to 127 with a scale for each block, that of its largest number.
 Value roundedByBlocks(Node &n, Value a, int64_t block) {
-  Ints shape(Emit::shape(a));
-  int64_t rank = Emit::rank(a);
-  shape.back() /= block;
+  Ints shape(Emit::shape(a)), low(shape.size(), 0), high(shape.size(), 0);
+  int64_t rank = Emit::rank(a), inner = shape.back(), blocksOfRow = (inner + block - 1) / block;
+  high.back() = blocksOfRow * block - inner;
+  Value one = n.scalar(1, n.f32()), none = n.scalar(0, n.f32()),
+        whole = n.pad(ir::PadMode::constant, a, none, low, high);
+  shape.back() = blocksOfRow;
   shape.push_back(block);
-  Value blocks = n.reshape(a, shape), one = n.scalar(1, n.f32()), none = n.scalar(0, n.f32());
+  Value blocks = n.reshape(whole, shape);
   Value largest = n.reduce(ir::ReduceKind::max, n.op<ir::AbsOp>({blocks}), {rank}, true);
   Value scale = n.div(largest, n.scalar(127, n.f32()));
   scale = n.select(n.compare(ir::ComparePredicate::eq, scale, none), one, scale); // of zeros any serves
   Value zero = n.scalar(0, n.state.builder.getIntegerType(8));
   Value bytes = n.op<ir::QuantizeOp>({blocks, scale, zero});
-  return n.reshape(n.op<ir::DequantizeOp>({bytes, scale, zero}), Emit::shape(a));
+  Value rounded = n.reshape(n.op<ir::DequantizeOp>({bytes, scale, zero}), Emit::shape(whole));
+  return n.sliceAxis(rounded, rank - 1, 0, inner);
 }
 
 void matMulNBits(Node &n) {
@@ -84,7 +88,7 @@ void matMulNBits(Node &n) {
                                  : n.op<ir::DequantizeOp>({weights, scales, zeros});
   weights = n.sliceAxis(n.reshape(weights, {columns, blocks * block}), 1, 0, inner);
   constexpr int64_t kEightBits = 4; // of accuracy_level: activations of at least as many
-  if (bits == 4 && n.intAttr("accuracy_level", 0) == kEightBits && inner % block == 0 && Emit::elem(a).isF32())
+  if (bits == 4 && n.intAttr("accuracy_level", 0) == kEightBits && Emit::elem(a).isF32())
     a = roundedByBlocks(n, a, block);
   Value product = matmulOfAnyRank(n, a, n.transpose(n.cast(weights, Emit::elem(a)), {1, 0}));
   if (!n.has(5)) return n.out(product);

@@ -74,25 +74,34 @@ TEST(OpTable, NarrowProducts) {
   check(rows);
 }
 
-/// Codes of four bits times bytes, both with scales of the same groups; `last` columns of zero points or one for all.
+/// Codes of four bits times bytes, both with scales of the same groups, of which the last may be filled up.
 Row dotProduct(int64_t m, int64_t n, int64_t k, int64_t group, bool hasZeros) {
-  int64_t groups = k / group;
+  auto t = [](const std::vector<int64_t> &shape, const std::string &type) {
+    return "tensor<" + tensor(shape, type) + ">";
+  };
+  auto cut = [&](const std::string &from, const std::string &name, int64_t rows, int64_t groups,
+                 const std::string &to) {
+    std::string wide = t({rows, groups * group}, "f32"), count = std::to_string(rows) + ", " + std::to_string(k);
+    return "\n%" + name + " = nn.reshape %" + from + " : " + t({rows, groups, group}, "f32") + " to " + wide + "\n%" +
+           to + " = nn.slice %" + name + " starts = [0, 0] sizes = [" + count + "] steps = [1, 1] : " + wide;
+  };
+  int64_t groups = (k + group - 1) / group;
   std::string codes = tensor({n, groups, group}, "ui8"), per = tensor({n, groups, 1}, "f32");
-  std::string zero = hasZeros ? tensor({n, groups, 1}, "ui8") : "ui8", bytes = tensor({m, groups, group}, "i8");
-  std::string perRow = tensor({m, groups, 1}, "f32"), x = tensor({m, k}, "f32"), w = tensor({n, k}, "f32");
+  std::string zero = hasZeros ? tensor({n, groups, 1}, "ui8") : "ui8", bytes = t({m, groups, group}, "i8");
+  std::string perRow = t({m, groups, 1}, "f32");
   std::string body =
       "%q = nn.constant " + constantCodes(n * groups * group, codes, false) + "\n%f = nn.constant " +
       constantScales(n * groups, per) + "\n%z = nn.constant " +
       (hasZeros ? constantCodes(n * groups, zero, false) : "dense<3> : tensor<ui8>") +
-      "\n%d = nn.dequantize %q, %s, %z : tensor<" + codes + ">, tensor<" + per + ">, tensor<" + zero +
-      ">\n%w = nn.reshape %d : tensor<" + tensor({n, groups, group}, "f32") + "> to tensor<" + w +
-      ">\n%o = nn.constant dense<0> : tensor<i8>\n%g = nn.constant dense<0.125> : tensor<f32>\n" +
-      "%t = nn.cast %a1 : tensor<" + tensor({m, groups, 1}, "i8") + "> to tensor<" + perRow +
-      ">\n%u = nn.mul %t, %g : tensor<" + perRow + ">, tensor<f32>\n%e = nn.dequantize %a0, %u, %o : tensor<" + bytes +
-      ">, tensor<" + perRow + ">, tensor<i8>\n%x = nn.reshape %e : tensor<" + tensor({m, groups, group}, "f32") +
-      "> to tensor<" + x + ">\n%r = nn.matmul %x, %w {transpose_rhs} : tensor<" + x + ">, tensor<" + w + ">";
+      "\n%d = nn.dequantize %q, %s, %z : tensor<" + codes + ">, tensor<" + per + ">, tensor<" + zero + ">" +
+      cut("d", "dr", n, groups, "w") +
+      "\n%o = nn.constant dense<0> : tensor<i8>\n%g = nn.constant dense<0.125> : tensor<f32>\n%t = nn.cast %a1 : " +
+      t({m, groups, 1}, "i8") + " to " + perRow + "\n%u = nn.mul %t, %g : " + perRow +
+      ", tensor<f32>\n%e = nn.dequantize %a0, %u, %o : " + bytes + ", " + perRow + ", tensor<i8>" +
+      cut("e", "er", m, groups, "x") + "\n%r = nn.matmul %x, %w {transpose_rhs} : " + t({m, k}, "f32") + ", " +
+      t({n, k}, "f32");
   std::string name = tensor({m, k, n}, "i8 times i4") + " in groups of " + std::to_string(group);
-  return {name, {bytes, tensor({m, groups, 1}, "i8")}, body, {}};
+  return {name, {tensor({m, groups, group}, "i8"), tensor({m, groups, 1}, "i8")}, body, {}};
 }
 
 // Numbers are small enough for every sum to be exact.
@@ -102,6 +111,8 @@ TEST(OpTable, NarrowProductsOfBytes) {
     for (int64_t k : {16, 48, 64}) rows.push_back(dotProduct(1, n, k, 16, true));
   for (int64_t m : {1, 2, 3, 4, 5, 9, 17, 65}) rows.push_back(dotProduct(m, 40, 96, 32, m % 2 == 0));
   for (int64_t k : {5, 8, 19, 256}) rows.push_back(dotProduct(3, 20, k, k, true));
+  for (int64_t k : {1, 15, 17, 40, 95})
+    for (bool hasZeros : {false, true}) rows.push_back(dotProduct(3, 20, k, 16, hasZeros));
   for (int64_t k : {1024, 1536, 2048}) rows.push_back(dotProduct(2, 36, k, 64, true));
   check(rows);
 }

@@ -57,7 +57,7 @@ void checkFlags(const Options &options, const CLI::App &command) {
                 "leaves them floats that are trained");
   if (isWeights && how.bits != 8 && how.bits != 4)
     throw Error(ErrorKind::usage, "--bits: with --mode weights 8 or 4, found " + std::to_string(how.bits));
-  onlyWith(isWeights && how.bits == 4, {"--group"}, "--mode weights --bits 4");
+  onlyWith(isWeights && how.bits == 4, {"--group", "--accuracy-level"}, "--mode weights --bits 4");
   onlyWith(isStatic || (isWeights && how.bits == 4), {"--symmetric"}, "--mode static and --mode weights --bits 4");
   if (command.count("--percentile") && how.calibrate != "percentile")
     throw Error(ErrorKind::usage,
@@ -124,6 +124,13 @@ void addHow(CLI::App &command, QuantizeOptions &options) {
   command
       .add_option("--group", options.group, "with --bits 4: weights that share a scale, a power of two from 16 to 256")
       ->check(CLI::IsMember({16, 32, 64, 128, 256}))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--accuracy-level", options.accuracyLevel,
+          "with --mode weights --bits 4: 4 lets products round activations to eight bits, a scale for each group "
+          "of a row")
+      ->check(CLI::IsMember({0, 4}))
       ->capture_default_str();
   command
       .add_option("--calibrate", options.calibrate,

@@ -209,11 +209,11 @@ private:
   /// What needs no calibration.
   void runWeights() {
     Graph quantized = graph;
-    WrittenWeights weights =
-        options.mode == "dynamic"
-            ? writeDynamic(quantized, planned, !options.perTensor, options.bits)
-            : writeNarrowWeights(quantized, planned,
-                                 {options.bits, options.group, options.symmetric, !options.perTensor});
+    WrittenWeights weights = options.mode == "dynamic"
+                                 ? writeDynamic(quantized, planned, !options.perTensor, options.bits)
+                                 : writeNarrowWeights(quantized, planned,
+                                                      {options.bits, options.group, options.symmetric,
+                                                       !options.perTensor, options.accuracyLevel});
     if (weights.weightDecibels.empty())
       graph.fail(ErrorKind::badInput, "has no layer of a constant weight to quantise");
     report.bytes = quantized.serialize();

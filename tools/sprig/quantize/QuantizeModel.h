@@ -19,6 +19,7 @@ struct QuantizeOptions {
   int bits = 8;           ///< of weights
   bool trainable = false; ///< weights stay floats in front of their quantisers
   int64_t group = 32;
+  int accuracyLevel = 0; ///< of MatMulNBits
   int64_t samples = 1024, batch = 32;
   std::vector<double> mean, deviation;
   std::vector<std::string> exclude;

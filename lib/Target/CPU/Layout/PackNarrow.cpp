@@ -99,9 +99,23 @@ private:
 struct ScaledBytes {
   Value bytes, scales;
   int64_t group = 0;
+  int64_t depth = 0; ///< of a row: whole groups, of which the product's left side may be the first elements
 };
 
+/// What gives the first places of its last dimension.
+Value behindCut(Value value) {
+  auto slice = value.getDefiningOp<ir::SliceOp>();
+  if (!slice) return value;
+  auto is = [](int64_t wanted) { return [=](int64_t number) { return number == wanted; }; };
+  ArrayRef<int64_t> before = tensorOf(slice.getOperand()).getShape(), after = tensorOf(value).getShape();
+  bool isCut = llvm::all_of(slice.getStarts(), is(0)) && llvm::all_of(slice.getSteps(), is(1)) && !before.empty() &&
+               before.drop_back() == after.drop_back();
+  return isCut ? slice.getOperand() : value;
+}
+
 std::optional<ScaledBytes> scaledBytes(Value value) {
+  value = behindCut(value);
+  int64_t depth = tensorOf(value).getShape().back();
   while (auto reshape = value.getDefiningOp<ir::ReshapeOp>()) value = reshape.getOperand();
   auto dequantize = value.getDefiningOp<ir::DequantizeOp>();
   if (!dequantize) return std::nullopt;
@@ -111,7 +125,7 @@ std::optional<ScaledBytes> scaledBytes(Value value) {
       bytes.getRank() == 0 || scales.getRank() != bytes.getRank() || scales.getShape().back() != 1 ||
       scales.getShape().drop_back() != bytes.getShape().drop_back())
     return std::nullopt;
-  return ScaledBytes{dequantize.getOperand(), dequantize.getScale(), bytes.getShape().back()};
+  return ScaledBytes{dequantize.getOperand(), dequantize.getScale(), bytes.getShape().back(), depth};
 }
 
 /// Codes, scales and zero points of a matrix in the form of kernel.matmul_narrow.
@@ -134,19 +148,25 @@ public:
     return {};
   }
 
-  /// Whether sums of a group's products with these bytes are integers of 32 bits.
+  /// Whether sums of a group's products with these bytes are integers of 32 bits that share a scale.
   bool takes(const ScaledBytes &left) const {
     constexpr int64_t kLongest = int64_t(1) << 16;
-    return bits == 4 && left.group == group && group <= kLongest && m.depth % group == 0;
+    if (bits != 4 || left.group < 1 || left.group > kLongest) return false;
+    bool isEven = group >= m.depth || group % left.group == 0;
+    bool isOfWords = left.depth == left.group || left.group % places().wordRows() == 0;
+    // Rows that fill the last group up have the zero point for their code: no product of theirs counts.
+    bool mayFill = left.depth == m.depth || (lowestZero >= lowest && highestZero <= lowest + 15);
+    return isEven && isOfWords && mayFill && int64_t(llvm::alignTo(m.depth, left.group)) == left.depth;
   }
 
   Value multiply(OpBuilder &b, ir::MatmulOp op, const std::optional<ScaledBytes> &left) const {
-    int64_t panels = llvm::divideCeil(m.columns, kPanelWidth), groups = llvm::divideCeil(m.depth, group);
+    const int64_t each = left ? left->group : group, rows = left ? left->depth : m.depth;
+    int64_t panels = llvm::divideCeil(m.columns, kPanelWidth), groups = llvm::divideCeil(m.depth, each);
     std::vector<char> bytes(size_t(panels * groups * kPanelWidth), 0), floats(bytes.size() * sizeof(float), 0);
     for (int64_t column = 0; column < m.columns; ++column)
-      for (int64_t k = 0; k < m.depth; k += group) {
+      for (int64_t k = 0; k < m.depth; k += each) {
         int64_t place = m.at(k, column);
-        auto to = size_t((column / kPanelWidth * groups + k / group) * kPanelWidth + column % kPanelWidth);
+        auto to = size_t((column / kPanelWidth * groups + k / each) * kPanelWidth + column % kPanelWidth);
         std::memcpy(floats.data() + to * sizeof(float), scales.view.element(scales.at(place)).data(), sizeof(float));
         bytes[to] = char(numberAt(zeros, place) - lowest);
       }
@@ -155,18 +175,21 @@ public:
       return ir::ConstantOp::create(b, loc, type, ir::makeConstant(type, std::move(data)));
     };
     Type ui8 = b.getIntegerType(8, /*isSigned=*/false);
-    Value packed = packedCodes(b, loc, m.depth, m.columns, bits,
-                               [&](int64_t k, int64_t column) { return numberAt(codes, m.at(k, column)) - lowest; });
+    Value packed = packedCodes(b, loc, rows, m.columns, bits, [&](int64_t k, int64_t column) {
+      const Broadcast &from = k < m.depth ? codes : zeros;
+      return numberAt(from, m.at(std::min(k, m.depth - 1), column)) - lowest;
+    });
     Value factors = constant({panels, groups, kPanelWidth}, b.getF32Type(), std::move(floats));
     int64_t zero = oneZero ? *oneZero - lowest : 0;
     Value points = oneZero ? Value() : constant({panels, groups, kPanelWidth}, ui8, std::move(bytes));
     if (left) {
       SmallVector<int64_t> shape(tensorOf(op.getLhs()).getShape());
+      shape.back() = rows;
       Value bytes = reshaped(b, op.getLoc(), left->bytes, shape);
       shape.back() = groups;
       Value leftScales = reshaped(b, op.getLoc(), left->scales, shape);
       return kernel::MatmulNarrowDotOp::create(b, op.getLoc(), bytes, leftScales, packed, factors, points, m.columns,
-                                               group, zero);
+                                               each, zero);
     }
     return kernel::MatmulNarrowOp::create(b, op.getLoc(), op.getLhs(), packed, factors, points, m.columns, bits, group,
                                           zero);
@@ -198,19 +221,19 @@ private:
 
   // Four bits where 16 neighbouring codes are all that there are, and zero points are bytes from the lowest on.
   void findBits() {
-    int64_t low = 255, high = -128, lowZero = 255, highZero = -128;
+    int64_t low = 255, high = -128;
     for (int64_t column = 0; column < m.columns; ++column)
       for (int64_t k = 0; k < m.depth; ++k) {
         int64_t place = m.at(k, column), code = numberAt(codes, place);
         low = std::min(low, code), high = std::max(high, code);
         if (k % group) continue;
         int64_t zero = numberAt(zeros, place);
-        lowZero = std::min(lowZero, zero), highZero = std::max(highZero, zero);
+        lowestZero = std::min(lowestZero, zero), highestZero = std::max(highestZero, zero);
       }
-    if (lowZero == highZero) oneZero = lowZero;
+    if (lowestZero == highestZero) oneZero = lowestZero;
     lowest = isUnsigned ? 0 : -8; // where codes of four bits usually begin
-    if (low < lowest || high > lowest + 15) lowest = std::min(low, lowZero);
-    if (low >= lowest && high <= lowest + 15 && lowZero >= lowest && highZero <= lowest + 255) return;
+    if (low < lowest || high > lowest + 15) lowest = std::min(low, lowestZero);
+    if (low >= lowest && high <= lowest + 15 && lowestZero >= lowest && highestZero <= lowest + 255) return;
     bits = 8;
     lowest = isUnsigned ? 0 : -128;
   }
@@ -220,7 +243,7 @@ private:
   RankedTensorType type; // of the codes
   Broadcast codes, scales, zeros;
   bool isUnsigned;
-  int64_t group = 0, bits = 4, lowest = 0;
+  int64_t group = 0, bits = 4, lowest = 0, lowestZero = 255, highestZero = -128;
   std::optional<int64_t> oneZero;
 };
 
