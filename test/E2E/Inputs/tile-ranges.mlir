@@ -109,3 +109,13 @@ func.func @attention(%q: tensor<2x150x4x32xf32>, %k: tensor<2x150x4x32xf32>, %v:
   %7 = nn.reshape %6 : tensor<2x150x4x32xf32> to tensor<2x150x128xf32>
   return %7 : tensor<2x150x128xf32>
 }
+func.func @bytes(%x: tensor<2x57x56x96xui8>) -> (tensor<2x96x57x56xi32>, tensor<2x96x29x28xi32>, tensor<2x29x28x96xui8>) {
+  %y = nn.transpose %x [0, 3, 1, 2] : tensor<2x57x56x96xui8>
+  %w = nn.constant dense<2> : tensor<96x1x3x3xi8>
+  %z = nn.constant dense<7> : tensor<ui8>
+  %n = nn.constant dense<0> : tensor<i8>
+  %0 = nn.conv_integer %y, %w, %z, %n {groups = 96 : i64, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<2x96x57x56xui8>, tensor<96x1x3x3xi8>, tensor<ui8>, tensor<i8>
+  %1 = nn.conv_integer %y, %w, %z, %n {groups = 96 : i64, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<2x96x57x56xui8>, tensor<96x1x3x3xi8>, tensor<ui8>, tensor<i8>
+  %2 = nn.pool max %x {channels_last, window = array<i64: 3, 3>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 1, 1, 1>} : tensor<2x57x56x96xui8>
+  return %0, %1, %2 : tensor<2x96x57x56xi32>, tensor<2x96x29x28xi32>, tensor<2x29x28x96xui8>
+}
