@@ -62,14 +62,15 @@ func.func @rows(%x: tensor<9x20xf32>, %w: tensor<1x3x32x4xui8>, %s: tensor<1x1x3
 
 // -----
 
-// Bytes times codes: sums of a group in integers, of the row's bytes beside them; then the product of both scales.
+// Bytes times codes: sums of a group in integers, of the row's bytes times the zero point beside them; then the product
+// of both scales.
 // CHECK-LABEL: func.func @kernel_0(
 // DOT-LABEL: func.func @groups
 // DOT-LABEL: func.func @kernel_0(
 // DOT: scf.for
 // DOT-COUNT-4: llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"
 // DOT-NOT: llvm.call_intrinsic
-// DOT: arith.muli
+// DOT: arith.subi
 // DOT: arith.sitofp
 // DOT: math.fma
 // DOT: scf.yield

@@ -27,7 +27,7 @@ public:
 
   bool isHidden() const override { return true; }
   /// Sums of a group and of all groups, beside the codes of both halves of words and what scales them.
-  int64_t tileRows(int64_t most) const override { return std::max<int64_t>(most / 3, 1); }
+  int64_t tileRows(int64_t) const override { return k.target.vectorRegisters / 8; }
   MemRefType unpackedType() const override { llvm_unreachable("is read as it lies"); }
   void unpack(Value, Value) const override { llvm_unreachable("is read as it lies"); }
 
@@ -39,10 +39,12 @@ public:
       SmallVector<Value> sums = sumsOf(left, base, rows, columns, index), results;
       for (auto [j, lanes] : llvm::enumerate(columns.lanes)) {
         Value at = placeOf(columns, unsigned(j), index);
-        Value scale = k.loadVector(scales, at, k.b.getF32Type(), Value(), lanes), points = pointsAt(at, lanes);
+        Value scale = k.loadVector(scales, at, k.b.getF32Type(), Value(), lanes);
+        Value points = zeros ? pointsAt(at, lanes) : Value();
         for (int64_t i = 0; i < rows; ++i) {
           Value *row = &sums[size_t(i) * (columns.lanes.size() + 1)];
-          Value off = arith::MulIOp::create(k.b, k.loc, points, lanesOf(row[columns.lanes.size()], lanes));
+          Value off = lanesOf(row[columns.lanes.size()], lanes);
+          if (points) off = arith::MulIOp::create(k.b, k.loc, points, off);
           Value sum = arith::SubIOp::create(k.b, k.loc, row[j], off);
           auto floats = VectorType::get({lanes}, k.b.getF32Type());
           Value leftScale = k.load(leftScales, k.add(k.mul(k.add(firstRow, i), groups), index), k.b.getF32Type());
@@ -59,7 +61,8 @@ public:
   }
 
 private:
-  /// Of each row the sums of a group for the columns, and behind them that of its factors.
+  /// Of each row the sums of a group for the columns, and behind them that of its factors, times a zero point that is
+  /// one for all.
   SmallVector<Value> sumsOf(Value left, Value base, int64_t rows, const Columns &columns, Value index) const {
     SmallVector<int64_t> lanes(columns.lanes);
     lanes.push_back(lanes.front()); // no other vector has more
@@ -69,7 +72,7 @@ private:
     auto step = [&](Value word, int64_t valid, ValueRange carried) {
       SmallVector<std::pair<DotProduct::Side, DotProduct::Side>> sides;
       for (unsigned j = 0; j < columns.lanes.size(); ++j) sides.push_back(codesOf(columns, j, k.add(firstWord, word)));
-      DotProduct::Side ones = dot().left(constant(lanes.back(), 0x01010101));
+      DotProduct::Side off = dot().left(constant(lanes.back(), (zeros ? 1 : zero) * 0x01010101));
       SmallVector<Value> sums(carried);
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t part = 0; part * 4 < valid; ++part) {
@@ -79,7 +82,7 @@ private:
           for (auto [j, count] : llvm::enumerate(columns.lanes))
             row[j] = dot().accumulate(part ? sides[j].second : sides[j].first, signedSide(factors, count), row[j]);
           row[columns.lanes.size()] =
-              dot().accumulate(ones, signedSide(factors, lanes.back()), row[columns.lanes.size()]);
+              dot().accumulate(off, signedSide(factors, lanes.back()), row[columns.lanes.size()]);
         }
       return sums;
     };
@@ -116,7 +119,6 @@ private:
     return k.add(k.mul(k.add(k.mul(panel, groups), index), kPanelWidth), half % 2 * kLanes);
   }
   Value pointsAt(Value at, int64_t lanes) const {
-    if (!zeros) return constant(lanes, zero);
     Value bytes = vector::LoadOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI8Type()), zeros, at);
     return arith::ExtUIOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI32Type()), bytes);
   }
