@@ -101,20 +101,44 @@ static std::optional<SmallVector<int>> bytesOf(Value value) {
   return numbers;
 }
 
-/// weight - zero as i8, where both are constants and all differences fit. `perPlace` elements in a row share a zero
-/// point of `places`, which repeat.
-static Value centredConstant(Expression &e, Value weight, Value zero, int64_t perPlace, int64_t places) {
+namespace {
+/// A constant weight less its zero point, w - b, as bytes plus one number for each place.
+struct CentredWeight {
+  Value bytes; // i8; null where weight or zero point are no constants
+  Value rest;  // i32 [places]; null where all are 0
+};
+} // namespace
+
+static Value wordConstant(Expression &e, ArrayRef<uint32_t> numbers, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, e.b.getI32Type());
+  ArrayRef<char> bytes(reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(uint32_t));
+  return ConstantOp::create(e.b, e.loc, type, makeConstant(type, bytes));
+}
+
+/// `perPlace` elements in a row share a zero point of `places`, which repeat. Where a difference of a place leaves i8,
+/// its bytes count from the middle of their type.
+static CentredWeight centredConstant(Expression &e, Value weight, Value zero, int64_t perPlace, int64_t places) {
   auto numbers = bytesOf(weight), zeros = bytesOf(zero);
   if (!numbers || !zeros) return {};
+  int middle = tensorOf(weight).getElementType().isUnsignedInteger() ? 128 : 0;
+  auto placeOf = [&](size_t i) { return int64_t(i) / perPlace % places; };
+  auto zeroOf = [&](int64_t place) { return (*zeros)[zeros->size() == 1 ? 0 : size_t(place)]; };
+  SmallVector<uint32_t> rest(size_t(places), 0);
+  for (auto [i, number] : llvm::enumerate(*numbers)) {
+    int64_t place = placeOf(i);
+    int zeroPoint = zeroOf(place), difference = number - zeroPoint;
+    if (difference < -128 || difference > 127) rest[place] = uint32_t(middle - zeroPoint);
+  }
   std::vector<char> bytes;
   bytes.reserve(numbers->size());
   for (auto [i, number] : llvm::enumerate(*numbers)) {
-    int place = zeros->size() == 1 ? 0 : int(int64_t(i) / perPlace % places), difference = number - (*zeros)[place];
-    if (difference < -128 || difference > 127) return {};
-    bytes.push_back(char(difference));
+    int64_t place = placeOf(i);
+    bytes.push_back(char(number - zeroOf(place) - int(rest[place])));
   }
   auto type = RankedTensorType::get(tensorOf(weight).getShape(), e.b.getI8Type());
-  return ConstantOp::create(e.b, e.loc, type, makeConstant(type, std::move(bytes)));
+  CentredWeight centred{ConstantOp::create(e.b, e.loc, type, makeConstant(type, std::move(bytes))), {}};
+  if (llvm::any_of(rest, [](uint32_t number) { return number != 0; })) centred.rest = wordConstant(e, rest, places);
+  return centred;
 }
 
 /// The sums of a constant of i8 over all elements of each of `places`, as i32 that wraps. Taken here: of a large weight
@@ -122,9 +146,7 @@ static Value centredConstant(Expression &e, Value weight, Value zero, int64_t pe
 static Value sumsOfPlaces(Expression &e, Value weight, int64_t perPlace, int64_t places) {
   SmallVector<uint32_t> sums(places, 0);
   for (auto [i, number] : llvm::enumerate(*bytesOf(weight))) sums[int64_t(i) / perPlace % places] += uint32_t(number);
-  auto type = RankedTensorType::get({places}, e.b.getI32Type());
-  ArrayRef<char> bytes(reinterpret_cast<const char *>(sums.data()), sums.size() * sizeof(uint32_t));
-  return ConstantOp::create(e.b, e.loc, type, makeConstant(type, bytes));
+  return wordConstant(e, sums, places);
 }
 
 /// Bytes as unsigned ones, and their zero point in 32 bits: signed ones are moved up by half their range.
@@ -146,26 +168,61 @@ static Value centred(Expression &e, Value x, Value zero) {
   return isZero(zero) ? wide : e.sub(wide, e.cast(zero, e.b.getI32Type()));
 }
 
-// Of a constant right side, sum (x - a)(w - b) is sum x w' - a sum w', with w' = w - b once and for all: the sums of
-// its columns are constants too, and the product is one of ui8 and i8. In integers that wrap, all of these are equal.
+/// number in every place, as an i32.
+static Value word(Expression &e, int64_t number) { return wordConstant(e, uint32_t(number), {}); }
+
+// Of a constant right side, sum (x - a)(w - b) is sum x w' - a sum w' + c sum (x - a), with w - b = w' + c once and for
+// all: the sums of its columns are constants too, c is 0 where the differences are bytes, and the product is one of ui8
+// and i8. In integers that wrap, all of these are equal.
 FailureOr<SmallVector<Value>> MatmulIntegerOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   RankedTensorType type = tensorOf(getRhs());
   bool transposed = getTransposeRhs();
   int64_t depth = type.getShape()[transposed ? 1 : 0], columns = type.getShape()[transposed ? 0 : 1];
   int64_t perColumn = transposed ? depth : 1;
-  Value weight;
+  CentredWeight weight;
   if (type.getRank() == 2) weight = centredConstant(e, getRhs(), getRhsZero(), perColumn, columns);
-  if (!weight) {
+  if (!weight.bytes) {
     Value product = MatmulOp::create(b, getLoc(), centred(e, getLhs(), getLhsZero()),
                                      centred(e, getRhs(), getRhsZero()), /*transpose_lhs=*/false, transposed);
     return SmallVector<Value>{product};
   }
   auto [x, zero] = asUnsigned(e, getLhs(), getLhsZero());
-  Value product =
-      MatmulOp::create(b, getLoc(), x, weight, /*transpose_lhs=*/false, transposed, TypeAttr::get(b.getI32Type()));
-  if (x == getLhs() && isZero(getLhsZero())) return SmallVector<Value>{product};
-  return SmallVector<Value>{e.sub(product, e.mul(zero, sumsOfPlaces(e, weight, perColumn, columns)))};
+  Value product = MatmulOp::create(b, getLoc(), x, weight.bytes, /*transpose_lhs=*/false, transposed,
+                                   TypeAttr::get(b.getI32Type()));
+  bool isCentred = x == getLhs() && isZero(getLhsZero());
+  if (!isCentred) product = e.sub(product, e.mul(zero, sumsOfPlaces(e, weight.bytes, perColumn, columns)));
+  if (weight.rest) {
+    Value sums = e.reduce(ReduceKind::sum, e.cast(x, b.getI32Type()), tensorOf(x).getRank() - 1, /*keepDims=*/true);
+    if (!isCentred) sums = e.sub(sums, e.mul(zero, word(e, depth)));
+    product = e.add(product, e.mul(sums, weight.rest));
+  }
+  return SmallVector<Value>{product};
+}
+
+/// The sums of x - zero over the windows of a convolution and over the channels of each group: [N, groups, 1,
+/// spatial...], or without the 1 for one group. The padding adds nothing.
+static Value sumsOfWindows(Expression &e, ConvIntegerOp op, Value x, Value zero) {
+  RankedTensorType type = tensorOf(x);
+  int64_t groups = int64_t(op.getGroups()), perGroup = type.getDimSize(1) / groups;
+  SmallVector<int64_t> grouped(type.getShape());
+  grouped[1] = groups;
+  grouped.insert(grouped.begin() + 2, perGroup);
+  Value sums = e.cast(x, e.b.getI32Type());
+  sums = groups == 1 ? e.reduce(ReduceKind::sum, sums, 1, /*keepDims=*/true)
+                     : e.reduce(ReduceKind::sum, e.reshape(sums, grouped), 2, /*keepDims=*/false);
+  if (zero) sums = e.sub(sums, e.mul(zero, word(e, perGroup)));
+  ArrayRef<int64_t> window = tensorOf(op.getFilter()).getShape().drop_front(2);
+  auto isAll = [](ArrayRef<int64_t> values, int64_t wanted) {
+    return llvm::all_of(values, [&](int64_t value) { return value == wanted; });
+  };
+  if (!(isAll(window, 1) && isAll(op.getStrides(), 1) && isAll(op.getPadding(), 0)))
+    sums = PoolOp::create(e.b, e.loc, ReduceKind::sum, sums, window, op.getStrides(), op.getDilations(),
+                          op.getPadding(), /*channels_last=*/false);
+  if (groups == 1) return sums;
+  SmallVector<int64_t> shape(tensorOf(sums).getShape());
+  shape.insert(shape.begin() + 2, 1);
+  return e.reshape(sums, shape);
 }
 
 // As above; the padding, which counts as the zero point, is written out where that is not 0. Of filters of one channel
@@ -173,7 +230,7 @@ FailureOr<SmallVector<Value>> MatmulIntegerOp::decompose(OpBuilder &b) {
 FailureOr<SmallVector<Value>> ConvIntegerOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   RankedTensorType input = tensorOf(getInput()), filter = tensorOf(getFilter());
-  int64_t taps = 1, outputs = filter.getDimSize(0), spatial = filter.getRank() - 2;
+  int64_t taps = 1, outputs = filter.getDimSize(0), spatial = filter.getRank() - 2, groups = int64_t(getGroups());
   for (int64_t size : filter.getShape().drop_front()) taps *= size;
   auto convolve = [&](Value x, Value w, DenseI64ArrayAttr padding, TypeAttr accumulator) -> Value {
     return ConvOp::create(b, getLoc(), x, w, getStridesAttr(), getDilationsAttr(), padding, getGroupsAttr(), UnitAttr(),
@@ -181,33 +238,54 @@ FailureOr<SmallVector<Value>> ConvIntegerOp::decompose(OpBuilder &b) {
   };
   constexpr int64_t kExactTaps = (1 << 24) / (255 * 255);
   Type i32 = b.getI32Type();
-  bool isDepthwise = filter.getDimSize(1) == 1 && getGroups() > 1 && taps <= kExactTaps;
+  bool isDepthwise = filter.getDimSize(1) == 1 && groups > 1 && taps <= kExactTaps;
   // Several filters for a channel are no dot products of their own kernel, and groups of so few would waste panels.
-  bool isMultiple = isDepthwise && outputs != int64_t(getGroups());
-  Value weight = isMultiple ? Value() : centredConstant(e, getFilter(), getFilterZero(), taps, outputs);
-  if (!weight) {
+  bool isMultiple = isDepthwise && outputs != groups;
+  CentredWeight weight;
+  if (!isMultiple) weight = centredConstant(e, getFilter(), getFilterZero(), taps, outputs);
+  if (!weight.bytes) {
     Value x = centred(e, getInput(), getInputZero()), w = centred(e, getFilter(), getFilterZero());
     if (!isDepthwise) return SmallVector<Value>{convolve(x, w, getPaddingAttr(), {})};
     Type f32 = b.getF32Type();
     return SmallVector<Value>{e.cast(convolve(e.cast(x, f32), e.cast(w, f32), getPaddingAttr(), {}), i32)};
   }
   auto [x, zero] = asUnsigned(e, getInput(), getInputZero());
-  TypeAttr accumulator = TypeAttr::get(i32);
-  if (x == getInput() && isZero(getInputZero()))
-    return SmallVector<Value>{convolve(x, weight, getPaddingAttr(), accumulator)};
+  zero = e.reshape(zero, {});
+  bool isCentred = x == getInput() && isZero(getInputZero());
+  Value sums;
+  if (weight.rest && !isDepthwise) sums = sumsOfWindows(e, *this, x, isCentred ? Value() : zero);
   ArrayRef<int64_t> padding = getPadding();
-  if (llvm::any_of(padding, [](int64_t size) { return size != 0; })) {
+  DenseI64ArrayAttr paddingLeft = getPaddingAttr();
+  if (!isCentred && llvm::any_of(padding, [](int64_t size) { return size != 0; })) {
     SmallVector<int64_t> low{0, 0}, high{0, 0};
     llvm::append_range(low, padding.take_front(spatial));
     llvm::append_range(high, padding.drop_front(spatial));
-    Value value = e.reshape(e.cast(zero, tensorOf(x).getElementType()), {});
+    Value value = e.cast(zero, tensorOf(x).getElementType());
     x = PadOp::create(b, getLoc(), PadMode::constant, x, value, low, high);
+    paddingLeft = b.getDenseI64ArrayAttr(SmallVector<int64_t>(2 * spatial, 0));
   }
-  Value product = convolve(x, weight, b.getDenseI64ArrayAttr(SmallVector<int64_t>(2 * spatial, 0)), accumulator);
+  TypeAttr accumulator = TypeAttr::get(i32);
+  Value product = convolve(x, weight.bytes, paddingLeft, accumulator);
   SmallVector<int64_t> perChannel(input.getRank() - 1, 1);
   perChannel[0] = outputs;
-  Value sums = sumsOfPlaces(e, weight, taps, outputs);
-  return SmallVector<Value>{e.sub(product, e.mul(e.reshape(zero, {}), e.reshape(sums, perChannel)))};
+  if (!isCentred) {
+    Value ofFilters = sumsOfPlaces(e, weight.bytes, taps, outputs);
+    product = e.sub(product, e.mul(zero, e.reshape(ofFilters, perChannel)));
+  }
+  if (!weight.rest) return SmallVector<Value>{product};
+  if (isDepthwise) {
+    // Sums of a channel's windows are products of bytes with ones.
+    auto type = RankedTensorType::get(filter.getShape(), b.getI8Type());
+    sums = convolve(x, ConstantOp::create(b, getLoc(), type, makeSplat(type, 1)), paddingLeft, accumulator);
+    if (!isCentred) sums = e.sub(sums, e.mul(zero, word(e, taps)));
+  } else if (groups > 1) {
+    SmallVector<int64_t> perGroup(input.getRank(), 1);
+    perGroup[0] = groups;
+    perGroup[1] = outputs / groups;
+    Value added = e.mul(sums, e.reshape(weight.rest, perGroup));
+    return SmallVector<Value>{e.add(product, e.reshape(added, tensorOf(product).getShape()))};
+  }
+  return SmallVector<Value>{e.add(product, e.mul(sums, e.reshape(weight.rest, perChannel)))};
 }
 
 } // namespace sprig::ir

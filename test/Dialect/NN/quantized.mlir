@@ -88,15 +88,56 @@ func.func @signed(%x: tensor<3x2xi8>) -> tensor<3x1xi32> {
 
 // -----
 
-// A filter less its zero points does not fit into bytes: 32 bits.
-// DECOMPOSED-LABEL: func.func @wide(
-// DECOMPOSED: nn.conv {{.*}} : tensor<1x1x4x4xi32>, tensor<2x1x1x2xi32>
-func.func @wide(%x: tensor<1x1x4x4xui8>) -> tensor<1x2x4x3xi32> {
+// A weight less its zero point does not fit into bytes: it counts from the middle, of those columns that need it, and
+// the sums of rows are added.
+// DECOMPOSED-LABEL: func.func @far(
+// DECOMPOSED-DAG: %[[W:.*]] = nn.constant dense<{{\[\[}}0, 1], [127, 2]]> : tensor<2x2xi8>
+// DECOMPOSED-DAG: %[[C:.*]] = nn.constant dense<[128, 0]> : tensor<2xi32>
+// DECOMPOSED-DAG: %[[K:.*]] = nn.constant dense<14> : tensor<i32>
+// DECOMPOSED: %[[P:.*]] = nn.matmul %{{.*}}, %[[W]] {accumulator = i32} : tensor<3x2xui8>, tensor<2x2xi8>
+// DECOMPOSED: %[[Q:.*]] = nn.sub %[[P]], %{{.*}} : tensor<3x2xi32>, tensor<2xi32>
+// DECOMPOSED: %[[X:.*]] = nn.cast %arg0 : tensor<3x2xui8> to tensor<3x2xi32>
+// DECOMPOSED: %[[R:.*]] = nn.reduce sum %[[X]] axes = [1] {keep_dims}
+// DECOMPOSED: %[[S:.*]] = nn.sub %[[R]], %[[K]]
+// DECOMPOSED: %[[T:.*]] = nn.mul %[[S]], %[[C]] : tensor<3x1xi32>, tensor<2xi32>
+// DECOMPOSED: nn.add %[[Q]], %[[T]]
+func.func @far(%x: tensor<3x2xui8>) -> tensor<3x2xi32> {
+  %w = nn.constant dense<[[128, 129], [255, 130]]> : tensor<2x2xui8>
+  %a = nn.constant dense<7> : tensor<ui8>
+  %b = nn.constant dense<[0, 128]> : tensor<2xui8>
+  %r = nn.matmul_integer %x, %w, %a, %b : tensor<3x2xui8>, tensor<2x2xui8>, tensor<ui8>, tensor<2xui8>
+  return %r : tensor<3x2xi32>
+}
+
+// -----
+
+// The same of a filter: sums over windows, to which the padding adds nothing.
+// DECOMPOSED-LABEL: func.func @far_filter(
+// DECOMPOSED-DAG: %[[W:.*]] = nn.constant dense<{{.*}}127, -128{{.*}}> : tensor<2x1x1x2xi8>
+// DECOMPOSED-DAG: %[[C:.*]] = nn.constant dense<{{.*}}-1{{.*}}0{{.*}}> : tensor<2x1x1xi32>
+// DECOMPOSED: %[[S:.*]] = nn.pool sum %{{.*}} {dilations = array<i64: 1, 1>, padding = array<i64: 0, 1, 0, 0>, strides = array<i64: 1, 1>, window = array<i64: 1, 2>} : tensor<1x1x4x4xi32>
+// DECOMPOSED: nn.conv %arg0, %[[W]] {accumulator = i32, {{.*}} : tensor<1x1x4x4xui8>, tensor<2x1x1x2xi8>
+// DECOMPOSED: nn.mul %[[S]], %[[C]]
+func.func @far_filter(%x: tensor<1x1x4x4xui8>) -> tensor<1x2x4x4xi32> {
   %w = nn.constant dense<[[[[127, -128]]], [[[3, 4]]]]> : tensor<2x1x1x2xi8>
   %a = nn.constant dense<0> : tensor<ui8>
   %b = nn.constant dense<1> : tensor<i8>
-  %r = nn.conv_integer %x, %w, %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x1x4x4xui8>, tensor<2x1x1x2xi8>, tensor<ui8>, tensor<i8>
-  return %r : tensor<1x2x4x3xi32>
+  %r = nn.conv_integer %x, %w, %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 1, 0, 0>} : tensor<1x1x4x4xui8>, tensor<2x1x1x2xi8>, tensor<ui8>, tensor<i8>
+  return %r : tensor<1x2x4x4xi32>
+}
+
+// -----
+
+// Of one filter for each channel they are products with ones.
+// DECOMPOSED-LABEL: func.func @far_depthwise(
+// DECOMPOSED-DAG: %[[ONE:.*]] = nn.constant dense<1> : tensor<2x1x1x1xi8>
+// DECOMPOSED: nn.conv {{.*}} {accumulator = i32
+// DECOMPOSED: nn.conv %{{.*}}, %[[ONE]] {accumulator = i32
+func.func @far_depthwise(%x: tensor<1x2x4x4xui8>, %a: tensor<ui8>) -> tensor<1x2x4x4xi32> {
+  %w = nn.constant dense<[[[[0]]], [[[255]]]]> : tensor<2x1x1x1xui8>
+  %b = nn.constant dense<0> : tensor<ui8>
+  %r = nn.conv_integer %x, %w, %a, %b {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>, groups = 2 : i64} : tensor<1x2x4x4xui8>, tensor<2x1x1x1xui8>, tensor<ui8>, tensor<ui8>
+  return %r : tensor<1x2x4x4xi32>
 }
 
 // -----

@@ -149,9 +149,18 @@ TEST(OpTable, ConvolutionsOfBytes) {
           rows.push_back(withConstant(c, left, right, right, "dense<1> : tensor<" + right + ">", inputZero));
           rows.push_back(withConstant(c, left, right, zeros, constantBytes(perFilter, right, 5), inputZero));
         }
-        // What differs from its zero point by no i8 is no factor of a dot product.
         rows.push_back(withConstant(c, left, right, right, "dense<0> : tensor<" + right + ">", 77));
       }
+  // Filters that differ from their zero points by more than an i8, some of a filter or all.
+  for (auto [i, c] : llvm::enumerate(convolutions)) {
+    std::vector<int64_t> perFilter(c.filter.size(), 1);
+    perFilter[0] = c.filter[0];
+    std::string left = i % 2 ? "ui8" : "i8", right = i / 2 % 2 ? "i8" : "ui8", zeros = tensor(perFilter, right);
+    std::string far = right == "i8" ? "dense<-128>" : "dense<255>";
+    rows.push_back(withConstant(c, left, right, right, far + " : tensor<" + right + ">", -1));
+    rows.push_back(withConstant(c, "ui8", right, right, far + " : tensor<" + right + ">", 0));
+    rows.push_back(withConstant(c, left, right, zeros, constantBytes(perFilter, right, int64_t(i)), 77));
+  }
   check(rows);
 }
 

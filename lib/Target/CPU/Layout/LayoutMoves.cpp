@@ -52,11 +52,22 @@ bool isTransposeBy(Value value, ArrayRef<int64_t> permutation) {
   return transpose && transpose.getPermutation() == permutation;
 }
 
+/// A value for one reader, computed element by element of what has few dimensions, as a product of two vectors has.
+Operation *broadcastingOp(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && value.hasOneUse() && op->getNumResults() == 1 && isa<ElementwiseOpInterface>(op) ? op : nullptr;
+}
+
 /// Whether an operand can be had in the order before `permutation` without moving elements at run time.
 bool canUntranspose(Value value, ArrayRef<int64_t> permutation) {
   if (tensorOf(value).getRank() > static_cast<int64_t>(permutation.size())) return false;
   if (auto broadcast = value.getDefiningOp<ir::BroadcastOp>())
     if (keepsOrder(paddedShape(broadcast.getOperand(), permutation.size()), inverse(permutation))) return true;
+  if (Operation *op = broadcastingOp(value);
+      op && llvm::all_of(op->getOperands(), [&](Value operand) {
+        return keepsOrder(paddedShape(operand, permutation.size()), inverse(permutation));
+      }))
+    return true;
   return isTransposeBy(value, permutation) || value.getDefiningOp<ir::ConstantOp>() ||
          keepsOrder(paddedShape(value, permutation.size()), inverse(permutation));
 }
@@ -71,6 +82,17 @@ Value untransposed(PatternRewriter &b, Location loc, Value value, ArrayRef<int64
     if (keepsOrder(own, back))
       return ir::BroadcastOp::create(b, loc, tensorOf(value).clone(permuted(shape, back)),
                                      reshaped(b, loc, broadcast.getOperand(), permuted(own, back)));
+  }
+  if (Operation *op = broadcastingOp(value)) { // computed again, of what stands in order
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands()) {
+      SmallVector<int64_t> own = paddedShape(operand, permutation.size());
+      operands.push_back(reshaped(b, loc, operand, permuted(own, back)));
+    }
+    Operation *moved = b.clone(*op);
+    moved->setOperands(operands);
+    moved->getResult(0).setType(tensorOf(value).clone(permuted(shape, back)));
+    return moved->getResult(0);
   }
   return transposed(b, loc, reshaped(b, loc, value, shape), back);
 }

@@ -240,3 +240,18 @@ func.func @order(%x: tensor<2x3x4x5xf32>) -> (tensor<3xf32>, tensor<3xf32>, tens
   %3 = nn.reduce sum %0 axes = [0, 2] : tensor<2x3x4x5xf32>
   return %1, %2, %3 : tensor<3xf32>, tensor<3xf32>, tensor<3x5xf32>
 }
+
+// -----
+
+// What is added for each pixel times each channel is computed in the convolution's own order.
+// CHECK-LABEL: func.func @outer_product(
+// CHECK: %[[C:.*]] = nn.conv {{.*}}channels_last
+// CHECK: %[[M:.*]] = nn.mul %{{.*}}, %{{.*}} : tensor<1x4x4x1xf32>, tensor<1x1x1x2xf32>
+// CHECK: %[[S:.*]] = nn.add %[[C]], %[[M]] : tensor<1x4x4x2xf32>, tensor<1x4x4x2xf32>
+// CHECK: nn.transpose %[[S]]
+func.func @outer_product(%x: tensor<1x3x4x4xf32>, %w: tensor<2x3x1x1xf32>, %s: tensor<1x1x4x4xf32>, %c: tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32> {
+  %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>
+  %m = nn.mul %s, %c : tensor<1x1x4x4xf32>, tensor<2x1x1xf32>
+  %r = nn.add %y, %m : tensor<1x2x4x4xf32>, tensor<1x2x4x4xf32>
+  return %r : tensor<1x2x4x4xf32>
+}
