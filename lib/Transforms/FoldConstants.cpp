@@ -4,6 +4,7 @@
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNQuantized.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Transforms/Passes.h"
 
@@ -73,6 +74,21 @@ private:
     });
   }
 
+  // Whether loops over time read a value at each step, and nothing else does, as it is or through moves.
+  static bool isReadBySteps(Value value) {
+    return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
+      if (isa<ir::ReshapeOp, ir::TransposeOp, ir::SliceOp>(user)) return isReadBySteps(user->getResult(0));
+      return isa<ir::ScanOp>(user);
+    });
+  }
+  // Recurrent weights of bytes: packages have a byte for each of their elements (docs/package-format.md), and kernels
+  // that multiply each step by them want floats in panels, whatever their size.
+  static bool isRecurrentWeight(Operation &op) {
+    auto dequantize = dyn_cast<ir::DequantizeOp>(op);
+    return dequantize && dequantize.getOperand().getType().getElementType().isInteger(8) &&
+           isReadBySteps(dequantize.getResult());
+  }
+
   bool isKept(Operation &op) const {
     if (keepQuantized && isa<ir::DequantizeOp>(op)) return true;
     return keepNarrow && isNarrowWeight(&op);
@@ -84,6 +100,7 @@ private:
       if (!keepNarrow || !leadsToWeight(op.getResult(0))) return;
       limits.resultBytes = std::numeric_limits<int64_t>::max();
     }
+    if (isRecurrentWeight(op)) limits.resultBytes = std::numeric_limits<int64_t>::max();
     auto values = interp::foldOperation(&op, limits);
     if (!values) return;
     OpBuilder builder(&op);

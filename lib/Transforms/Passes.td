@@ -144,7 +144,8 @@ def FoldConstants : Pass<"sprig-fold-constants", "::mlir::func::FuncOp"> {
     bits is folded: functions that kernels approximate, and sums, whose order matters, stay operations. So do shifts that
     take several numbers out of each byte: they are there to keep weights small. With `keep-quantized` dequantised
     constants stay what they are; with `keep-narrow` those of bytes do that only matrix products of f32 read, as their
-    right side and through moves at most, and numbers that they take out of bytes become constants.
+    right side and through moves at most, and numbers that they take out of bytes become constants. Bytes that are
+    dequantised for loops over time alone fold whatever their size.
   }];
   let options = [
     Option<"keepQuantized", "keep-quantized", "bool", "false", "leave nn.dequantize, for sprig-integer-products">,

@@ -159,3 +159,30 @@ func.func @weights(%x: tensor<3x2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>, te
   %b = nn.matmul %x, %v : tensor<3x2xf32>, tensor<2x2xf32>
   return %a, %b, %v : tensor<3x2xf32>, tensor<3x2xf32>, tensor<2x2xf32>
 }
+
+// -----
+
+// Bytes that a loop reads at each step become floats whatever their size, through moves too; those that others read
+// stay.
+// SMALL-LABEL: @recurrent_weight
+// SMALL-DAG: %[[W:.*]] = nn.constant dense<{{.*}}> : tensor<3x3xf32>
+// SMALL-DAG: %[[D:.*]] = nn.dequantize
+// SMALL: nn.scan {{.*}}%[[W]]
+// SMALL: nn.add %{{.*}}, %[[D]]
+func.func @recurrent_weight(%x: tensor<4x3x3xf32>, %h: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3xf32>) {
+  %w = nn.constant dense<[[[1, 2, 3], [4, 5, 6], [7, 8, 9]]]> : tensor<1x3x3xi8>
+  %v = nn.constant dense<[[1, 2, 3], [4, 5, 6], [7, 8, 9]]> : tensor<3x3xi8>
+  %s = nn.constant dense<0.5> : tensor<f32>
+  %z = nn.constant dense<0> : tensor<i8>
+  %d = nn.dequantize %w, %s, %z : tensor<1x3x3xi8>, tensor<f32>, tensor<i8>
+  %t = nn.transpose %d [0, 2, 1] : tensor<1x3x3xf32>
+  %m = nn.reshape %t : tensor<1x3x3xf32> to tensor<3x3xf32>
+  %o = nn.dequantize %v, %s, %z : tensor<3x3xi8>, tensor<f32>, tensor<i8>
+  %last = nn.scan steps = 4 over (%each = %x : tensor<4x3x3xf32>) carry (%state = %h : tensor<3x3xf32>) with (%r = %m : tensor<3x3xf32>) -> tensor<3x3xf32> {
+    %p = nn.matmul %state, %r : tensor<3x3xf32>, tensor<3x3xf32>
+    %n = nn.add %p, %each : tensor<3x3xf32>, tensor<3x3xf32>
+    nn.yield %n : tensor<3x3xf32>
+  }
+  %q = nn.add %h, %o : tensor<3x3xf32>, tensor<3x3xf32>
+  return %last, %q : tensor<3x3xf32>, tensor<3x3xf32>
+}
