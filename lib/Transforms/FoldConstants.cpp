@@ -21,6 +21,7 @@ struct FoldConstants : sprig::impl::FoldConstantsBase<FoldConstants> {
   using Base::Base;
 
   void runOnOperation() override {
+    unpackedWeights.clear(); // one instance of a pass runs on all functions of a module
     interp::FoldLimits limits;
     limits.resultBytes = maxBytes;
     limits.exact = exact;
@@ -66,11 +67,11 @@ private:
     return dequantize && dequantize.getOperand().getType().getElementType().isInteger(8) &&
            isWeight(dequantize.getResult());
   }
-  // Whether numbers become those of a weight alone.
-  static bool leadsToWeight(Value value) {
-    return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
-      return isNarrowWeight(user) ||
-             (isa<ir::AndOp, ir::ReshapeOp, ir::SliceOp>(user) && leadsToWeight(user->getResult(0)));
+  // Whether numbers become those of weights alone, which join `found`.
+  static bool leadsToWeights(Value value, llvm::SmallPtrSetImpl<Operation *> &found) {
+    return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+      if (isNarrowWeight(user)) return found.insert(user), true;
+      return isa<ir::AndOp, ir::ReshapeOp, ir::SliceOp>(user) && leadsToWeights(user->getResult(0), found);
     });
   }
 
@@ -90,14 +91,15 @@ private:
   }
 
   bool isKept(Operation &op) const {
-    if (keepQuantized && isa<ir::DequantizeOp>(op)) return true;
-    return keepNarrow && isNarrowWeight(&op);
+    return (keepQuantized && isa<ir::DequantizeOp>(op)) || unpackedWeights.contains(&op);
   }
 
-  void fold(Operation &op, interp::FoldLimits limits) const {
+  void fold(Operation &op, interp::FoldLimits limits) {
     if (isCheaperComputed(op)) return;
     if (isUnpacking(op)) {
-      if (!keepNarrow || !leadsToWeight(op.getResult(0))) return;
+      llvm::SmallPtrSet<Operation *, 4> weights;
+      if (!keepNarrow || !leadsToWeights(op.getResult(0), weights)) return;
+      unpackedWeights.insert(weights.begin(), weights.end());
       limits.resultBytes = std::numeric_limits<int64_t>::max();
     }
     if (isRecurrentWeight(op)) limits.resultBytes = std::numeric_limits<int64_t>::max();
@@ -109,5 +111,7 @@ private:
         result.replaceAllUsesWith(ir::ConstantOp::create(builder, op.getLoc(), value).getResult());
     op.erase();
   }
+
+  llvm::SmallPtrSet<Operation *, 8> unpackedWeights; // what dequantises numbers that came several from a byte
 };
 } // namespace

@@ -143,13 +143,13 @@ def FoldConstants : Pass<"sprig-fold-constants", "::mlir::func::FuncOp"> {
     fails (an index out of range), so that run time reports it. With `exact` only what a kernel computes with the same
     bits is folded: functions that kernels approximate, and sums, whose order matters, stay operations. So do shifts that
     take several numbers out of each byte: they are there to keep weights small. With `keep-quantized` dequantised
-    constants stay what they are; with `keep-narrow` those of bytes do that only matrix products of f32 read, as their
-    right side and through moves at most, and numbers that they take out of bytes become constants. Bytes that are
-    dequantised for loops over time alone fold whatever their size.
+    constants stay what they are. With `keep-narrow` those do that take several numbers out of each byte and that only
+    matrix products of f32 read, as their right side and through moves at most: the numbers become constants of bytes.
+    Bytes that are dequantised for loops over time alone fold whatever their size.
   }];
   let options = [
     Option<"keepQuantized", "keep-quantized", "bool", "false", "leave nn.dequantize, for sprig-integer-products">,
-    Option<"keepNarrow", "keep-narrow", "bool", "false", "leave nn.dequantize where only products read it">,
+    Option<"keepNarrow", "keep-narrow", "bool", "false", "leave nn.dequantize of weights that were unpacked">,
     Option<"exact", "exact", "bool", "false", "fold only what never changes a bit">,
     Option<"maxBytes", "max-bytes", "int64_t", "1048576",
            "largest result, in bytes, unless the operands are at least as large or it is a splat">,

@@ -35,10 +35,15 @@ func.func @both_at_run_time(%x: tensor<96x64xf32> {nn.name = "x"}, %w: tensor<64
 // Weights of four bits, taken apart in registers: eight rows of four vectors in a step.
 // V4: kernel_matmul_narrow: loop {{.*}} 32 fma, {{.*}} 0 vector stores, 0 stack, 0 calls, 0 scalar float
 func.func @narrow(%x: tensor<1x784xf32> {nn.name = "x"}) -> (tensor<1x256xf32> {nn.name = "y"}) {
-  %q = nn.constant dense<3> : tensor<784x256xui8>
+  %p = nn.constant dense<52> : tensor<256x392x1xui8>
+  %places = nn.constant dense<[0, 4]> : tensor<2xui8>
+  %shifted = nn.shr %p, %places : tensor<256x392x1xui8>, tensor<2xui8>
+  %mask = nn.constant dense<15> : tensor<ui8>
+  %codes = nn.and %shifted, %mask : tensor<256x392x2xui8>, tensor<ui8>
+  %q = nn.reshape %codes : tensor<256x392x2xui8> to tensor<256x784xui8>
   %s = nn.constant dense<0.5> : tensor<f32>
   %z = nn.constant dense<1> : tensor<ui8>
-  %w = nn.dequantize %q, %s, %z : tensor<784x256xui8>, tensor<f32>, tensor<ui8>
-  %0 = nn.matmul %x, %w : tensor<1x784xf32>, tensor<784x256xf32>
+  %w = nn.dequantize %q, %s, %z : tensor<256x784xui8>, tensor<f32>, tensor<ui8>
+  %0 = nn.matmul %x, %w {transpose_rhs} : tensor<1x784xf32>, tensor<256x784xf32>
   return %0 : tensor<1x256xf32>
 }
