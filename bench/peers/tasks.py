@@ -22,6 +22,9 @@ TASKS = {  # name: net, batch, optimizer, loss
     'lenet sgd b64': ('lenet', 64, 'sgd', 'xent'),
     'resnet8 momentum b16': ('resnet8', 16, 'momentum', 'xent'),
     'encoder_2x64 adamw b64': ('encoder_2x64', 64, 'adamw', 'xent'),
+    'decoder_2x64 adamw b16': ('decoder_2x64', 16, 'adamw', 'xent'),
+    'vit_2x64 adamw b64': ('vit_2x64', 64, 'adamw', 'xent'),
+    'gru_32_64_50 adam b64': ('gru_32_64_50', 64, 'adam', 'xent'),
 }
 SLUG = {t: t.replace(' ', '_') for t in TASKS}
 CHECK_STEPS = 10   # a peer reports the loss of this step, so that wrong gradients or updates show

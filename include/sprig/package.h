@@ -59,6 +59,11 @@ public:
     return body;
   }
 
+  /// What compile() gave is saved as the function that it was made of.
+  template <typename F> static Body bodyOf(const Function<F> &f, size_t count, const char *caller, Source at) {
+    return bodyOf(f.body(), count, caller, at);
+  }
+
 private:
   static constexpr size_t kMostInputs = 8;
   [[noreturn]] static void refuseInputs(size_t given, const char *caller, Source at);

@@ -8,6 +8,7 @@ namespace sprig::quantize {
 
 struct WrittenWeights {
   std::map<std::string, double> weightDecibels; ///< by layer that was quantised: signal over noise of its weight
+  int wideLayers = 0;                           ///< those of them with eight bits where fewer were asked for
 };
 
 /// Whether a layer has a form that quantises its operand.

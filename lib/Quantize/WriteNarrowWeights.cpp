@@ -89,6 +89,7 @@ private:
   }
 
   void writeEight(const Layer &layer) {
+    result.wideLayers += how.bits < 8;
     onnx::NodeProto node = graph.node(layer.node);
     int axis = how.perChannel ? layer.axis : -1;
     auto [found, isNew] = wide.try_emplace({layer.weight, axis});

@@ -30,7 +30,7 @@ std::string entryName(const std::vector<EntryRequest> &entries, size_t index) {
 }
 
 std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings, bool isOpen) {
-  std::vector<InputSpec> specs = inputsOf(model);
+  std::vector<InputSpec> specs = inputsOf(model), declared = specs;
   for (auto &[name, values] : settings.inputValues())
     if (name != kRandomSeed && std::erase_if(specs, [&](const InputSpec &spec) { return spec.name == name; }) == 0)
       throw Error(ErrorKind::usage, "--value " + name + "=...: the model has no input '" + name + "'");
@@ -40,6 +40,8 @@ std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &setting
     data::refuseRanges(spec.holder, spec.name,
                        [&](const std::string &dim) { return settings.dimRanges().count(dim) > 0; });
   specs = withTensors(specs, dims, [&](auto &name) { return shapes.count(name) > 0; });
+  declared.insert(declared.end(), specs.begin(), specs.end());
+  requireDims(model.path, declared, settings);
   if (!isOpen) requireTensors(specs);
   for (InputSpec &spec : specs) {
     auto given = shapes.find(spec.name);

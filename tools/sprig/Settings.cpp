@@ -10,6 +10,7 @@
 #include <charconv>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 namespace sprig::cli {
 namespace {
@@ -448,6 +449,36 @@ std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
       if (!dim.size && !dim.symbol.empty() && !dims.count(dim.symbol) && seen.insert(dim.symbol).second)
         result.push_back(dim.symbol);
   return result;
+}
+
+namespace {
+/// The terms of a sum, or the name itself.
+void addTerms(const std::string &text, std::set<std::string> &names) {
+  std::stringstream terms(text);
+  for (std::string term; std::getline(terms, term, '+');) {
+    size_t first = term.find_first_not_of(' '), last = term.find_last_not_of(' ');
+    if (first != std::string::npos) names.insert(term.substr(first, last + 1 - first));
+  }
+}
+} // namespace
+
+void requireDims(const std::string &model, const std::vector<InputSpec> &specs, const Settings &settings) {
+  std::set<std::string> listed, used;
+  for (const InputSpec &spec : specs) {
+    for (const Dim &dim : spec.dims)
+      if (!dim.symbol.empty()) listed.insert(dim.symbol);
+    if (spec.holder != data::Holder::tensor)
+      listed.insert(spec.name + (data::isSequence(spec.holder) ? ".length" : ".present"));
+  }
+  for (const std::string &name : listed) addTerms(name, used);
+  for (const auto &[name, sum] : settings.dimSums()) addTerms(sum, used);
+  for (const std::string &argument : settings.dims) {
+    std::string name = splitAssignment("--dim", argument).first;
+    if (listed.count(name) || used.count(name)) continue;
+    std::vector<std::string> names(listed.begin(), listed.end());
+    badUse("--dim " + argument + ": " + model + " has no dimension '" + name + "' without a size" +
+           (names.empty() ? "" : "; it has " + data::listed(names)));
+  }
 }
 
 void requireSizes(const std::string &model, const std::vector<InputSpec> &specs,

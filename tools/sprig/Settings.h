@@ -88,6 +88,9 @@ void bindShapes(const std::vector<InputSpec> &specs, const std::map<std::string,
 /// Names of symbolic dimensions that are in no map, in order.
 std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
                                         const std::map<std::string, int64_t> &dims);
+/// Throws a usage error for a size by --dim that nothing asks for: no dimension of an input has the name, no sum of
+/// sizes does, and no sequence or optional is counted by it.
+void requireDims(const std::string &model, const std::vector<InputSpec> &specs, const Settings &settings);
 /// Throws a usage error that names all dimensions without a size, with the flags that give them.
 void requireSizes(const std::string &model, const std::vector<InputSpec> &specs,
                   const std::map<std::string, int64_t> &dims);

@@ -1,6 +1,6 @@
 // Structure of graphs and functions: every name is defined once, before it is read, and nothing refers to itself.
 #include "lib/Import/ONNX/Model.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
+#include "lib/Import/ONNX/Reads.h"
 #include <array>
 #include <set>
 #include <unordered_map>
@@ -23,34 +23,6 @@ struct Names {
   }
 };
 
-/// Calls `visit` with every name that the node reads, those of the graphs in its attributes included when they come
-/// from outside of them.
-using Visit = llvm::function_ref<void(const std::string &)>;
-void forEachRead(const onnx::NodeProto &node, Visit visit);
-
-void forEachFreeRead(const onnx::GraphProto &graph, Visit visit) {
-  std::unordered_set<std::string> own;
-  for (const auto &input : graph.input()) own.insert(input.name());
-  for (const auto &tensor : graph.initializer()) own.insert(tensor.name());
-  for (const auto &tensor : graph.sparse_initializer()) own.insert(tensor.values().name());
-  for (const auto &node : graph.node())
-    for (const std::string &output : node.output()) own.insert(output);
-  auto free = [&](const std::string &name) {
-    if (!own.count(name)) visit(name);
-  };
-  for (const auto &node : graph.node()) forEachRead(node, free);
-  for (const auto &output : graph.output()) free(output.name());
-}
-
-void forEachRead(const onnx::NodeProto &node, Visit visit) {
-  for (const std::string &input : node.input())
-    if (!input.empty()) visit(input);
-  for (const auto &attribute : node.attribute()) {
-    if (attribute.has_g()) forEachFreeRead(attribute.g(), visit);
-    for (const auto &graph : attribute.graphs()) forEachFreeRead(graph, visit);
-  }
-}
-
 class Checker {
 public:
   Checker(const Model &model, std::string where) : model(model), where(std::move(where)) {}
@@ -69,7 +41,7 @@ public:
                "reads '" + name +
                    "', which nothing makes: it is no input, no "
                    "initializer and no output of a node");
-        notYetMade(nodes, i, made->second, name, maker);
+        cycle(nodes, i, names, maker); // nodes that have an order stand in it
       });
       for (const auto &attribute : nodes[i].attribute()) {
         if (attribute.has_g()) inner(nodes[i], i, attribute.g(), names);
@@ -124,27 +96,23 @@ private:
     Checker(model, where + nodeLabel(node, index) + ": ").graph(graph, names);
   }
 
-  /// `reader` reads what a later node makes: a cycle, or nodes that are not in order.
-  [[noreturn]] void notYetMade(const Nodes &nodes, int reader, int made, const std::string &name,
-                               const std::unordered_map<std::string, int> &maker) {
-    // Whether `made` depends on `reader`: then there is no order.
-    std::vector<int> stack{made};
-    std::unordered_set<int> seen{made};
-    bool cycle = made == reader;
-    while (!stack.empty() && !cycle) {
-      int node = stack.back();
-      stack.pop_back();
+  /// Node `reader` reads what is not made yet.
+  [[noreturn]] void cycle(const Nodes &nodes, int reader, const Names &names,
+                          const std::unordered_map<std::string, int> &maker) {
+    std::unordered_set<int> seen;
+    for (int node = reader;;) {
+      std::string name;
       forEachRead(nodes[node], [&](const std::string &read) {
-        auto source = maker.find(read);
-        if (source == maker.end()) return;
-        cycle |= source->second == reader;
-        if (seen.insert(source->second).second) stack.push_back(source->second);
+        if (name.empty() && !names.contains(read) && maker.count(read)) name = read;
       });
+      int next = maker.at(name);
+      // The second time around it is known to lie on the cycle.
+      if (!seen.insert(node).second)
+        fail(nodes[node], node,
+             "reads '" + name + "', which " + nodeLabel(nodes[next], next) +
+                 " makes of this node's own result: a cycle");
+      node = next;
     }
-    std::string text = "reads '" + name + "', which " + nodeLabel(nodes[made], made) + " makes ";
-    fail(nodes[reader], reader,
-         text +
-             (cycle ? "of this node's own result: a cycle" : "only later: nodes have to stand in topological order"));
   }
 
   const Model &model;

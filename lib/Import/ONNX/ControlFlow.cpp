@@ -30,6 +30,21 @@ std::optional<Values> tensorsOf(llvm::ArrayRef<Item> items) {
 /// stay in one kernel with what is around them.
 constexpr int64_t kBranchFlops = 16384;
 
+/// A branch of an If whose condition data decide. What cannot be imported may be what these data never reach, which the
+/// error says.
+Items importBranch(Node &n, Value condition, const onnx::GraphProto &graph, BodyBlock &block) {
+  try {
+    return block.run([&] { return n.importer.runBody(graph, {}, n); });
+  } catch (const Error &error) {
+    std::set<std::string> inputs = n.importer.inputsBehind(condition);
+    if (inputs.empty()) throw;
+    const std::string &first = *inputs.begin();
+    throw Error(error.kind(), std::string(error.what()) + "\nThis is in a branch that the value of input '" + first +
+                                  "' decides about; where it is known, --value " + first +
+                                  "=... leaves out branches that are not taken");
+  }
+}
+
 void importIf(Node &n) {
   Value condition = n.in(0);
   n.require(Emit::count(condition) == 1, "has a condition " + typeText(condition) + "; expected a scalar");
@@ -53,8 +68,8 @@ void importIf(Node &n) {
     return;
   }
   BodyBlock thenBlock(n), elseBlock(n);
-  Items onTrue = thenBlock.run([&] { return n.importer.runBody(thenGraph, {}, n); });
-  Items onFalse = elseBlock.run([&] { return n.importer.runBody(elseGraph, {}, n); });
+  Items onTrue = importBranch(n, condition, thenGraph, thenBlock);
+  Items onFalse = importBranch(n, condition, elseGraph, elseBlock);
   for (const Items *results : {&onTrue, &onFalse})
     for (const Item &result : *results)
       if (result.counted) n.known(condition, "its condition, where a branch gives a size that the data decide,");

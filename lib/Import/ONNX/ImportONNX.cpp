@@ -69,6 +69,19 @@ ModelInterface inspectONNX(std::string_view bytes, const std::string &fileName) 
   return inspectONNX(parseModel(bytes, fileName, ""));
 }
 
+/// What does not fit may fit at other lengths of a range: the error says at which one it does not.
+static void importAtLength(Importer &importer, const EntryAtLength &at, const ImportEntry &entry) {
+  try {
+    importer.importEntry(at);
+  } catch (const Error &error) {
+    if (entry.ranges.empty()) throw;
+    const auto &[axis, range] = *entry.ranges.begin();
+    throw Error(error.kind(), std::string(error.what()) + "\nThis is at '" + axis + "' of " +
+                                  std::to_string(at.entry.dims.at(axis)) + ", of the range " +
+                                  std::to_string(range.first) + ".." + std::to_string(range.last));
+  }
+}
+
 OwningOpRef<ModuleOp> importONNX(MLIRContext &context, const Model &model, const ImportOptions &options) {
   context.loadDialect<ir::NNDialect, func::FuncDialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(FileLineColLoc::get(&context, model.file, 0, 0));
@@ -79,7 +92,7 @@ OwningOpRef<ModuleOp> importONNX(MLIRContext &context, const Model &model, const
     int64_t group = 0;
     for (const ImportEntry &entry : options.entries) refuseRanges(model.proto.graph(), entry);
     for (const ImportEntry &entry : options.entries)
-      for (const EntryAtLength &each : entriesAtLengths(entry, group)) importer.importEntry(each);
+      for (const EntryAtLength &each : entriesAtLengths(entry, group)) importAtLength(importer, each, entry);
     importer.eraseUnusedParameters();
   } catch (const std::bad_alloc &) {
     throw Error(ErrorKind::runtime, model.file + ": out of memory while importing");

@@ -53,6 +53,9 @@ public:
   /// where they are tensors rather than numbers.
   void requestNumbers(Value v);
 
+  /// Inputs of the entry whose values a value is computed from.
+  std::set<std::string> inputsBehind(Value v) { return sourcesOf(v).inputs; }
+
   /// The import of a body into a block of its own that may be given up: what it left here is then forgotten.
   class Attempt {
   public:

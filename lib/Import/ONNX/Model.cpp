@@ -85,6 +85,7 @@ static Model parseParsed(Model model) {
     readOpsets(model, "function '" + function.name() + "' (" + function.domain() + ") ", function.opset_import(),
                ignored);
   }
+  orderNodes(model.proto);
   checkFunctions(model);
   const onnx::GraphProto &graph = model.proto.graph();
   if (graph.output_size() == 0) model.fail(ErrorKind::badInput, "the graph has no outputs");

@@ -35,6 +35,9 @@ std::string nodeLabel(const onnx::NodeProto &node, int64_t index);
 /// own (no name, "?", a negative size); "" where the file says the size.
 std::string dimensionName(const onnx::ValueInfoProto &input, int i);
 
+/// Puts the nodes of each graph and function behind those whose results they read; of a cycle nothing is moved in front
+/// of it.
+void orderNodes(onnx::ModelProto &model);
 /// Names, order and definition of every value, in the graph and the graphs inside it.
 void checkGraph(const Model &model, const onnx::GraphProto &graph);
 /// Functions of the model: unique, not recursive, importing their opsets.

@@ -273,17 +273,24 @@ private:
     return data;
   }
 
-  /// The resolved path, which lies in the model's folder with every symbolic link followed.
+  /// The resolved path, every symbolic link followed: it lies in the model's folder, or in that of the file itself
+  /// where the model is a link to it (caches keep models so), where it is looked for, too.
   std::string insideFolder(const std::string &location) {
     namespace fs = std::filesystem;
     if (model.folder.empty())
       fail(ErrorKind::badInput, "lies in '" + location + "', but a model from memory has no folder");
-    std::error_code error;
+    std::error_code error, ignored;
     fs::path root = fs::weakly_canonical(model.folder, error);
+    fs::path real = fs::canonical(root / fs::path(model.file).filename(), ignored).parent_path();
     fs::path target = error ? fs::path() : fs::weakly_canonical(root / location, error);
     if (error) fail(ErrorKind::badInput, "lies in '" + location + "', which cannot be resolved: " + error.message());
-    auto [rootEnd, ignored] = std::mismatch(root.begin(), root.end(), target.begin(), target.end());
-    if (rootEnd != root.end())
+    if (!real.empty() && !fs::exists(target, ignored))
+      if (fs::path beside = fs::canonical(real / location, ignored); !beside.empty()) target = beside;
+    auto isIn = [&](const fs::path &folder) {
+      return !folder.empty() &&
+             std::mismatch(folder.begin(), folder.end(), target.begin(), target.end()).first == folder.end();
+    };
+    if (!isIn(root) && !isIn(real))
       fail(ErrorKind::badInput,
            "lies in '" + location + "', which is outside of the model's folder '" + model.folder + "'");
     return target.string();

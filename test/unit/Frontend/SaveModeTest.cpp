@@ -46,6 +46,20 @@ TEST(Save, RefusesLayersInTrainingMode) {
   EXPECT_THAT(refusalOf([&](const Tensor &x) { return lstm(x).output; }), HasSubstr("draws random numbers"));
 }
 
+TEST(Save, TakesWhatCompileGave) {
+  nn::Linear layer(4, 2);
+  auto plain = [&](const Tensor &x, const Tensor &y) { return relu(layer(x)) + y; };
+  auto bytesOf = [](const auto &f) {
+    PackageBuilder builder;
+    builder.add("main", f, {{DType::f32, {3, 4}}, {DType::f32, {3, 2}}});
+    return builder.bytes();
+  };
+  Package package = loadBytes(bytesOf(compile(plain)));
+  Tensor x = randn({3, 4}), y = randn({3, 2});
+  EXPECT_TRUE(equal(package(x, y), plain(x, y)).item<bool>());
+  EXPECT_THAT(refusalOf(compile(plain)), HasSubstr("does not take the 1 inputs"));
+}
+
 TEST(Save, TakesFunctionsThatMeanIt) {
   Net net;
   auto optimizer = optim::sgd(net);

@@ -3,6 +3,7 @@
 #include "lib/Quantize/Prepare.h"
 #include "lib/Quantize/WriteNarrowWeights.h"
 #include "lib/Quantize/WriteStatic.h"
+#include "tools/sprig/Report.h"
 #include "tools/sprig/quantize/Calibrate.h"
 #include "tools/sprig/quantize/LayerSearch.h"
 #include <algorithm>
@@ -216,6 +217,9 @@ private:
                                                        !options.perTensor, options.accuracyLevel});
     if (weights.weightDecibels.empty())
       graph.fail(ErrorKind::badInput, "has no layer of a constant weight to quantise");
+    if (weights.wideLayers)
+      inform(std::to_string(weights.wideLayers) + " of " + std::to_string(weights.weightDecibels.size()) +
+             " layers have weights of 8 bits: those of 4 are for matrix products");
     report.bytes = quantized.serialize();
     std::map<std::string, ArrayLoss> results;
     if (judge) {

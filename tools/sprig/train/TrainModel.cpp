@@ -38,6 +38,7 @@ EntryRequest entryFor(const Model &model, const std::vector<InputSpec> &specs, c
   auto dims = settings.entryDims();
   if (dims.size() != 1) throw Error(ErrorKind::usage, "--dim gives several sizes, which training has no use for");
   EntryRequest entry{dims.front(), settings.inputShapes(), {}};
+  requireDims(model.path, specs, settings);
   bindShapes(specs, entry.shapes, entry.dims);
   for (const InputSpec &spec : specs) {
     if (spec.dims.empty())
