@@ -80,14 +80,16 @@ public:
 } // namespace
 
 void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const {
+  bool rounds = options.precision == Precision::bf16, isFast = options.freeze && options.math == MathMode::fast;
+  // Not under `strict`, which keeps constants small.
+  if (isFast && !rounds) passes.addNestedPass<func::FuncOp>(createWidenHalves());
   passes.addNestedPass<func::FuncOp>(createScans());
   // Layouts before packing: a packed filter is that of a channels-last convolution.
   LayoutOptions layout;
   layout.strict = options.math == MathMode::strict;
   passes.addNestedPass<func::FuncOp>(createLayout(layout));
   // Only constant filters: those of packages for inference.
-  bool rounds = options.precision == Precision::bf16;
-  if (options.freeze && options.math == MathMode::fast) {
+  if (isFast) {
     WinogradOptions winograd;
     // It stays in f32, and competes with convolutions that take two thirds of the time, as measured.
     if (rounds) winograd.minGain *= 1.5;

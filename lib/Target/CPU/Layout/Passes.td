@@ -53,6 +53,16 @@ def Winograd : Pass<"sprig-winograd", "::mlir::func::FuncOp"> {
   ];
 }
 
+def WidenHalves : Pass<"sprig-widen-halves", "::mlir::func::FuncOp"> {
+  let summary = "Convolutions of f16 and bf16 by constants on f32";
+  let description = [{
+    An `nn.conv` of f16 or bf16 by a constant filter, outside of loops and branches, takes both sides as f32 and is
+    rounded once: what it sums up in is f32 anyway, so no bit changes, but register tiles need not widen a factor for
+    each product that it is in, and Winograd's convolutions may be chosen. The filter takes twice the bytes.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
 def RoundFactors : Pass<"sprig-round-factors", "::mlir::func::FuncOp"> {
   let summary = "Rounds the factors of products with constants to bf16";
   let description = [{

@@ -1,0 +1,61 @@
+// Convolutions of half types on floats; see Passes.td.
+#include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
+#include "lib/Interpreter/Fold.h"
+#include "lib/Target/CPU/Layout/ConstantMoves.h"
+#include "lib/Target/CPU/Layout/Passes.h"
+
+using namespace mlir;
+
+namespace sprig {
+#define GEN_PASS_DEF_WIDENHALVES
+#include "lib/Target/CPU/Layout/Passes.h.inc"
+
+namespace {
+
+RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+bool isOfHalves(ir::ConvOp op) {
+  Type element = tensorOf(op.getResult()).getElementType();
+  return (element.isF16() || element.isBF16()) && !op.getAccumulator() && isa<func::FuncOp>(op->getParentOp()) &&
+         readableConstant(op.getFilter());
+}
+
+/// A value in another element type; a constant's numbers are converted here.
+Value converted(OpBuilder &b, Value value, Type element) {
+  auto cast = ir::CastOp::create(b, value.getLoc(), tensorOf(value).clone(element), value);
+  if (!readableConstant(value)) return cast;
+  interp::FoldLimits limits;
+  limits.resultBytes = std::numeric_limits<int64_t>::max();
+  std::optional<SmallVector<ElementsAttr>> numbers = interp::foldOperation(cast, limits);
+  if (!numbers) return cast;
+  cast.erase();
+  return ir::ConstantOp::create(b, value.getLoc(), numbers->front());
+}
+
+class WidenHalves : public impl::WidenHalvesBase<WidenHalves> {
+public:
+  using WidenHalvesBase::WidenHalvesBase;
+
+  void runOnOperation() override {
+    SmallVector<ir::ConvOp> convolutions;
+    getOperation().walk([&](ir::ConvOp op) {
+      if (isOfHalves(op)) convolutions.push_back(op);
+    });
+    for (ir::ConvOp op : convolutions) {
+      OpBuilder b(op);
+      Type half = tensorOf(op.getResult()).getElementType(), f32 = b.getF32Type();
+      Value input = converted(b, op.getInput(), f32), filter = converted(b, op.getFilter(), f32);
+      Value wide = ir::ConvOp::create(b, op.getLoc(), input, filter, op.getStridesAttr(), op.getDilationsAttr(),
+                                      op.getPaddingAttr(), op.getGroupsAttr(), op.getChannelsLastAttr(), TypeAttr());
+      Operation *constant = op.getFilter().getDefiningOp();
+      op.getResult().replaceAllUsesWith(ir::CastOp::create(b, op.getLoc(), tensorOf(wide).clone(half), wide));
+      op.erase();
+      if (constant->use_empty()) constant->erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace sprig
