@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,19 @@ inline std::optional<int64_t> sizeOfSum(std::string_view text, const std::map<st
     sum += value;
   }
   return sum;
+}
+
+/// Adds the terms of a sum that are no numbers, or the text itself where it is no sum.
+inline void addTerms(std::string_view text, std::set<std::string> &names) {
+  for (bool isLast = false; !isLast;) {
+    size_t plus = text.find('+');
+    isLast = plus == std::string_view::npos;
+    std::string_view term = text.substr(0, plus);
+    text.remove_prefix(isLast ? text.size() : plus + 1);
+    while (term.starts_with(' ')) term.remove_prefix(1);
+    while (term.ends_with(' ')) term.remove_suffix(1);
+    if (term.find_first_not_of("0123456789") != std::string_view::npos) names.emplace(term);
+  }
 }
 
 } // namespace sprig

@@ -13,9 +13,11 @@ struct Row {
 constexpr Row kShares[] = {
     {"kernel.matmul_packed", 0.95},
     {"kernel.matmul_narrow", 0.85},
+    {"kernel.matmul_narrow_dot", 0.55},
     {"kernel.conv_packed", 0.95},
     {"kernel.conv_winograd", 0.65},
     {"kernel.conv_depthwise", 0.9},
+    {"kernel.conv_depthwise_dot", 0.3},
     {"kernel.conv_filter_grad_parts", 0.75},
     {"nn.matmul", 0.9},
     {"nn.conv", 0.3},
@@ -55,7 +57,7 @@ double reachedShare(std::string_view kind) {
 }
 
 double panelFactor(std::string_view kind, std::string_view shape) {
-  if (kind != "kernel.matmul_packed" && kind != "kernel.matmul_narrow") return 1;
+  if (kind != "kernel.matmul_packed" && !kind.starts_with("kernel.matmul_narrow")) return 1;
   size_t type = shape.rfind('x');
   if (type == std::string_view::npos) return 1;
   size_t before = type ? shape.rfind('x', type - 1) : std::string_view::npos;

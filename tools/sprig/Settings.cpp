@@ -10,7 +10,6 @@
 #include <charconv>
 #include <filesystem>
 #include <set>
-#include <sstream>
 
 namespace sprig::cli {
 namespace {
@@ -450,17 +449,6 @@ std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
         result.push_back(dim.symbol);
   return result;
 }
-
-namespace {
-/// The terms of a sum, or the name itself.
-void addTerms(const std::string &text, std::set<std::string> &names) {
-  std::stringstream terms(text);
-  for (std::string term; std::getline(terms, term, '+');) {
-    size_t first = term.find_first_not_of(' '), last = term.find_last_not_of(' ');
-    if (first != std::string::npos) names.insert(term.substr(first, last + 1 - first));
-  }
-}
-} // namespace
 
 void requireDims(const std::string &model, const std::vector<InputSpec> &specs, const Settings &settings) {
   std::set<std::string> listed, used;

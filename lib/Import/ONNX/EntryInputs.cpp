@@ -104,6 +104,24 @@ void Importer::bindSums(const ImportEntry &given, llvm::ArrayRef<const onnx::Val
     }
 }
 
+// A name that is not quite right would else be taken for one.
+void Importer::requireNamed(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
+                            const EntryHolders &holders) {
+  std::set<std::string> listed, used;
+  for (const auto *input : inputs)
+    for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i)
+      if (std::string symbol = dimensionName(*input, i); !symbol.empty()) listed.insert(symbol);
+  for (const std::string &name : listed) addTerms(name, used);
+  for (const auto &[name, sum] : given.sums) addTerms(sum, used);
+  for (const auto &[name, size] : given.dims) {
+    auto isCount = [&](const EntryHolders::One &holder) { return StringRef(name).starts_with(holder.name + "."); };
+    if (listed.count(name) || used.count(name) || llvm::any_of(holders.all, isCount)) continue;
+    std::vector<std::string> names(listed.begin(), listed.end());
+    throw Error(ErrorKind::usage, model.file + ": has no dimension '" + name + "' without a size" +
+                                      (names.empty() ? "" : "; it has " + data::listed(names)));
+  }
+}
+
 // All that are missing at once, with the flags that give them.
 void Importer::requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
                             const std::map<std::string, int64_t> &dims) {
@@ -134,6 +152,7 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
   std::map<std::string, int64_t> dims = given.dims;
   EntryHolders holders;
   std::vector<const onnx::ValueInfoProto *> inputs = tensorInputs(given, scope, holders);
+  requireNamed(given, inputs, holders);
   for (const auto *input : inputs) {
     std::string what = "input '" + input->name() + "'";
     if (input->type().value_case() == onnx::TypeProto::VALUE_NOT_SET)

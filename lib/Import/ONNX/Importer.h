@@ -109,6 +109,8 @@ private:
   Value fixedInput(Emit &emit, const std::string &name, RankedTensorType type, const std::vector<double> &values);
   void bindSums(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
                 std::map<std::string, int64_t> &dims);
+  void requireNamed(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
+                    const EntryHolders &holders);
   void requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
                     const std::map<std::string, int64_t> &dims);
   Ints declaredShape(const onnx::ValueInfoProto &input, const std::map<std::string, int64_t> &dims);

@@ -56,6 +56,10 @@ Value roundedByBlocks(Node &n, Value a, int64_t block) {
   Value largest = n.reduce(ir::ReduceKind::max, n.op<ir::AbsOp>({blocks}), {rank}, true);
   Value scale = n.div(largest, n.scalar(127, n.f32()));
   scale = n.select(n.compare(ir::ComparePredicate::eq, scale, none), one, scale); // of zeros any serves
+  // An infinity leaves no number of its block, with neither sign.
+  Value infinity = n.scalar(std::numeric_limits<double>::infinity(), n.f32()),
+        noNumber = n.scalar(std::numeric_limits<double>::quiet_NaN(), n.f32());
+  scale = n.select(n.compare(ir::ComparePredicate::eq, scale, infinity), noNumber, scale);
   Value zero = n.scalar(0, n.state.builder.getIntegerType(8));
   Value bytes = n.op<ir::QuantizeOp>({blocks, scale, zero});
   Value rounded = n.reshape(n.op<ir::DequantizeOp>({bytes, scale, zero}), Emit::shape(whole));

@@ -11,12 +11,15 @@ TEST(KernelRates, EveryKindReachesAShare) {
     EXPECT_LE(reachedShare(kind), 1) << kind;
   }
   EXPECT_GT(reachedShare("kernel.matmul_packed"), reachedShare("nn.reduce"));
+  for (const char *product : {"kernel.matmul_narrow", "kernel.matmul_narrow_dot", "kernel.conv_depthwise_dot"})
+    EXPECT_GT(reachedShare(product), reachedShare("nn.anything")) << product;
 }
 
 TEST(KernelRates, ColumnsAreFilledUpToPanels) {
   EXPECT_EQ(panelFactor("kernel.matmul_packed", "64x10xf32"), 3.2);
   EXPECT_EQ(panelFactor("kernel.matmul_packed", "64x32xf32"), 1);
   EXPECT_EQ(panelFactor("kernel.matmul_narrow", "64x10xf32"), 3.2);
+  EXPECT_EQ(panelFactor("kernel.matmul_narrow_dot", "64x10xf32"), 3.2);
   EXPECT_EQ(panelFactor("kernel.matmul_packed", "1x8x8x48xf32"), 64.0 / 48);
   EXPECT_EQ(panelFactor("kernel.matmul_packed", "33xf32"), 64.0 / 33);
   EXPECT_EQ(panelFactor("nn.matmul", "64x10xf32"), 1);

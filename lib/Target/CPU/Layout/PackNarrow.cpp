@@ -3,8 +3,8 @@
 #include "dialects/Kernel/Panels.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNQuantized.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/StridedView.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
@@ -82,14 +82,19 @@ public:
     strides.assign(sizes.size(), 0);
     for (size_t d = 0; d < own.size(); ++d)
       if (own[d] != 1) strides[sizes.size() - own.size() + d] = rowMajor[d];
+    isWhole = tensorOf(value).getNumElements() == to.getNumElements();
+    for (size_t d = sizes.size(); d-- > 0 && strides[d] == 0;) shared *= sizes[d];
   }
   int64_t at(int64_t place) const {
+    if (isWhole) return place;
     int64_t result = 0;
     for (size_t d = sizes.size(); d-- > 0; place /= sizes[d]) result += place % sizes[d] * strides[d];
     return result;
   }
 
   ir::ConstantView view;
+  bool isWhole = false; ///< of the same size
+  int64_t shared = 1;   ///< neighbouring places that have one element, from a multiple of as many on
 
 private:
   SmallVector<int64_t> sizes, strides;
@@ -199,17 +204,22 @@ private:
   kernel::NarrowPlaces places() const { return {m.depth, bits}; }
 
   int64_t numberAt(const Broadcast &from, int64_t place) const {
-    char byte = from.view.element(from.at(place)).front();
-    return isUnsigned ? int64_t(uint8_t(byte)) : int64_t(int8_t(byte));
+    return numberOf(from.view.element(from.at(place)).front());
   }
+  int64_t numberOf(char byte) const { return isUnsigned ? int64_t(uint8_t(byte)) : int64_t(int8_t(byte)); }
 
   // The greatest common divisor of the rows where a scale or zero point of some column ends.
   void findGroups() {
     group = 0;
+    int64_t shared = std::gcd(scales.shared, zeros.shared);
     for (int64_t column = 0; column < m.columns; ++column)
       for (int64_t k = 1; k < m.depth; ++k) {
-        if (group && k % group == 0) continue;
         int64_t before = m.at(k - 1, column), place = m.at(k, column);
+        if (int64_t inside = place % shared; m.depthStride == 1 && inside) {
+          k += shared - inside - 1; // to where another element may begin
+          continue;
+        }
+        if ((group && k % group == 0) || before / shared == place / shared) continue;
         int64_t scale = scales.at(place), zero = zeros.at(place);
         bool isSame =
             (scale == scales.at(before) || scales.view.element(scale) == scales.view.element(scales.at(before))) &&
@@ -222,14 +232,17 @@ private:
   // Four bits where 16 neighbouring codes are all that there are, and zero points are bytes from the lowest on.
   void findBits() {
     int64_t low = 255, high = -128;
-    for (int64_t column = 0; column < m.columns; ++column)
-      for (int64_t k = 0; k < m.depth; ++k) {
-        int64_t place = m.at(k, column), code = numberAt(codes, place);
-        low = std::min(low, code), high = std::max(high, code);
-        if (k % group) continue;
-        int64_t zero = numberAt(zeros, place);
+    auto take = [&](int64_t code) { low = std::min(low, code), high = std::max(high, code); };
+    bool isAll = codes.isWhole && m.depth * m.columns == codes.view.size();
+    if (isAll)
+      for (char byte : codes.view.bytes()) take(numberOf(byte));
+    for (int64_t column = 0; column < m.columns; ++column) {
+      for (int64_t k = 0; k < m.depth && !isAll; ++k) take(numberAt(codes, m.at(k, column)));
+      for (int64_t k = 0; k < m.depth; k += group) {
+        int64_t zero = numberAt(zeros, m.at(k, column));
         lowestZero = std::min(lowestZero, zero), highestZero = std::max(highestZero, zero);
       }
+    }
     if (lowestZero == highestZero) oneZero = lowestZero;
     lowest = isUnsigned ? 0 : -8; // where codes of four bits usually begin
     if (low < lowest || high > lowest + 15) lowest = std::min(low, lowestZero);
