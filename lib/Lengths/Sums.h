@@ -8,14 +8,13 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sprig {
 
-/// The value of a sum with one `+` at least, whose terms are numbers and names of sizes; nothing where a term has none
-/// yet, or the text is no such sum.
-inline std::optional<int64_t> sizeOfSum(std::string_view text, const std::map<std::string, int64_t> &sizes) {
-  if (text.find('+') == std::string_view::npos) return std::nullopt;
-  int64_t sum = 0;
+/// What stands between the `+`s, without spaces around it.
+inline std::vector<std::string_view> termsOf(std::string_view text) {
+  std::vector<std::string_view> terms;
   for (bool isLast = false; !isLast;) {
     size_t plus = text.find('+');
     isLast = plus == std::string_view::npos;
@@ -23,6 +22,17 @@ inline std::optional<int64_t> sizeOfSum(std::string_view text, const std::map<st
     text.remove_prefix(isLast ? text.size() : plus + 1);
     while (term.starts_with(' ')) term.remove_prefix(1);
     while (term.ends_with(' ')) term.remove_suffix(1);
+    terms.push_back(term);
+  }
+  return terms;
+}
+
+/// The value of a sum with one `+` at least, whose terms are numbers and names of sizes; nothing where a term has none
+/// yet, or the text is no such sum.
+inline std::optional<int64_t> sizeOfSum(std::string_view text, const std::map<std::string, int64_t> &sizes) {
+  if (text.find('+') == std::string_view::npos) return std::nullopt;
+  int64_t sum = 0;
+  for (std::string_view term : termsOf(text)) {
     int64_t value = 0;
     auto [end, error] = std::from_chars(term.data(), term.data() + term.size(), value);
     if (error != std::errc() || end != term.data() + term.size()) {
@@ -36,17 +46,10 @@ inline std::optional<int64_t> sizeOfSum(std::string_view text, const std::map<st
   return sum;
 }
 
-/// Adds the terms of a sum that are no numbers, or the text itself where it is no sum.
-inline void addTerms(std::string_view text, std::set<std::string> &names) {
-  for (bool isLast = false; !isLast;) {
-    size_t plus = text.find('+');
-    isLast = plus == std::string_view::npos;
-    std::string_view term = text.substr(0, plus);
-    text.remove_prefix(isLast ? text.size() : plus + 1);
-    while (term.starts_with(' ')) term.remove_prefix(1);
-    while (term.ends_with(' ')) term.remove_suffix(1);
+/// Adds the names among the terms of a sum, or the text itself where it is no sum.
+inline void addNames(std::string_view text, std::set<std::string> &names) {
+  for (std::string_view term : termsOf(text))
     if (term.find_first_not_of("0123456789") != std::string_view::npos) names.emplace(term);
-  }
 }
 
 } // namespace sprig

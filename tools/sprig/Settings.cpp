@@ -458,8 +458,8 @@ void requireDims(const std::string &model, const std::vector<InputSpec> &specs, 
     if (spec.holder != data::Holder::tensor)
       listed.insert(spec.name + (data::isSequence(spec.holder) ? ".length" : ".present"));
   }
-  for (const std::string &name : listed) addTerms(name, used);
-  for (const auto &[name, sum] : settings.dimSums()) addTerms(sum, used);
+  for (const std::string &name : listed) addNames(name, used);
+  for (const auto &[name, sum] : settings.dimSums()) addNames(sum, used);
   for (const std::string &argument : settings.dims) {
     std::string name = splitAssignment("--dim", argument).first;
     if (listed.count(name) || used.count(name)) continue;

@@ -111,8 +111,8 @@ void Importer::requireNamed(const ImportEntry &given, llvm::ArrayRef<const onnx:
   for (const auto *input : inputs)
     for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i)
       if (std::string symbol = dimensionName(*input, i); !symbol.empty()) listed.insert(symbol);
-  for (const std::string &name : listed) addTerms(name, used);
-  for (const auto &[name, sum] : given.sums) addTerms(sum, used);
+  for (const std::string &name : listed) addNames(name, used);
+  for (const auto &[name, sum] : given.sums) addNames(sum, used);
   for (const auto &[name, size] : given.dims) {
     auto isCount = [&](const EntryHolders::One &holder) { return StringRef(name).starts_with(holder.name + "."); };
     if (listed.count(name) || used.count(name) || llvm::any_of(holders.all, isCount)) continue;

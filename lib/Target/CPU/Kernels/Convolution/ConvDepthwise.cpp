@@ -22,12 +22,8 @@ struct Depthwise {
                                  op.getStrides(), op.getDilations(), op.getPadding());
     channels = result.getShape().back();
     // Loads bound these kernels: a tile is about a quarter of a million multiply-adds.
-    int64_t perRow = std::max<int64_t>(geometry.taps() * channels * geometry.out[2], 1);
-    int64_t height = std::max<int64_t>(geometry.out[1], 1);
-    blockHeight = std::clamp<int64_t>(250000 / perRow, 1, height);
-    if (geometry.batch * geometry.out[0] == 1 && blockHeight == height)
-      blockHeight = llvm::divideCeil(height, ConvGeometry::halvesOf(height));
-    heightBlocks = llvm::divideCeil(height, blockHeight);
+    blockHeight = geometry.blockHeight(channels, 250000);
+    heightBlocks = llvm::divideCeil(std::max<int64_t>(geometry.out[1], 1), blockHeight);
   }
   int64_t tiles() const {
     return channels == 0 || geometry.positions() == 0 ? 0 : geometry.batch * geometry.out[0] * heightBlocks;

@@ -31,11 +31,8 @@ struct DepthwiseDot {
                                  op.getStrides(), op.getDilations(), op.getPadding());
     channels = result.getShape().back();
     places = kernel::DepthwisePlaces::get(op.getWindow(), channels);
-    int64_t perRow = std::max<int64_t>(geometry.taps() * channels * geometry.out[2], 1);
     int64_t height = std::max<int64_t>(geometry.out[1], 1);
-    blockHeight = std::clamp<int64_t>(500000 / perRow, 1, height);
-    if (geometry.batch * geometry.out[0] == 1 && blockHeight == height)
-      blockHeight = llvm::divideCeil(height, ConvGeometry::halvesOf(height));
+    blockHeight = geometry.blockHeight(channels, 500000);
     constexpr int64_t kMostPairedTaps = kernel::DepthwisePlaces::kTogether - 1;
     if (geometry.window[0] == 1 && geometry.window[1] <= kMostPairedTaps && geometry.stride[1] == 1 &&
         geometry.dilation[1] == 1 && height > 1)

@@ -27,6 +27,12 @@ bool ConvGeometry::hasPadding(int d) const {
   return low[d] > 0 || (out[d] - 1) * stride[d] - low[d] + (window[d] - 1) * dilation[d] >= in[d];
 }
 
+int64_t ConvGeometry::blockHeight(int64_t channels, int64_t taps) const {
+  int64_t perRow = std::max<int64_t>(this->taps() * channels * out[2], 1), height = std::max<int64_t>(out[1], 1);
+  int64_t rows = std::clamp<int64_t>(taps / perRow, 1, height);
+  return batch * out[0] == 1 && rows == height ? llvm::divideCeil(height, halvesOf(height)) : rows;
+}
+
 bool ConvGeometry::isPointwise() const {
   for (int d = 0; d < 3; ++d)
     if (window[d] != 1 || stride[d] != 1 || hasPadding(d) || in[d] != out[d]) return false;

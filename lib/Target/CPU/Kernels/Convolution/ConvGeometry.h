@@ -27,6 +27,9 @@ struct ConvGeometry {
   /// Into how many blocks a height is cut that is one block otherwise: two, so that each of two threads has the rows
   /// that it wrote itself, where there are several for each.
   static int64_t halvesOf(int64_t height) { return height >= 4 ? 2 : 1; }
+  /// Rows of the result in a tile of `taps` taps about, for each channel its own; of a height that is one block the
+  /// half.
+  int64_t blockHeight(int64_t channels, int64_t taps) const;
   /// One tap at every position, none of them in the padding.
   bool isPointwise() const;
   /// Whether any tap of dimension `d` can lie in the padding.
