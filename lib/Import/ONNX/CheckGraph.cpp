@@ -105,6 +105,10 @@ private:
       forEachRead(nodes[node], [&](const std::string &read) {
         if (name.empty() && !names.contains(read) && maker.count(read)) name = read;
       });
+      // Names that this graph and one around it make stand for the outer ones, but nodes were ordered by the inner
+      // ones.
+      if (name.empty())
+        fail(nodes[reader], reader, "reads what is made only later, behind names that a graph around it has, too");
       int next = maker.at(name);
       // The second time around it is known to lie on the cycle.
       if (!seen.insert(node).second)

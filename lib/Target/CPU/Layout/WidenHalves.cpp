@@ -1,10 +1,11 @@
 // Convolutions of half types on floats; see Passes.td.
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
-#include "lib/Interpreter/Fold.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
+#include <cstring>
 
 using namespace mlir;
 
@@ -22,16 +23,18 @@ bool isOfHalves(ir::ConvOp op) {
          readableConstant(op.getFilter());
 }
 
-/// A value in another element type; a constant's numbers are converted here.
-Value converted(OpBuilder &b, Value value, Type element) {
-  auto cast = ir::CastOp::create(b, value.getLoc(), tensorOf(value).clone(element), value);
-  if (!readableConstant(value)) return cast;
-  interp::FoldLimits limits;
-  limits.resultBytes = std::numeric_limits<int64_t>::max();
-  std::optional<SmallVector<ElementsAttr>> numbers = interp::foldOperation(cast, limits);
-  if (!numbers) return cast;
-  cast.erase();
-  return ir::ConstantOp::create(b, value.getLoc(), numbers->front());
+/// A value in f32; a constant's numbers are converted here.
+Value widened(OpBuilder &b, Value value) {
+  RankedTensorType type = tensorOf(value).clone(b.getF32Type());
+  ElementsAttr attribute = readableConstant(value);
+  if (!attribute) return ir::CastOp::create(b, value.getLoc(), type, value);
+  ir::ConstantView view(attribute);
+  std::vector<char> bytes(size_t(view.isSplat() ? 1 : view.size()) * sizeof(float));
+  for (size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
+    auto number = float(view.asDouble(int64_t(i)));
+    std::memcpy(bytes.data() + i * sizeof(float), &number, sizeof number);
+  }
+  return ir::ConstantOp::create(b, value.getLoc(), type, ir::makeConstant(type, std::move(bytes)));
 }
 
 class WidenHalves : public impl::WidenHalvesBase<WidenHalves> {
@@ -45,8 +48,8 @@ public:
     });
     for (ir::ConvOp op : convolutions) {
       OpBuilder b(op);
-      Type half = tensorOf(op.getResult()).getElementType(), f32 = b.getF32Type();
-      Value input = converted(b, op.getInput(), f32), filter = converted(b, op.getFilter(), f32);
+      Type half = tensorOf(op.getResult()).getElementType();
+      Value input = widened(b, op.getInput()), filter = widened(b, op.getFilter());
       Value wide = ir::ConvOp::create(b, op.getLoc(), input, filter, op.getStridesAttr(), op.getDilationsAttr(),
                                       op.getPaddingAttr(), op.getGroupsAttr(), op.getChannelsLastAttr(), TypeAttr());
       Operation *constant = op.getFilter().getDefiningOp();
