@@ -88,6 +88,9 @@ public:
   /// The scalar of a splat, widened.
   mlir::Value splatConstant(mlir::DenseElementsAttr value);
   mlir::Value splat(mlir::Value scalar, int64_t lanes = kLanes);
+  /// The same number in each lane of a vector; integers wrap.
+  mlir::Value constant(mlir::TypedAttr number, int64_t lanes);
+  mlir::Value constant(mlir::IntegerType element, int64_t number, int64_t lanes);
   mlir::Value zero(mlir::Type computeType, int64_t lanes = 0); // 0 lanes: a scalar
   /// A mask of the lanes [0, count).
   mlir::Value mask(int64_t count, int64_t lanes = kLanes);

@@ -48,6 +48,16 @@ Value ElementBuilder::splat(Value scalar, int64_t lanes) {
   return vector::BroadcastOp::create(b, loc, VectorType::get({lanes}, scalar.getType()), scalar);
 }
 
+Value ElementBuilder::constant(TypedAttr number, int64_t lanes) {
+  auto type = VectorType::get({lanes}, number.getType());
+  return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, Attribute(number)));
+}
+
+Value ElementBuilder::constant(IntegerType element, int64_t number, int64_t lanes) {
+  APInt bits(element.getWidth(), uint64_t(number), /*isSigned=*/false, /*implicitTrunc=*/true);
+  return constant(IntegerAttr::get(element, bits), lanes);
+}
+
 Value ElementBuilder::zero(Type type, int64_t lanes) {
   if (lanes == 0) return constant(type, 0);
   auto vector = VectorType::get({lanes}, type);

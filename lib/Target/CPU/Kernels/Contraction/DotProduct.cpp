@@ -31,8 +31,7 @@ Value DotProduct::word(Value buffer, Value offset, int64_t valid) {
 
 static Value same(KernelBuilder &k, Value words, int64_t value) {
   auto type = cast<VectorType>(words.getType());
-  Attribute each = k.b.getIntegerAttr(type.getElementType(), value);
-  return arith::ConstantOp::create(k.b, k.loc, DenseElementsAttr::get(type, each));
+  return k.constant(cast<IntegerType>(type.getElementType()), value, type.getNumElements());
 }
 
 static Value shift(KernelBuilder &k, Value words, int64_t left, int64_t right, bool isSigned) {

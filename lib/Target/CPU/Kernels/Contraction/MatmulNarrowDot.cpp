@@ -6,6 +6,7 @@
 #include "lib/Target/CPU/Kernels/Contraction/CodedPanels.h"
 #include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
+#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -16,7 +17,7 @@ namespace {
 class NarrowDotPanels : public CodedPanels {
 public:
   NarrowDotPanels(KernelBuilder &k, kernel::MatmulNarrowDotOp op)
-      : k(k), places{op.getLhs().getType().getShape().back(), 4}, group(op.getGroup()),
+      : CodedPanels(k, {op.getLhs().getType().getShape().back(), 4}), group(op.getGroup()),
         groups(op.getScales().getType().getDimSize(1)), zero(op.getZero()) {
     auto buffer = [&](Value operand) { return k.flat(k.operandBuffer(cast<BlockArgument>(operand))); };
     leftScales = buffer(op.getLhsScales());
@@ -25,11 +26,8 @@ public:
     if (op.getZeros()) zeros = buffer(op.getZeros());
   }
 
-  bool isHidden() const override { return true; }
   /// Sums of a group and of all groups, beside the codes of both halves of words and what scales them.
   int64_t tileRows(int64_t) const override { return k.target.vectorRegisters / 8; }
-  MemRefType unpackedType() const override { llvm_unreachable("is read as it lies"); }
-  void unpack(Value, Value) const override { llvm_unreachable("is read as it lies"); }
 
   SmallVector<Value> contract(Value left, Value leftBase, int64_t rows, const Columns &columns) const override {
     Value firstRow = k.div(leftBase, std::max<int64_t>(places.depth, 1));
@@ -38,12 +36,12 @@ public:
       Value base = k.add(leftBase, k.mul(index, group));
       SmallVector<Value> sums = sumsOf(left, base, rows, columns, index), results;
       for (auto [j, lanes] : llvm::enumerate(columns.lanes)) {
-        Value at = placeOf(columns, unsigned(j), index);
+        Value at = placeOf(columns, unsigned(j), index, groups);
         Value scale = k.loadVector(scales, at, k.b.getF32Type(), Value(), lanes);
-        Value points = zeros ? pointsAt(at, lanes) : Value();
+        Value points = zeros ? pointsAt(zeros, at, lanes) : Value();
         for (int64_t i = 0; i < rows; ++i) {
           Value *row = &sums[size_t(i) * (columns.lanes.size() + 1)];
-          Value off = lanesOf(row[columns.lanes.size()], lanes);
+          Value off = firstLanes(k, row[columns.lanes.size()], lanes);
           if (points) off = arith::MulIOp::create(k.b, k.loc, points, off);
           Value sum = arith::SubIOp::create(k.b, k.loc, row[j], off);
           auto floats = VectorType::get({lanes}, k.b.getF32Type());
@@ -72,7 +70,7 @@ private:
     auto step = [&](Value word, int64_t valid, ValueRange carried) {
       SmallVector<std::pair<DotProduct::Side, DotProduct::Side>> sides;
       for (unsigned j = 0; j < columns.lanes.size(); ++j) sides.push_back(codesOf(columns, j, k.add(firstWord, word)));
-      DotProduct::Side off = dot().left(constant(lanes.back(), (zeros ? 1 : zero) * 0x01010101));
+      DotProduct::Side off = dot().left(k.constant(k.b.getI32Type(), (zeros ? 1 : zero) * 0x01010101, lanes.back()));
       SmallVector<Value> sums(carried);
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t part = 0; part * 4 < valid; ++part) {
@@ -93,46 +91,17 @@ private:
   }
 
   DotProduct dot() const { return DotProduct(k, /*factors=*/4); }
-  Value constant(int64_t lanes, int64_t value) const {
-    auto type = VectorType::get({lanes}, k.b.getI32Type());
-    Attribute each = k.b.getI32IntegerAttr(int32_t(value));
-    return arith::ConstantOp::create(k.b, k.loc, DenseElementsAttr::get(type, each));
-  }
   DotProduct::Side signedSide(Value word, int64_t lanes) const {
     auto bytes = VectorType::get({lanes * 4}, k.b.getI8Type());
     return dot().right(vector::BitCastOp::create(k.b, k.loc, bytes, k.splat(word, lanes)), lanes);
   }
   std::pair<DotProduct::Side, DotProduct::Side> codesOf(const Columns &columns, unsigned vector, Value word) const {
-    int64_t lanes = columns.lanes[vector], half = columns.first + vector;
-    Value at = k.add(k.mul(k.add(columns.panel, half / 2), places.size()), half % 2 * kLanes * 4);
-    auto bytes = VectorType::get({lanes * 4}, k.b.getI8Type());
-    Value both = vector::LoadOp::create(k.b, k.loc, bytes, codes, k.add(at, k.mul(word, kPanelWidth * 4)));
-    both = vector::BitCastOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI32Type()), both);
-    Value mask = constant(lanes, 0x0f0f0f0f), upper = arith::ShRUIOp::create(k.b, k.loc, both, constant(lanes, 4));
-    return {dot().left(Value(arith::AndIOp::create(k.b, k.loc, both, mask))),
-            dot().left(Value(arith::AndIOp::create(k.b, k.loc, upper, mask)))};
-  }
-  /// Where a vector's scales of a group lie.
-  Value placeOf(const Columns &columns, unsigned vector, Value index) const {
-    int64_t half = columns.first + vector;
-    Value panel = k.add(columns.panel, half / 2);
-    return k.add(k.mul(k.add(k.mul(panel, groups), index), kPanelWidth), half % 2 * kLanes);
-  }
-  Value pointsAt(Value at, int64_t lanes) const {
-    Value bytes = vector::LoadOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI8Type()), zeros, at);
-    return arith::ExtUIOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI32Type()), bytes);
-  }
-  /// The first lanes of a vector.
-  Value lanesOf(Value vector, int64_t lanes) const {
-    if (cast<VectorType>(vector.getType()).getDimSize(0) == lanes) return vector;
-    return vector::ExtractStridedSliceOp::create(k.b, k.loc, vector, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{lanes},
-                                                 ArrayRef<int64_t>{1});
+    auto [low, high] = nibblesOf(wordsOf(columns, vector, word));
+    return {dot().left(low), dot().left(high)};
   }
 
-  KernelBuilder &k;
-  kernel::NarrowPlaces places;
   int64_t group, groups, zero;
-  Value leftScales, codes, scales, zeros; // 1-d; no zeros: `zero`
+  Value leftScales, scales, zeros; // 1-d; no zeros: `zero`
 };
 
 class MatmulNarrowDotEmitter : public ContractionEmitter {

@@ -6,21 +6,13 @@ using namespace mlir;
 using namespace sprig;
 
 NarrowPanels::NarrowPanels(KernelBuilder &k, kernel::MatmulNarrowOp op)
-    : k(k), places{op.getLhs().getType().getShape().back(), int64_t(op.getBits())},
+    : UnpackedPanels(k, {op.getLhs().getType().getShape().back(), int64_t(op.getBits())}),
       groups(op.getScales().getType().getDimSize(1)), group(op.getGroup()),
       stretch(groups > 1 ? std::gcd(group, kChainPart) : kChainPart), zero(op.getZero()) {
   auto buffer = [&](Value operand) { return k.flat(k.operandBuffer(cast<BlockArgument>(operand))); };
   codes = buffer(op.getCodes());
   scales = buffer(op.getScales());
   if (op.getZeros()) zeroPoints = buffer(op.getZeros());
-}
-
-static Value splatted(KernelBuilder &k, Attribute each, int64_t lanes) {
-  auto type = VectorType::get({lanes}, cast<TypedAttr>(each).getType());
-  return arith::ConstantOp::create(k.b, k.loc, DenseElementsAttr::get(type, each));
-}
-static Value bits(KernelBuilder &k, int64_t value, int64_t lanes) {
-  return splatted(k, k.b.getI32IntegerAttr(int32_t(value)), lanes);
 }
 
 // An f32 of 2^23 counts ones in its last bit; one of 2^(23 - place) counts them in bit `place`. So a code becomes that
@@ -30,24 +22,19 @@ static int64_t offsetBits(int64_t place) { return (kBias + kMantissa - place) <<
 static float offset(int64_t place) { return float(int64_t(1) << (kMantissa - place)); }
 
 NarrowPanels::Scaling NarrowPanels::scalingOf(const Columns &columns, unsigned vector, Value groupIndex) const {
-  int64_t lanes = columns.lanes[vector], half = columns.first + vector;
-  Value panel = k.add(columns.panel, half / 2);
-  Value at = k.add(k.mul(k.add(k.mul(panel, groups), groupIndex), kPanelWidth), half % 2 * kLanes);
+  int64_t lanes = columns.lanes[vector];
+  Value at = placeOf(columns, vector, groupIndex, groups);
   Type f32 = k.b.getF32Type();
   Scaling scaling{k.loadVector(scales, at, f32, Value(), lanes), {}};
   Value points;
-  if (zeroPoints) {
-    Type i32 = k.b.getI32Type();
-    Value bytes = vector::LoadOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI8Type()), zeroPoints, at);
-    Value wide = arith::ExtUIOp::create(k.b, k.loc, VectorType::get({lanes}, i32), bytes);
-    points = arith::SIToFPOp::create(k.b, k.loc, VectorType::get({lanes}, f32), wide);
-  }
+  if (zeroPoints)
+    points = arith::SIToFPOp::create(k.b, k.loc, VectorType::get({lanes}, f32), pointsAt(zeroPoints, at, lanes));
   for (int64_t place = 0; place <= 16; place += 4) {
     if (!zeroPoints) {
-      scaling.zeros.push_back(splatted(k, k.b.getF32FloatAttr(offset(place) + float(zero)), lanes));
+      scaling.zeros.push_back(k.constant(k.b.getF32FloatAttr(offset(place) + float(zero)), lanes));
       continue;
     }
-    Value base = splatted(k, k.b.getF32FloatAttr(offset(place)), lanes);
+    Value base = k.constant(k.b.getF32FloatAttr(offset(place)), lanes);
     scaling.zeros.push_back(arith::AddFOp::create(k.b, k.loc, base, points));
   }
   return scaling;
@@ -55,8 +42,8 @@ NarrowPanels::Scaling NarrowPanels::scalingOf(const Columns &columns, unsigned v
 
 Value NarrowPanels::number(Value words, int64_t place, const Scaling &scaling) const {
   int64_t lanes = cast<VectorType>(words.getType()).getDimSize(0), mask = ((int64_t(1) << places.bits) - 1) << place;
-  Value code = arith::AndIOp::create(k.b, k.loc, words, bits(k, mask, lanes));
-  code = arith::OrIOp::create(k.b, k.loc, code, bits(k, offsetBits(place), lanes));
+  Value code = arith::AndIOp::create(k.b, k.loc, words, k.constant(k.b.getI32Type(), mask, lanes));
+  code = arith::OrIOp::create(k.b, k.loc, code, k.constant(k.b.getI32Type(), offsetBits(place), lanes));
   Value moved = vector::BitCastOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getF32Type()), code);
   Value difference = arith::SubFOp::create(k.b, k.loc, moved, scaling.zeros[place / 4]);
   return arith::MulFOp::create(k.b, k.loc, difference, scaling.scale);
@@ -68,12 +55,8 @@ SmallVector<Value> NarrowPanels::forWord(const Columns &columns, ArrayRef<Scalin
   const int64_t down = places.bits == 4 ? 12 : 16;
   SmallVector<Value> words, moved;
   for (auto [j, lanes] : llvm::enumerate(columns.lanes)) {
-    int64_t half = columns.first + int64_t(j);
-    Value at = k.add(k.mul(k.add(columns.panel, half / 2), places.size()), half % 2 * kLanes * 4);
-    auto type = VectorType::get({lanes * 4}, k.b.getI8Type());
-    Value bytes = vector::LoadOp::create(k.b, k.loc, type, codes, k.add(at, k.mul(word, kPanelWidth * 4)));
-    words.push_back(vector::BitCastOp::create(k.b, k.loc, VectorType::get({lanes}, k.b.getI32Type()), bytes));
-    moved.push_back(arith::ShRUIOp::create(k.b, k.loc, words.back(), bits(k, down, lanes)));
+    words.push_back(wordsOf(columns, unsigned(j), word));
+    moved.push_back(arith::ShRUIOp::create(k.b, k.loc, words.back(), k.constant(k.b.getI32Type(), down, lanes)));
   }
   SmallVector<Value> results(carried);
   Value first = k.mul(word, places.wordRows());

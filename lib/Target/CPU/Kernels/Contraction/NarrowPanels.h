@@ -8,7 +8,7 @@
 
 namespace sprig {
 
-class NarrowPanels : public CodedPanels {
+class NarrowPanels : public UnpackedPanels {
 public:
   NarrowPanels(KernelBuilder &kernel, kernel::MatmulNarrowOp op);
 
@@ -36,12 +36,10 @@ private:
   /// The number at bit `place` of each word, or of words that were moved there.
   mlir::Value number(mlir::Value words, int64_t place, const Scaling &scaling) const;
 
-  KernelBuilder &k;
-  kernel::NarrowPlaces places;
   int64_t groups, group;
   int64_t stretch; ///< rows that share a scale and are not cut: whole words, whole stretches are a group or a part
   int64_t zero;
-  mlir::Value codes, scales, zeroPoints; // 1-d; no zero points: `zero`
+  mlir::Value scales, zeroPoints; // 1-d; no zero points: `zero`
 };
 
 } // namespace sprig

@@ -6,35 +6,22 @@ using namespace mlir;
 using namespace sprig;
 
 NibblePanels::NibblePanels(KernelBuilder &k, kernel::MatmulPackedOp op)
-    : k(k), places{cast<RankedTensorType>(op.getLhs().getType()).getShape().back(), 4}, lowest(*op.getLowest()),
-      codes(k.flat(k.operandBuffer(cast<BlockArgument>(op.getPanels())))) {}
-
-static Value splatted(KernelBuilder &k, VectorType type, int64_t value) {
-  Attribute each = k.b.getIntegerAttr(type.getElementType(), value);
-  return arith::ConstantOp::create(k.b, k.loc, DenseElementsAttr::get(type, each));
+    : UnpackedPanels(k, {cast<RankedTensorType>(op.getLhs().getType()).getShape().back(), 4}), lowest(*op.getLowest()) {
+  codes = k.flat(k.operandBuffer(cast<BlockArgument>(op.getPanels())));
 }
 
-static VectorType bytesIn(KernelBuilder &k, int64_t lanes) { return VectorType::get({lanes * 4}, k.b.getI8Type()); }
-
 std::pair<Value, Value> NibblePanels::codesOf(const Columns &columns, unsigned vector, Value word) const {
-  int64_t lanes = columns.lanes[vector], half = columns.first + vector;
-  Value at = k.add(k.mul(k.add(columns.panel, half / 2), places.size()), half % 2 * kLanes * 4);
-  VectorType bytes = bytesIn(k, lanes), words = VectorType::get({lanes}, k.b.getI32Type());
-  Value both = vector::LoadOp::create(k.b, k.loc, bytes, codes, k.add(at, k.mul(word, kPanelWidth * 4)));
-  both = vector::BitCastOp::create(k.b, k.loc, words, both);
-  Value upper = arith::ShRUIOp::create(k.b, k.loc, both, splatted(k, words, 4));
-  auto masked = [&](Value shifted) -> Value {
-    Value code = arith::AndIOp::create(k.b, k.loc, shifted, splatted(k, words, 0x0f0f0f0f));
-    return vector::BitCastOp::create(k.b, k.loc, bytes, code);
-  };
-  return {masked(both), masked(upper)};
+  auto bytes = VectorType::get({columns.lanes[vector] * 4}, k.b.getI8Type());
+  auto [low, high] = nibblesOf(wordsOf(columns, vector, word));
+  return {vector::BitCastOp::create(k.b, k.loc, bytes, low), vector::BitCastOp::create(k.b, k.loc, bytes, high)};
 }
 
 bool NibblePanels::isHidden() const { return DotProduct::isNative(k.target, 4); }
 
 Value NibblePanels::withLowest(Value codes) const {
   if (lowest == 0) return codes;
-  return arith::AddIOp::create(k.b, k.loc, codes, splatted(k, cast<VectorType>(codes.getType()), lowest));
+  int64_t lanes = cast<VectorType>(codes.getType()).getNumElements();
+  return arith::AddIOp::create(k.b, k.loc, codes, k.constant(k.b.getI8Type(), lowest, lanes));
 }
 
 SmallVector<Value> NibblePanels::contract(Value left, Value leftBase, int64_t rows, const Columns &columns) const {
@@ -51,7 +38,7 @@ SmallVector<Value> NibblePanels::contract(Value left, Value leftBase, int64_t ro
       if (!sumsRows) low = withLowest(low), high = withLowest(high);
       right.push_back({dot.right(low, lanes), dot.right(high, lanes)});
     }
-    DotProduct::Side ones = dot.right(splatted(k, bytesIn(k, lanesOfAll), 1), lanesOfAll);
+    DotProduct::Side ones = dot.right(k.constant(k.b.getI8Type(), 1, lanesOfAll * 4), lanesOfAll);
     SmallVector<Value> sums(carried);
     Value first = k.add(leftBase, k.mul(word, places.wordRows()));
     for (int64_t i = 0; i < rows; ++i)
@@ -76,12 +63,8 @@ SmallVector<Value> NibblePanels::contract(Value left, Value leftBase, int64_t ro
   SmallVector<Value> results;
   for (int64_t i = 0; i < rows; ++i)
     for (size_t j = 0; j < vectors; ++j) {
-      Value *row = &sums[size_t(i) * sumsOfRow], all = row[vectors];
-      auto type = cast<VectorType>(row[j].getType());
-      if (type != all.getType())
-        all = vector::ExtractStridedSliceOp::create(k.b, k.loc, all, ArrayRef<int64_t>{0}, type.getShape(),
-                                                    ArrayRef<int64_t>{1});
-      Value moved = arith::MulIOp::create(k.b, k.loc, all, splatted(k, type, lowest));
+      Value *row = &sums[size_t(i) * sumsOfRow], all = firstLanes(k, row[vectors], columns.lanes[j]);
+      Value moved = arith::MulIOp::create(k.b, k.loc, all, k.constant(k.b.getI32Type(), lowest, columns.lanes[j]));
       results.push_back(arith::AddIOp::create(k.b, k.loc, row[j], moved));
     }
   return results;

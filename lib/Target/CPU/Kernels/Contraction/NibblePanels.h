@@ -8,7 +8,7 @@
 
 namespace sprig {
 
-class NibblePanels : public CodedPanels {
+class NibblePanels : public UnpackedPanels {
 public:
   NibblePanels(KernelBuilder &kernel, kernel::MatmulPackedOp op);
 
@@ -26,10 +26,7 @@ private:
   std::pair<mlir::Value, mlir::Value> codesOf(const Columns &columns, unsigned vector, mlir::Value word) const;
   mlir::Value withLowest(mlir::Value codes) const;
 
-  KernelBuilder &k;
-  kernel::NarrowPlaces places;
   int64_t lowest;
-  mlir::Value codes; // 1-d
 };
 
 } // namespace sprig

@@ -84,21 +84,26 @@ KernelPlan PackedGemm::plan(const Epilogue &epilogue) const {
 }
 
 void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Value panels, Type elementType) const {
-  emit(k, epilogue, left, k.flat(panels), nullptr, elementType);
+  emitTiles(k, epilogue, left, {k.flat(panels)}, elementType);
 }
 
 void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, const CodedPanels &panels,
                       Type elementType) const {
-  Value unpacked;
-  if (unpacks() && !panels.isHidden()) unpacked = k.scratchBuffer(unpackedAt(epilogue), panels.unpackedType());
-  emit(k, epilogue, left, unpacked, &panels, elementType);
+  emitTiles(k, epilogue, left, {Value(), nullptr, &panels}, elementType);
 }
 
-void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Value panels, const CodedPanels *coded,
+void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, const UnpackedPanels &panels,
                       Type elementType) const {
+  Right right{Value(), nullptr, &panels};
+  if (unpacks() && !panels.isHidden())
+    right = {k.scratchBuffer(unpackedAt(epilogue), panels.unpackedType()), &panels, nullptr};
+  emitTiles(k, epilogue, left, right, elementType);
+}
+
+void PackedGemm::emitTiles(KernelBuilder &k, const Epilogue &epilogue, Value left, const Right &right,
+                           Type elementType) const {
   Cut cut(*this);
   Value leftFlat = k.flat(left);
-  const bool isDirect = coded && !panels; // tiles take numbers apart themselves
   const int64_t step = places().interleave, panelElements = places().size();
 
   // One register tile: rows [first, first + tileRows), `vectors` vectors of columns from vector `firstVector` of a
@@ -113,15 +118,15 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
       masks.push_back(laneMask(k, validColumns - j * kLanes, lanes[j]));
     }
     SmallVector<Value> accumulators;
-    if (isDirect) {
-      accumulators = coded->contract(leftFlat, k.mul(first, depth), tileRows, {panelIndex, firstVector, lanes});
+    if (right.direct) {
+      accumulators = right.direct->contract(leftFlat, k.mul(first, depth), tileRows, {panelIndex, firstVector, lanes});
     } else {
       ContractionLoop loop;
       loop.left = leftFlat;
       loop.leftBase = k.mul(first, depth);
       loop.leftRowStride = depth;
-      loop.right = panels;
-      loop.rightBase = k.add(coded ? k.index(0) : k.mul(panelIndex, panelElements),
+      loop.right = right.whole;
+      loop.rightBase = k.add(right.unpacked ? k.index(0) : k.mul(panelIndex, panelElements),
                              firstVector / 2 * panelElements + firstVector % 2 * kLanes * step);
       for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelElements + j % 2 * kLanes * step);
       loop.elementType = elementType;
@@ -136,12 +141,12 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, Va
     int64_t vectors = llvm::divideCeil(tileColumns, kLanes);
     int64_t width = std::min(chooseTileVectors(k.target, elementType, std::min(tileRows, rows)), vectors);
     // Of few rows tiles are wide; what takes numbers apart wants some of their registers.
-    if (isDirect && rows <= kNarrowRows) width = std::max<int64_t>(width / 2, 1);
-    if (coded && !isDirect) coded->unpack(panelIndex, panels); // the only one of the tile, of so many rows
+    if (right.direct && rows <= kNarrowRows) width = std::max<int64_t>(width / 2, 1);
+    if (right.unpacked) right.unpacked->unpack(panelIndex, right.whole); // the only one of the tile, of so many rows
     for (int64_t j = 0; j < vectors; j += width) {
       int64_t count = std::min(width, vectors - j);
       int64_t most = maxTileRows(k.target, elementType, count, depth / step, interleave);
-      if (isDirect) most = coded->tileRows(most);
+      if (right.direct) most = right.direct->tileRows(most);
       forRowTiles(k, first, splitRows(tileRows, most), [&](Value row, int64_t registerRows) {
         registerTile(row, registerRows, panelIndex, j, count, tileColumns - j * kLanes);
       });

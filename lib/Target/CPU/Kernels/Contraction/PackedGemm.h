@@ -7,6 +7,7 @@
 namespace sprig {
 
 class CodedPanels;
+class UnpackedPanels;
 
 /// Panels of so many elements stay in the cache from one block of rows to the next.
 constexpr int64_t kSmallPanels = 64 * 1024;
@@ -37,13 +38,21 @@ struct PackedGemm {
   /// left: [rows, depth], panels: as kernel.pack makes them; `elementType` is that of the sums.
   void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, mlir::Value panels,
             mlir::Type elementType) const;
-  /// The same of panels that hold `bits` of each number.
+  /// The same of panels that hold `bits` of each number: tiles take them apart themselves, or unpack their panel.
   void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, const CodedPanels &panels,
+            mlir::Type elementType) const;
+  void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, const UnpackedPanels &panels,
             mlir::Type elementType) const;
 
 private:
-  void emit(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, mlir::Value panels,
-            const CodedPanels *coded, mlir::Type elementType) const;
+  /// What tiles read: panels of `whole` numbers, one that `unpacked` leaves there, or those that `direct` takes apart.
+  struct Right {
+    mlir::Value whole;
+    const UnpackedPanels *unpacked = nullptr;
+    const CodedPanels *direct = nullptr;
+  };
+  void emitTiles(KernelBuilder &kernel, const Epilogue &epilogue, mlir::Value left, const Right &right,
+                 mlir::Type elementType) const;
 };
 
 } // namespace sprig

@@ -42,6 +42,12 @@ SmallVector<Value> sprig::zeroTile(KernelBuilder &k, Type elementType, int64_t r
   return tile;
 }
 
+Value sprig::firstLanes(KernelBuilder &k, Value vector, int64_t lanes) {
+  if (cast<VectorType>(vector.getType()).getNumElements() == lanes) return vector;
+  return vector::ExtractStridedSliceOp::create(k.b, k.loc, vector, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{lanes},
+                                               ArrayRef<int64_t>{1});
+}
+
 SmallVector<int64_t> sprig::vectorLanes(int64_t columns) {
   SmallVector<int64_t> lanes(columns / kLanes, kLanes);
   if (int64_t rest = columns % kLanes) lanes.push_back(rest <= kLanes / 2 ? kLanes / 2 : kLanes);

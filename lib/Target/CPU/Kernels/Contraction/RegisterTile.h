@@ -56,6 +56,9 @@ llvm::SmallVector<mlir::Value> zeroTile(KernelBuilder &kernel, mlir::Type elemen
 llvm::SmallVector<mlir::Value> zeroTile(KernelBuilder &kernel, mlir::Type elementType, int64_t rows,
                                         llvm::ArrayRef<int64_t> lanes);
 
+/// The first lanes of a vector.
+mlir::Value firstLanes(KernelBuilder &kernel, mlir::Value vector, int64_t lanes);
+
 /// The vectors that hold `columns` columns: of kLanes, and a last one of half as many where that is enough.
 llvm::SmallVector<int64_t> vectorLanes(int64_t columns);
 

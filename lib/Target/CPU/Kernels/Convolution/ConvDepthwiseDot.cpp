@@ -160,8 +160,7 @@ private:
     Value weights = vector::LoadOp::create(k.b, k.loc, bytes, filter, ValueRange{offset});
     if (below == 0) return weights;
     auto type = VectorType::get({lanes}, k.b.getI32Type());
-    Value distance = arith::ConstantOp::create(k.b, k.loc, type,
-                                               DenseElementsAttr::get(type, k.b.getI32IntegerAttr(int32_t(8 * below))));
+    Value distance = k.constant(k.b.getI32Type(), 8 * below, lanes);
     Value moved = arith::ShLIOp::create(k.b, k.loc, vector::BitCastOp::create(k.b, k.loc, type, weights), distance);
     return vector::BitCastOp::create(k.b, k.loc, bytes, moved);
   }

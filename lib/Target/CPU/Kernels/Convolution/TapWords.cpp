@@ -94,13 +94,11 @@ void TapWords::copySpan(ArrayRef<Taps> taps, Value from, Value to, Value length)
 
 /// As many bytes of a tap's row, or what the padding counts as.
 Value TapWords::load(const Taps &tap, Value from, int64_t bytes) {
-  Type i8 = k.b.getI8Type();
+  IntegerType i8 = k.b.getI8Type();
   auto type = VectorType::get({bytes}, i8);
   Value loaded = vector::LoadOp::create(k.b, k.loc, type, input, ValueRange{k.add(tap.offset, from)});
   if (!tap.isInside) return loaded;
-  Value padding = arith::ConstantOp::create(
-      k.b, k.loc, type, DenseElementsAttr::get(type, k.b.getIntegerAttr(i8, APInt(8, uint64_t(fill)))));
-  return arith::SelectOp::create(k.b, k.loc, k.splat(tap.isInside, bytes), loaded, padding);
+  return arith::SelectOp::create(k.b, k.loc, k.splat(tap.isInside, bytes), loaded, k.constant(i8, fill, bytes));
 }
 
 // Bytes a, b, c and d of each channel side by side: unpacking works within 128 bits, so words of four channels are put

@@ -90,10 +90,7 @@ private:
   static SmallVector<Value> emitTile(KernelBuilder &k, const BytePool &pool, const ConvTile &tile, Value from,
                                      Value channel, int64_t lanes, Value mask) {
     bool isUnsigned = pool.element.isUnsignedInteger();
-    auto type = VectorType::get({lanes}, storageType(pool.element));
-    Value lowest = arith::ConstantOp::create(
-        k.b, k.loc, type,
-        DenseElementsAttr::get(type, k.b.getIntegerAttr(type.getElementType(), APInt(8, isUnsigned ? 0 : 128))));
+    Value lowest = k.constant(cast<IntegerType>(storageType(pool.element)), isUnsigned ? 0 : -128, lanes);
     return emitTaps(k, pool.geometry, tile, /*mergeTaps=*/false, SmallVector<Value>(tile.rows, lowest),
                     [&](ValueRange carried, Value position, int64_t rowStride, Value, Value) {
                       SmallVector<Value> results;
