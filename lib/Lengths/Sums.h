@@ -46,10 +46,17 @@ inline std::optional<int64_t> sizeOfSum(std::string_view text, const std::map<st
   return sum;
 }
 
-/// Adds the names among the terms of a sum, or the text itself where it is no sum.
-inline void addNames(std::string_view text, std::set<std::string> &names) {
-  for (std::string_view term : termsOf(text))
-    if (term.find_first_not_of("0123456789") != std::string_view::npos) names.emplace(term);
+/// What may be given a size: dimensions, and the names in sums that are given or that dimensions are called.
+inline std::set<std::string> sizeNames(const std::set<std::string> &dimensions,
+                                       const std::map<std::string, std::string> &sums) {
+  std::set<std::string> names = dimensions;
+  auto addTerms = [&](const std::string &text) {
+    for (std::string_view term : termsOf(text))
+      if (term.find_first_not_of("0123456789") != std::string_view::npos) names.emplace(term);
+  };
+  for (const std::string &dimension : dimensions) addTerms(dimension);
+  for (const auto &[name, sum] : sums) addTerms(sum);
+  return names;
 }
 
 } // namespace sprig

@@ -52,20 +52,25 @@ private:
            shift.getType().getNumElements() > cast<RankedTensorType>(shift.getOperand(0).getType()).getNumElements();
   }
 
-  // Whether a value is nothing but the right side of products of f32, as it is or through moves.
-  static bool isWeight(Value value) {
-    return !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) {
-      Operation *user = use.getOwner();
-      if (isa<ir::ReshapeOp, ir::TransposeOp, ir::SliceOp>(user)) return isWeight(user->getResult(0));
-      auto product = dyn_cast<ir::MatmulOp>(user);
-      return product && use.getOperandNumber() == 1 && !product.getTransposeLhs() && !product.getAccumulator() &&
-             product.getType().getElementType().isF32();
+  // Whether a value has readers, and all of them are these, directly or behind moves.
+  static bool isReadBy(Value value, llvm::function_ref<bool(OpOperand &)> isReader) {
+    return !value.use_empty() && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+      if (isa<ir::ReshapeOp, ir::TransposeOp, ir::SliceOp>(use.getOwner()))
+        return isReadBy(use.getOwner()->getResult(0), isReader);
+      return isReader(use);
     });
   }
-  static bool isNarrowWeight(Operation *op) {
+  static bool dequantizesBytes(Operation *op) {
     auto dequantize = dyn_cast<ir::DequantizeOp>(op);
-    return dequantize && dequantize.getOperand().getType().getElementType().isInteger(8) &&
-           isWeight(dequantize.getResult());
+    return dequantize && dequantize.getOperand().getType().getElementType().isInteger(8);
+  }
+  // Of the right side of products of f32.
+  static bool isNarrowWeight(Operation *op) {
+    return dequantizesBytes(op) && isReadBy(op->getResult(0), [](OpOperand &use) {
+             auto product = dyn_cast<ir::MatmulOp>(use.getOwner());
+             return product && use.getOperandNumber() == 1 && !product.getTransposeLhs() && !product.getAccumulator() &&
+                    product.getType().getElementType().isF32();
+           });
   }
   // Whether numbers become those of weights alone, which join `found`.
   static bool leadsToWeights(Value value, llvm::SmallPtrSetImpl<Operation *> &found) {
@@ -75,19 +80,12 @@ private:
     });
   }
 
-  // Whether loops over time read a value at each step, and nothing else does, as it is or through moves.
-  static bool isReadBySteps(Value value) {
-    return !value.use_empty() && llvm::all_of(value.getUsers(), [](Operation *user) {
-      if (isa<ir::ReshapeOp, ir::TransposeOp, ir::SliceOp>(user)) return isReadBySteps(user->getResult(0));
-      return isa<ir::ScanOp>(user);
-    });
-  }
-  // Recurrent weights of bytes: packages have a byte for each of their elements (docs/package-format.md), and kernels
-  // that multiply each step by them want floats in panels, whatever their size.
-  static bool isRecurrentWeight(Operation &op) {
-    auto dequantize = dyn_cast<ir::DequantizeOp>(op);
-    return dequantize && dequantize.getOperand().getType().getElementType().isInteger(8) &&
-           isReadBySteps(dequantize.getResult());
+  // Recurrent weights of bytes, which loops over time read at each step: packages have a byte for each of their
+  // elements (docs/package-format.md), and kernels that multiply each step by them want floats in panels, whatever
+  // their size.
+  static bool isRecurrentWeight(Operation *op) {
+    return dequantizesBytes(op) &&
+           isReadBy(op->getResult(0), [](OpOperand &use) { return isa<ir::ScanOp>(use.getOwner()); });
   }
 
   bool isKept(Operation &op) const {
@@ -102,7 +100,7 @@ private:
       unpackedWeights.insert(weights.begin(), weights.end());
       limits.resultBytes = std::numeric_limits<int64_t>::max();
     }
-    if (isRecurrentWeight(op)) limits.resultBytes = std::numeric_limits<int64_t>::max();
+    if (isRecurrentWeight(&op)) limits.resultBytes = std::numeric_limits<int64_t>::max();
     auto values = interp::foldOperation(&op, limits);
     if (!values) return;
     OpBuilder builder(&op);

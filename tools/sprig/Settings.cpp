@@ -451,18 +451,17 @@ std::vector<std::string> unboundSymbols(const std::vector<InputSpec> &specs,
 }
 
 void requireDims(const std::string &model, const std::vector<InputSpec> &specs, const Settings &settings) {
-  std::set<std::string> listed, used;
+  std::set<std::string> listed;
   for (const InputSpec &spec : specs) {
     for (const Dim &dim : spec.dims)
       if (!dim.symbol.empty()) listed.insert(dim.symbol);
     if (spec.holder != data::Holder::tensor)
       listed.insert(spec.name + (data::isSequence(spec.holder) ? ".length" : ".present"));
   }
-  for (const std::string &name : listed) addNames(name, used);
-  for (const auto &[name, sum] : settings.dimSums()) addNames(sum, used);
+  std::set<std::string> known = sizeNames(listed, settings.dimSums());
   for (const std::string &argument : settings.dims) {
     std::string name = splitAssignment("--dim", argument).first;
-    if (listed.count(name) || used.count(name)) continue;
+    if (known.count(name)) continue;
     std::vector<std::string> names(listed.begin(), listed.end());
     badUse("--dim " + argument + ": " + model + " has no dimension '" + name + "' without a size" +
            (names.empty() ? "" : "; it has " + data::listed(names)));

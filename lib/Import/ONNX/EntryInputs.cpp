@@ -107,15 +107,14 @@ void Importer::bindSums(const ImportEntry &given, llvm::ArrayRef<const onnx::Val
 // A name that is not quite right would else be taken for one.
 void Importer::requireNamed(const ImportEntry &given, llvm::ArrayRef<const onnx::ValueInfoProto *> inputs,
                             const EntryHolders &holders) {
-  std::set<std::string> listed, used;
+  std::set<std::string> listed;
   for (const auto *input : inputs)
     for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i)
       if (std::string symbol = dimensionName(*input, i); !symbol.empty()) listed.insert(symbol);
-  for (const std::string &name : listed) addNames(name, used);
-  for (const auto &[name, sum] : given.sums) addNames(sum, used);
+  std::set<std::string> known = sizeNames(listed, given.sums);
   for (const auto &[name, size] : given.dims) {
     auto isCount = [&](const EntryHolders::One &holder) { return StringRef(name).starts_with(holder.name + "."); };
-    if (listed.count(name) || used.count(name) || llvm::any_of(holders.all, isCount)) continue;
+    if (known.count(name) || llvm::any_of(holders.all, isCount)) continue;
     std::vector<std::string> names(listed.begin(), listed.end());
     throw Error(ErrorKind::usage, model.file + ": has no dimension '" + name + "' without a size" +
                                       (names.empty() ? "" : "; it has " + data::listed(names)));

@@ -11,25 +11,14 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-struct Depthwise {
-  ConvGeometry geometry;
-  int64_t channels, blockHeight, heightBlocks;
-
-  explicit Depthwise(kernel::ConvDepthwiseOp op) {
-    auto result = cast<RankedTensorType>(op.getResult().getType());
-    auto filter = cast<RankedTensorType>(op.getFilter().getType());
-    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result, filter.getShape().drop_back(),
-                                 op.getStrides(), op.getDilations(), op.getPadding());
-    channels = result.getShape().back();
-    // Loads bound these kernels: a tile is about a quarter of a million multiply-adds.
-    blockHeight = geometry.blockHeight(channels, 250000);
-    heightBlocks = llvm::divideCeil(std::max<int64_t>(geometry.out[1], 1), blockHeight);
-  }
-  int64_t tiles() const {
-    return channels == 0 || geometry.positions() == 0 ? 0 : geometry.batch * geometry.out[0] * heightBlocks;
-  }
-  SmallVector<int64_t> space() const { return {geometry.batch, geometry.out[0], heightBlocks}; }
-};
+ChannelTiles tilesOf(kernel::ConvDepthwiseOp op) {
+  auto result = cast<RankedTensorType>(op.getResult().getType());
+  auto filter = cast<RankedTensorType>(op.getFilter().getType());
+  auto geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result,
+                                    filter.getShape().drop_back(), op.getStrides(), op.getDilations(), op.getPadding());
+  // Loads bound these kernels: a tile is about a quarter of a million multiply-adds.
+  return {geometry, result.getShape().back(), 250000};
+}
 
 class ConvDepthwiseEmitter : public ContractionEmitter {
 public:
@@ -38,25 +27,23 @@ public:
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     Epilogue epilogue = *analyze(dispatch);
-    Depthwise conv(cast<kernel::ConvDepthwiseOp>(epilogue.root));
-    const ConvGeometry &g = conv.geometry;
+    ChannelTiles conv = tilesOf(cast<kernel::ConvDepthwiseOp>(epilogue.root));
     KernelPlan plan;
-    plan.tiles = conv.tiles();
+    plan.tiles = conv.count();
     plan.scratchBytes = plan.tiles ? epilogue.stageBytes() : 0;
     if (plan.tiles)
-      plan.ranges =
-          epilogue.tileRanges(conv.space(), g.resultSteps(conv.blockHeight, conv.channels), [&](unsigned operand) {
-            return operand == 0 ? g.inputSteps(conv.blockHeight) : SmallVector<TileStep>();
-          });
+      plan.ranges = epilogue.tileRanges(conv.space(), conv.resultSteps(), [&](unsigned operand) {
+        return operand == 0 ? conv.inputSteps() : SmallVector<TileStep>();
+      });
     return plan;
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<kernel::ConvDepthwiseOp>(epilogue.root);
-    Depthwise conv(op);
+    ChannelTiles conv = tilesOf(op);
     const ConvGeometry &g = conv.geometry;
-    if (conv.tiles() == 0) return success();
+    if (conv.count() == 0) return success();
     Type elementType = epilogue.rootType.getElementType();
     Value input = k.flat(k.operandBuffer(cast<BlockArgument>(op.getInput())));
     Value filter = k.flat(k.operandBuffer(cast<BlockArgument>(op.getFilter())));
@@ -81,13 +68,10 @@ public:
     };
 
     int64_t fullChannels = conv.channels / kLanes * kLanes;
-    k.forTiles([&](Value index) {
-      SmallVector<Value> at = k.delinearize(index, conv.space());
-      Value begin = k.mul(at[2], conv.blockHeight);
-      Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
+    conv.forTiles(k, [&](Value sample, Value depth, Value begin, Value end) {
       k.loop(begin, end, 1, [&](Value height) {
         auto rowOf = [&](Value channel, int64_t count) {
-          forWidthTiles(k, g, at[0], at[1], height, mostRows,
+          forWidthTiles(k, g, sample, depth, height, mostRows,
                         [&](const ConvTile &tile) { registerTile(tile, channel, count); });
         };
         k.loop(k.index(0), k.index(fullChannels), kLanes, [&](Value channel) { rowOf(channel, kLanes); });

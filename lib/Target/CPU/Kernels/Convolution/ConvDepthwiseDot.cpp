@@ -13,32 +13,29 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-struct DepthwiseDot {
-  ConvGeometry geometry;
+struct DepthwiseDot : ChannelTiles {
   kernel::DepthwisePlaces places;
-  int64_t channels, blockHeight, heightBlocks;
   // A word of four taps holds what two rows of the result take that are neighbours, where each has up to three taps:
   // the words are those of a window that is taller by one then.
-  int64_t rowsTogether = 1;
+  int64_t rowsTogether;
   ConvGeometry wordGeometry;
   kernel::DepthwisePlaces wordPlaces;
   int64_t blockChannels; // of which words are made at once
   int64_t blockColumns;  // of the result
 
-  explicit DepthwiseDot(kernel::ConvDepthwiseDotOp op) {
-    auto result = cast<RankedTensorType>(op.getResult().getType());
-    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()), result, op.getWindow(),
-                                 op.getStrides(), op.getDilations(), op.getPadding());
-    channels = result.getShape().back();
-    places = kernel::DepthwisePlaces::get(op.getWindow(), channels);
-    int64_t height = std::max<int64_t>(geometry.out[1], 1);
-    blockHeight = geometry.blockHeight(channels, 500000);
-    constexpr int64_t kMostPairedTaps = kernel::DepthwisePlaces::kTogether - 1;
-    if (geometry.window[0] == 1 && geometry.window[1] <= kMostPairedTaps && geometry.stride[1] == 1 &&
-        geometry.dilation[1] == 1 && height > 1)
-      rowsTogether = 2;
-    blockHeight = llvm::alignTo(blockHeight, rowsTogether);
-    heightBlocks = llvm::divideCeil(height, blockHeight);
+  explicit DepthwiseDot(kernel::ConvDepthwiseDotOp op) : DepthwiseDot(op, geometryOf(op)) {}
+
+  int64_t reach() const { return (geometry.window[2] - 1) * geometry.dilation[2]; }
+  /// Columns of the input that so many of the result take.
+  int64_t inputColumns(int64_t columns) const { return (columns - 1) * geometry.stride[2] + reach() + 1; }
+  int64_t wordCount() const { return places.rows() * inputColumns(blockColumns) * blockChannels + TapWords::kSlack; }
+  int64_t wordBytes() const { return llvm::alignTo(4 * wordCount(), 64); }
+
+private:
+  DepthwiseDot(kernel::ConvDepthwiseDotOp op, const ConvGeometry &geometry)
+      : ChannelTiles(geometry, cast<RankedTensorType>(op.getResult().getType()).getShape().back(), 500000,
+                     togetherIn(geometry)),
+        places(kernel::DepthwisePlaces::get(op.getWindow(), channels)), rowsTogether(togetherIn(geometry)) {
     wordGeometry = geometry;
     wordGeometry.window[1] += rowsTogether - 1;
     wordPlaces = {places.above + rowsTogether - 1, places.width, channels};
@@ -50,16 +47,16 @@ struct DepthwiseDot {
                                        std::max<int64_t>(geometry.out[2], 1));
   }
 
-  int64_t reach() const { return (geometry.window[2] - 1) * geometry.dilation[2]; }
-  /// Columns of the input that so many of the result take.
-  int64_t inputColumns(int64_t columns) const { return (columns - 1) * geometry.stride[2] + reach() + 1; }
-  int64_t wordCount() const { return places.rows() * inputColumns(blockColumns) * blockChannels + TapWords::kSlack; }
-  int64_t wordBytes() const { return llvm::alignTo(4 * wordCount(), 64); }
-
-  int64_t tiles() const {
-    return channels == 0 || geometry.positions() == 0 ? 0 : geometry.batch * geometry.out[0] * heightBlocks;
+  static ConvGeometry geometryOf(kernel::ConvDepthwiseDotOp op) {
+    return ConvGeometry::get(cast<RankedTensorType>(op.getInput().getType()),
+                             cast<RankedTensorType>(op.getResult().getType()), op.getWindow(), op.getStrides(),
+                             op.getDilations(), op.getPadding());
   }
-  SmallVector<int64_t> space() const { return {geometry.batch, geometry.out[0], heightBlocks}; }
+  static int64_t togetherIn(const ConvGeometry &g) {
+    constexpr int64_t kMostPairedTaps = kernel::DepthwisePlaces::kTogether - 1;
+    bool arePaired = g.window[0] == 1 && g.window[1] <= kMostPairedTaps && g.stride[1] == 1 && g.dilation[1] == 1;
+    return arePaired && g.out[1] > 1 ? 2 : 1;
+  }
 };
 
 class DepthwiseDotKernel {
@@ -71,11 +68,8 @@ public:
         tapWords(k, conv.wordGeometry, conv.wordPlaces, fill, k.flat(input), words) {}
 
   void emit() {
-    k.forTiles([&](Value index) {
-      SmallVector<Value> at = k.delinearize(index, conv.space());
-      Value begin = k.mul(at[2], conv.blockHeight);
-      Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
-      sample = at[0], depth = at[1];
+    conv.forTiles(k, [&](Value ofSample, Value ofDepth, Value begin, Value end) {
+      sample = ofSample, depth = ofDepth;
       int64_t together = conv.rowsTogether;
       Value single = k.add(begin, k.mul(k.div(k.sub(end, begin), together), together));
       k.loop(begin, single, together, [&](Value height) { emitRows(height, together); });
@@ -182,15 +176,13 @@ public:
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     Epilogue epilogue = *analyze(dispatch);
     DepthwiseDot conv(cast<kernel::ConvDepthwiseDotOp>(epilogue.root));
-    const ConvGeometry &g = conv.geometry;
     KernelPlan plan;
-    plan.tiles = conv.tiles();
+    plan.tiles = conv.count();
     if (!plan.tiles) return plan;
     plan.scratchBytes = conv.wordBytes() + epilogue.stageBytes();
-    plan.ranges =
-        epilogue.tileRanges(conv.space(), g.resultSteps(conv.blockHeight, conv.channels), [&](unsigned operand) {
-          return operand == 0 ? g.inputSteps(conv.blockHeight) : SmallVector<TileStep>();
-        });
+    plan.ranges = epilogue.tileRanges(conv.space(), conv.resultSteps(), [&](unsigned operand) {
+      return operand == 0 ? conv.inputSteps() : SmallVector<TileStep>();
+    });
     return plan;
   }
 
@@ -198,7 +190,7 @@ public:
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<kernel::ConvDepthwiseDotOp>(epilogue.root);
     DepthwiseDot conv(op);
-    if (conv.tiles() == 0) return success();
+    if (conv.count() == 0) return success();
     epilogue.beginWithBias();
     DepthwiseDotKernel(k, conv, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
                        k.operandBuffer(cast<BlockArgument>(op.getFilter())), op.getFill())

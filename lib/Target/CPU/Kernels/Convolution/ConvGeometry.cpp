@@ -27,10 +27,23 @@ bool ConvGeometry::hasPadding(int d) const {
   return low[d] > 0 || (out[d] - 1) * stride[d] - low[d] + (window[d] - 1) * dilation[d] >= in[d];
 }
 
-int64_t ConvGeometry::blockHeight(int64_t channels, int64_t taps) const {
-  int64_t perRow = std::max<int64_t>(this->taps() * channels * out[2], 1), height = std::max<int64_t>(out[1], 1);
-  int64_t rows = std::clamp<int64_t>(taps / perRow, 1, height);
-  return batch * out[0] == 1 && rows == height ? llvm::divideCeil(height, halvesOf(height)) : rows;
+ChannelTiles::ChannelTiles(const ConvGeometry &geometry, int64_t channels, int64_t taps, int64_t together)
+    : geometry(geometry), channels(channels) {
+  int64_t height = std::max<int64_t>(geometry.out[1], 1);
+  int64_t perRow = std::max<int64_t>(geometry.taps() * channels * geometry.out[2], 1);
+  blockHeight = std::clamp<int64_t>(taps / perRow, 1, height);
+  if (geometry.batch * geometry.out[0] == 1 && blockHeight == height)
+    blockHeight = llvm::divideCeil(height, ConvGeometry::halvesOf(height));
+  blockHeight = llvm::alignTo(blockHeight, together);
+  heightBlocks = llvm::divideCeil(height, blockHeight);
+}
+
+void ChannelTiles::forTiles(KernelBuilder &k, llvm::function_ref<void(Value, Value, Value, Value)> body) const {
+  k.forTiles([&](Value index) {
+    SmallVector<Value> at = k.delinearize(index, space());
+    Value begin = k.mul(at[2], blockHeight);
+    body(at[0], at[1], begin, k.min(k.add(begin, blockHeight), k.index(geometry.out[1])));
+  });
 }
 
 bool ConvGeometry::isPointwise() const {

@@ -27,9 +27,6 @@ struct ConvGeometry {
   /// Into how many blocks a height is cut that is one block otherwise: two, so that each of two threads has the rows
   /// that it wrote itself, where there are several for each.
   static int64_t halvesOf(int64_t height) { return height >= 4 ? 2 : 1; }
-  /// Rows of the result in a tile of `taps` taps about, for each channel its own; of a height that is one block the
-  /// half.
-  int64_t blockHeight(int64_t channels, int64_t taps) const;
   /// One tap at every position, none of them in the padding.
   bool isPointwise() const;
   /// Whether any tap of dimension `d` can lie in the padding.
@@ -43,6 +40,26 @@ struct ConvGeometry {
   /// can say it, and store of a result of some channels.
   llvm::SmallVector<TileStep> inputSteps(int64_t blockHeight) const;
   llvm::SmallVector<TileStep> resultSteps(int64_t blockHeight, int64_t channels) const;
+};
+
+/// What is computed for each channel by itself, in tiles of some rows of the result: about `taps` taps, a multiple of
+/// `together` rows, of a height that is one block the half.
+struct ChannelTiles {
+  ConvGeometry geometry;
+  int64_t channels, blockHeight, heightBlocks;
+
+  ChannelTiles(const ConvGeometry &geometry, int64_t channels, int64_t taps, int64_t together = 1);
+  int64_t count() const {
+    return channels == 0 || geometry.positions() == 0 ? 0 : geometry.batch * geometry.out[0] * heightBlocks;
+  }
+  /// Calls `body` for the rows [begin, end) of a sample's depth that each tile has.
+  void forTiles(
+      KernelBuilder &kernel,
+      llvm::function_ref<void(mlir::Value sample, mlir::Value depth, mlir::Value begin, mlir::Value end)> body) const;
+  /// Samples, depths, blocks of rows.
+  llvm::SmallVector<int64_t> space() const { return {geometry.batch, geometry.out[0], heightBlocks}; }
+  llvm::SmallVector<TileStep> inputSteps() const { return geometry.inputSteps(blockHeight); }
+  llvm::SmallVector<TileStep> resultSteps() const { return geometry.resultSteps(blockHeight, channels); }
 };
 
 /// A register tile: its rows are neighbours in width, or the same position of consecutive samples. Neighbours have all

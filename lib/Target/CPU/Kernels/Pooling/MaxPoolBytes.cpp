@@ -11,24 +11,12 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-struct BytePool {
-  ConvGeometry geometry;
-  Type element;
-  int64_t channels, blockHeight, heightBlocks;
-
-  explicit BytePool(ir::PoolOp op) : element(elementTypeOf(op.getOperand())) {
-    auto result = cast<RankedTensorType>(op.getResult().getType());
-    geometry = ConvGeometry::get(cast<RankedTensorType>(op.getOperand().getType()), result, op.getWindow(),
-                                 op.getStrides(), op.getDilations(), op.getPadding());
-    channels = result.getShape().back();
-    blockHeight = geometry.blockHeight(channels, 500000);
-    heightBlocks = llvm::divideCeil(std::max<int64_t>(geometry.out[1], 1), blockHeight);
-  }
-  int64_t tiles() const {
-    return channels == 0 || geometry.positions() == 0 ? 0 : geometry.batch * geometry.out[0] * heightBlocks;
-  }
-  SmallVector<int64_t> space() const { return {geometry.batch, geometry.out[0], heightBlocks}; }
-};
+ChannelTiles tilesOf(ir::PoolOp op) {
+  auto result = cast<RankedTensorType>(op.getResult().getType());
+  auto geometry = ConvGeometry::get(cast<RankedTensorType>(op.getOperand().getType()), result, op.getWindow(),
+                                    op.getStrides(), op.getDilations(), op.getPadding());
+  return {geometry, result.getShape().back(), 500000};
+}
 
 class MaxPoolBytesEmitter : public KernelEmitter {
 public:
@@ -40,34 +28,32 @@ public:
   }
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    BytePool pool(singleOp<ir::PoolOp>(dispatch));
+    ChannelTiles pool = tilesOf(singleOp<ir::PoolOp>(dispatch));
     KernelPlan plan;
-    plan.tiles = pool.tiles();
+    plan.tiles = pool.count();
     if (!plan.tiles) return plan;
     TileRanges ranges(dispatch, pool.space());
-    ranges.operands([&](OpOperand &) { return pool.geometry.inputSteps(pool.blockHeight); });
-    ranges.result(0, pool.geometry.resultSteps(pool.blockHeight, pool.channels));
+    ranges.operands([&](OpOperand &) { return pool.inputSteps(); });
+    ranges.result(0, pool.resultSteps());
     plan.ranges = ranges.take();
     return plan;
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::PoolOp>(dispatch);
-    BytePool pool(op);
+    ChannelTiles pool = tilesOf(op);
+    Type element = elementTypeOf(op.getOperand());
     const ConvGeometry &g = pool.geometry;
-    if (pool.tiles() == 0) return success();
+    if (pool.count() == 0) return success();
     Value from = flatOperand(k, op.getOperand()), to = k.flat(k.resultBuffer(0));
     constexpr int64_t kMostRows = 8;
-    k.forTiles([&](Value index) {
-      SmallVector<Value> at = k.delinearize(index, pool.space());
-      Value begin = k.mul(at[2], pool.blockHeight);
-      Value end = k.min(k.add(begin, pool.blockHeight), k.index(g.out[1]));
+    pool.forTiles(k, [&](Value sample, Value depth, Value begin, Value end) {
       k.loop(begin, end, 1, [&](Value height) {
         forChannels(k, pool.channels, [&](Value channel, int64_t lanes, Value mask) {
-          forWidthTiles(k, g, at[0], at[1], height, kMostRows, [&](const ConvTile &tile) {
-            SmallVector<Value> largest = emitTile(k, pool, tile, from, channel, lanes, mask);
+          forWidthTiles(k, g, sample, depth, height, kMostRows, [&](const ConvTile &tile) {
+            SmallVector<Value> largest = emitTile(k, g, element, tile, from, channel, lanes, mask);
             for (auto [row, value] : llvm::zip_equal(resultRows(k, g, tile), largest))
-              k.store(value, to, k.add(k.mul(row, pool.channels), channel), pool.element, mask);
+              k.store(value, to, k.add(k.mul(row, pool.channels), channel), element, mask);
           });
         });
       });
@@ -87,16 +73,16 @@ private:
     if (done < channels) body(k.index(done), kLanes, laneMask(k, channels - done, kLanes));
   }
 
-  static SmallVector<Value> emitTile(KernelBuilder &k, const BytePool &pool, const ConvTile &tile, Value from,
-                                     Value channel, int64_t lanes, Value mask) {
-    bool isUnsigned = pool.element.isUnsignedInteger();
-    Value lowest = k.constant(cast<IntegerType>(storageType(pool.element)), isUnsigned ? 0 : -128, lanes);
-    return emitTaps(k, pool.geometry, tile, /*mergeTaps=*/false, SmallVector<Value>(tile.rows, lowest),
+  static SmallVector<Value> emitTile(KernelBuilder &k, const ConvGeometry &g, Type element, const ConvTile &tile,
+                                     Value from, Value channel, int64_t lanes, Value mask) {
+    bool isUnsigned = element.isUnsignedInteger();
+    Value lowest = k.constant(cast<IntegerType>(storageType(element)), isUnsigned ? 0 : -128, lanes);
+    return emitTaps(k, g, tile, /*mergeTaps=*/false, SmallVector<Value>(tile.rows, lowest),
                     [&](ValueRange carried, Value position, int64_t rowStride, Value, Value) {
                       SmallVector<Value> results;
                       for (auto [i, value] : llvm::enumerate(carried)) {
                         Value offset = k.add(k.add(position, channel), static_cast<int64_t>(i) * rowStride);
-                        Value x = k.loadVector(from, offset, pool.element, mask, lanes);
+                        Value x = k.loadVector(from, offset, element, mask, lanes);
                         results.push_back(isUnsigned ? Value(arith::MaxUIOp::create(k.b, k.loc, value, x))
                                                      : Value(arith::MaxSIOp::create(k.b, k.loc, value, x)));
                       }
