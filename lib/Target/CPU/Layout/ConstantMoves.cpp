@@ -2,9 +2,11 @@
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/Panels.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 #include "dialects/NN/Constants.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
+#include <cstring>
 
 using namespace mlir;
 using namespace sprig;
@@ -150,6 +152,27 @@ static Value packConstant(OpBuilder &b, Location loc, ElementsAttr attribute, co
       }
   });
   return constantOf(b, loc, type, std::move(bytes));
+}
+
+Value sprig::converted(OpBuilder &b, Location loc, Value value, FloatType element) {
+  RankedTensorType type = tensorOf(value).clone(element);
+  ElementsAttr attribute = readableConstant(value);
+  if (!attribute) return ir::CastOp::create(b, loc, type, value);
+  auto from = cast<FloatType>(tensorOf(value).getElementType());
+  size_t fromBytes = from.getWidth() / 8, toBytes = element.getWidth() / 8;
+  ir::ConstantView view(attribute);
+  ArrayRef<char> floats = view.bytes();
+  std::vector<char> results(floats.size() / fromBytes * toBytes);
+  for (size_t i = 0; i < results.size() / toBytes; ++i) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, floats.data() + fromBytes * i, fromBytes);
+    APFloat number(from.getFloatSemantics(), APInt(from.getWidth(), bits));
+    bool inexact;
+    number.convert(element.getFloatSemantics(), APFloat::rmNearestTiesToEven, &inexact);
+    bits = number.bitcastToAPInt().getZExtValue();
+    std::memcpy(results.data() + toBytes * i, &bits, toBytes);
+  }
+  return constantOf(b, loc, type, std::move(results));
 }
 
 Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMatrix, int64_t interleave) {

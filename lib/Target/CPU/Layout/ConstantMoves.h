@@ -23,6 +23,9 @@ mlir::Value transposed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value
                        llvm::ArrayRef<int64_t> permutation);
 mlir::Value reshaped(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
+/// Floats in another type of floats, rounded to nearest even.
+mlir::Value converted(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::FloatType element);
+
 /// Panels of a matrix [K, N], or [N, K] when `transposedMatrix` (kernel.pack).
 mlir::Value packed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value matrix, bool transposedMatrix,
                    int64_t interleave = 1);

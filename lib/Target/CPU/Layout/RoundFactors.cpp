@@ -1,12 +1,10 @@
 // The precision policy bf16; see Passes.td.
-#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
 #include "mlir/IR/Remarks.h"
-#include <cstring>
 
 using namespace mlir;
 
@@ -67,26 +65,7 @@ private:
     if (result) return result;
     OpBuilder b(&getContext());
     b.setInsertionPointAfterValue(value);
-    auto type = RankedTensorType::get(tensorOf(value).getShape(), b.getBF16Type());
-    if (auto constant = value.getDefiningOp<ir::ConstantOp>())
-      return result = ir::ConstantOp::create(b, constant.getLoc(), type, roundedConstant(type, constant.getValue()));
-    return result = ir::CastOp::create(b, value.getLoc(), type, value);
-  }
-
-  static ElementsAttr roundedConstant(RankedTensorType type, ElementsAttr attribute) {
-    ir::ConstantView view(attribute);
-    ArrayRef<char> floats = view.bytes();
-    std::vector<char> halves(floats.size() / 2);
-    for (size_t i = 0; i < halves.size() / 2; ++i) {
-      uint32_t bits;
-      std::memcpy(&bits, floats.data() + 4 * i, 4);
-      APFloat number(APFloat::IEEEsingle(), APInt(32, bits));
-      bool inexact;
-      number.convert(APFloat::BFloat(), APFloat::rmNearestTiesToEven, &inexact);
-      uint16_t half = uint16_t(number.bitcastToAPInt().getZExtValue());
-      std::memcpy(halves.data() + 2 * i, &half, 2);
-    }
-    return ir::makeConstant(type, std::move(halves));
+    return result = converted(b, value.getLoc(), value, b.getBF16Type());
   }
 
   llvm::DenseMap<Value, Value> made;

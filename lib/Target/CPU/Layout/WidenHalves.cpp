@@ -1,11 +1,9 @@
 // Convolutions of half types on floats; see Passes.td.
-#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
-#include <cstring>
 
 using namespace mlir;
 
@@ -23,20 +21,6 @@ bool isOfHalves(ir::ConvOp op) {
          readableConstant(op.getFilter());
 }
 
-/// A value in f32; a constant's numbers are converted here.
-Value widened(OpBuilder &b, Value value) {
-  RankedTensorType type = tensorOf(value).clone(b.getF32Type());
-  ElementsAttr attribute = readableConstant(value);
-  if (!attribute) return ir::CastOp::create(b, value.getLoc(), type, value);
-  ir::ConstantView view(attribute);
-  std::vector<char> bytes(size_t(view.isSplat() ? 1 : view.size()) * sizeof(float));
-  for (size_t i = 0; i < bytes.size() / sizeof(float); ++i) {
-    auto number = float(view.asDouble(int64_t(i)));
-    std::memcpy(bytes.data() + i * sizeof(float), &number, sizeof number);
-  }
-  return ir::ConstantOp::create(b, value.getLoc(), type, ir::makeConstant(type, std::move(bytes)));
-}
-
 class WidenHalves : public impl::WidenHalvesBase<WidenHalves> {
 public:
   using WidenHalvesBase::WidenHalvesBase;
@@ -49,7 +33,8 @@ public:
     for (ir::ConvOp op : convolutions) {
       OpBuilder b(op);
       Type half = tensorOf(op.getResult()).getElementType();
-      Value input = widened(b, op.getInput()), filter = widened(b, op.getFilter());
+      auto widened = [&](Value value) { return converted(b, value.getLoc(), value, b.getF32Type()); };
+      Value input = widened(op.getInput()), filter = widened(op.getFilter());
       Value wide = ir::ConvOp::create(b, op.getLoc(), input, filter, op.getStridesAttr(), op.getDilationsAttr(),
                                       op.getPaddingAttr(), op.getGroupsAttr(), op.getChannelsLastAttr(), TypeAttr());
       Operation *constant = op.getFilter().getDefiningOp();
