@@ -1,7 +1,5 @@
 // The precision policy bf16; see Passes.td.
 #include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNUnary.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
 #include "mlir/IR/Remarks.h"
