@@ -26,6 +26,7 @@ NAMES = ('sprig-rank-0', 'sprig-rank-1')
 ADDRESSES = ('10.213.7.1', '10.213.7.2')
 WARM_UP = 10
 PAYLOAD = 1448 / 1514  # of a frame, which tbf counts
+BURST = 65536  # bytes that tbf lets pass at once, after a pause
 
 
 def sh(*words):
@@ -51,7 +52,7 @@ def link(rate):
                 # Segments that tbf passes whole, as a card that cuts them itself takes them: else its timers take the cores.
                 sh('ip', '-n', name, 'link', 'set', f'rank{i}', 'gso_max_size', '32768')
                 sh('ip', 'netns', 'exec', name, 'tc', 'qdisc', 'add', 'dev', f'rank{i}', 'root', 'tbf', 'rate', rate,
-                   'burst', '64kb', 'latency', '100ms')
+                   'burst', str(BURST), 'latency', '100ms')
         yield
     finally:
         remove()
@@ -81,14 +82,22 @@ class Sprig:
 
     def predict(self, task, out, rate):
         """(seconds of a step, seconds of its communication that nothing hides) by the simulator."""
-        alpha = both([self.program, 'bench', 'comm', '--n', '64', '--seconds', '1', '--format', 'json', '-q'], 29590)
-        latency = json.loads(alpha)['tables']['carriers'][0]['alpha, us']
+        text = both([self.program, 'bench', 'comm', '--n', '65536', '--format', 'json', '-q'], 29590)
+        tables = json.loads(text)['tables']
+        # A message and what it takes of the processors at both ends, which are busy one after the other.
+        few, many = tables['processor'][0], tables['processor'][-1]
+        handling = few['us, at each end']
+        latency = max(0, tables['carriers'][0]['alpha, us'] - 2 * handling)
+        moving = max(many['us, at each end'] - handling, 0.1) / (many['bytes'] - few['bytes'])  # us a byte
         number, unit = re.fullmatch(r'(\d+)(\w)bit', rate).groups()
         bits = float(number) * {'k': 1e3, 'm': 1e6, 'g': 1e9}[unit] * PAYLOAD
         processor = {'rates': 'native', 'threads': 1, 'forwards': True}
         (out / 'two.json').write_text(json.dumps({
             'name': 'two', 'devices': [{'name': f'cpu:{i}', **processor} for i in range(2)],
-            'links': [{'between': ['cpu:0', 'cpu:1'], 'latency': f'{latency}us', 'rate': f'{bits / 8e6}MB/s'}]}))
+            'links': [{'between': ['cpu:0', 'cpu:1'], 'latency': f'{latency}us', 'rate': f'{bits / 8e6}MB/s',
+                       'burst': f'{round(BURST * PAYLOAD)}B', 'handling': f'{handling}us',
+                       'handling_rate': f'{1 / moving}MB/s'}]}))
+        self.topology = (out / 'two.json').read_text()
         config = json.loads((task / 'config.json').read_text())
         if '--batch-norm replica' in ' '.join(self.flags):
             config.setdefault('batch_norm', {})['statistics'] = 'replica'

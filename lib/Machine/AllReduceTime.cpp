@@ -111,7 +111,7 @@ std::function<double(uint32_t, int64_t)> addingUpOn(const Topology &topology) {
 
 Simulation playCollective(const Topology &topology, std::span<const rt::collective::Program> programs,
                           std::span<const uint32_t> nodes, int64_t bytes) {
-  return simulate(topology, lanesOf(programs, nodes, bytes, addingUpOn(topology)));
+  return simulate(topology, lanesOf(programs, nodes, bytes, addingUpOn(topology), &topology));
 }
 
 RankLink betweenNodes(const Topology &topology, std::span<const uint32_t> nodes) {
@@ -123,10 +123,13 @@ RankLink betweenNodes(const Topology &topology, std::span<const uint32_t> nodes)
     std::vector<Hop> way = topology.route(from, to, kBytes);
     Rate rate = Rate::ofBytes(rt::kMostPerSecond);
     for (Hop hop : way) rate = std::min(rate, topology.links[hop.link].totalRate());
-    double latency = topology.latencyNs(from, to, way), ns = latency + rate.nanoseconds(kBytes);
-    if (ns <= longest) continue;
-    longest = ns;
-    slowest.message = {latency / 1e9, rate.bytesPerSecond()};
+    // Both ends' processors in turn.
+    double handling = topology.messageNs(from, to, 0) + topology.messageNs(to, from, 0),
+           moving = topology.messageNs(from, to, kBytes) + topology.messageNs(to, from, kBytes) - handling;
+    double latency = topology.latencyNs(from, to, way) + handling, flow = rate.nanoseconds(kBytes) + moving;
+    if (latency + flow <= longest) continue;
+    longest = latency + flow;
+    slowest.message = {latency / 1e9, moving > 0 ? kBytes * 1e9 / flow : rate.bytesPerSecond()};
   }
   auto addingUp = addingUpOn(topology);
   for (uint32_t node : nodes) {

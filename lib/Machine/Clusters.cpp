@@ -25,6 +25,11 @@ bool computesAlike(const Node &a, const Node &b) {
          a.threads == b.threads;
 }
 
+bool joinsAlike(const TopologyLink &a, const TopologyLink &b) {
+  return a.totalLatencyNs() == b.totalLatencyNs() && a.totalRate() == b.totalRate() &&
+         a.totalBurst() == b.totalBurst() && a.handlingNs == b.handlingNs && a.handlingRate == b.handlingRate;
+}
+
 /// A network's links: between each device and the one switch, all alike; nothing where it is something else.
 std::optional<TopologyLink> switchLink(const Topology &topology) {
   size_t switches = 0, devices = 0;
@@ -39,9 +44,7 @@ std::optional<TopologyLink> switchLink(const Topology &topology) {
   for (const TopologyLink &link : topology.links) {
     bool isToSwitch =
         (topology.nodes[link.a].kind == NodeKind::crossbar) != (topology.nodes[link.b].kind == NodeKind::crossbar);
-    if (!isToSwitch || link.halfDuplex || link.totalLatencyNs() != first.totalLatencyNs() ||
-        link.totalRate() != first.totalRate())
-      return std::nullopt;
+    if (!isToSwitch || link.halfDuplex || !joinsAlike(link, first)) return std::nullopt;
     const Node &device = topology.nodes[topology.nodes[link.a].kind == NodeKind::crossbar ? link.b : link.a];
     if (!host) host = &device;
     if (!computesAlike(*host, device)) return std::nullopt;

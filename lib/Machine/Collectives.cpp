@@ -8,7 +8,8 @@ using rt::collective::Program;
 using rt::collective::Step;
 
 SimulatedProgram lanesOf(std::span<const Program> programs, std::span<const uint32_t> nodes, int64_t bytes,
-                         const std::function<double(uint32_t node, int64_t bytes)> &reduceNs) {
+                         const std::function<double(uint32_t node, int64_t bytes)> &reduceNs,
+                         const Topology *handledAsIn) {
   using Kind = SimulatedCommand::Kind;
   SimulatedProgram made;
   std::vector<size_t> firstLane;
@@ -24,6 +25,10 @@ SimulatedProgram lanesOf(std::span<const Program> programs, std::span<const uint
     while (ofPair.size() <= number) ofPair.push_back(made.events++);
     return ofPair[number];
   };
+  auto handlingNs = [&, isHandled = handledAsIn && handledAsIn->handlesMessages()](uint32_t node, uint32_t peer,
+                                                                                   int64_t size) {
+    return isHandled ? handledAsIn->messageNs(node, peer, double(size)) : 0;
+  };
   for (size_t i = 0; i < programs.size(); ++i) {
     const Program &program = programs[i];
     uint32_t node = nodes[size_t(program.rank)];
@@ -33,6 +38,7 @@ SimulatedProgram lanesOf(std::span<const Program> programs, std::span<const uint
           program.pieces ? rt::collective::piecesOf(bytes, program.pieces, step.piece, step.count).size() : 0;
       switch (step.kind) {
       case Step::Kind::send: {
+        if (const double ns = handlingNs(node, nodes[size_t(step.peer)], size)) commands.push_back({Kind::work, ns});
         SimulatedCommand copy{Kind::copy, 0, 1, double(size), node, nodes[size_t(step.peer)]};
         copy.ended = event(program.rank, step.peer, sent[{program.rank, step.peer}]++);
         commands.push_back(copy);
@@ -43,6 +49,7 @@ SimulatedProgram lanesOf(std::span<const Program> programs, std::span<const uint
         SimulatedCommand wait{Kind::wait};
         wait.event = event(step.peer, program.rank, taken[{step.peer, program.rank}]++);
         commands.push_back(wait);
+        if (const double ns = handlingNs(node, nodes[size_t(step.peer)], size)) commands.push_back({Kind::work, ns});
         if (step.kind == Step::Kind::reduce) commands.push_back({Kind::work, reduceNs(node, size)});
         break;
       }

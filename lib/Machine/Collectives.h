@@ -10,9 +10,11 @@
 namespace sprig::machine {
 
 /// Programs of ranks on these nodes, one each. Every lane of a rank sends one message after the other, and waits for
-/// those that it takes; adding up takes what `reduceNs` says of a node and so many bytes of one operand.
+/// those that it takes; adding up takes what `reduceNs` says of a node and so many bytes of one operand. Messages cost
+/// processors what the links of the topology say; without one nothing.
 SimulatedProgram lanesOf(std::span<const rt::collective::Program> programs, std::span<const uint32_t> nodes,
-                         int64_t bytes, const std::function<double(uint32_t node, int64_t bytes)> &reduceNs);
+                         int64_t bytes, const std::function<double(uint32_t node, int64_t bytes)> &reduceNs,
+                         const Topology *handledAsIn = nullptr);
 
 /// Programs of all ranks of a plan. Throws usage errors that say what is wrong with it.
 std::vector<rt::collective::Program> programsOf(const rt::collective::Plan &plan);

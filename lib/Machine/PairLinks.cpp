@@ -33,6 +33,9 @@ public:
     std::reverse(back.begin(), back.end());
     for (Hop &hop : back) hop.forward = !hop.forward;
     if (!isSame(way, back)) refuse(a, b, "goes another way there than back");
+    for (Hop hop : way)
+      if (topology.links[hop.link].totalBurst() > 0)
+        refuse(a, b, "lets a burst of bytes pass at once, which it does not in a run");
     take(way, a, b, true);
     take(way, a, b, false);
     // Both directions together never take more than what is not half duplex allows, or the other way about.

@@ -16,8 +16,8 @@ struct LinkEnd {
 using GivenPairs = std::vector<std::pair<std::string, std::string>>;
 
 /// The same times as in the topology, whatever copies go on at once. Throws unsupported, and says what: ways that share
-/// a link, that depend on the number of bytes, or that are half duplex in a part; badInput where none leads from one to
-/// another. Messages begin with `what`.
+/// a link, that depend on the number of bytes, that have bursts, or that are half duplex in a part; badInput where none
+/// leads from one to another. Messages begin with `what`.
 std::vector<std::string> exactLinks(const Topology &topology, std::span<const LinkEnd> ends, const GivenPairs &given,
                                     const std::string &what);
 /// Each pair as if it had its way for itself, that of a megabyte; none where there is no way.

@@ -79,7 +79,8 @@ struct RankLanes::Maker {
   Maker(const Cluster &cluster, std::span<const RankStep *const> steps, Played played)
       : cluster(cluster), isOne(played == Played::one), isAlone(played == Played::alone),
         topology(isOne ? cluster.one->topology : cluster.topology), nodes(isOne ? cluster.one->nodes : cluster.nodes),
-        addingUp(addingUpOn(topology)) {
+        handlesMessages(topology.handlesMessages()), addingUp(addingUpOn(topology)) {
+    made.followsItself = true;
     for (size_t rank = 0; rank < nodes.size(); ++rank) {
       firstLane.push_back(uint32_t(made.lanes.size()));
       firstEvent.push_back(made.events);
@@ -168,15 +169,26 @@ struct RankLanes::Maker {
       int64_t size =
           program.pieces ? rt::collective::piecesOf(meeting.bytes, program.pieces, step.piece, step.count).size() : 0;
       if (step.kind == Step::Kind::send) {
+        handle(rank, step.peer, size, commands);
         commands.push_back(copyTo(rank, step.peer, size, number, counts[uint64_t(step.peer)].first++));
       } else if (step.kind == Step::Kind::receive || step.kind == Step::Kind::reduce) {
         SimulatedCommand wait{Kind::wait};
         wait.event = message(step.peer, rank, number, counts[uint64_t(step.peer)].second++);
         commands.push_back(wait);
+        handle(rank, step.peer, size, commands);
         if (step.kind == Step::Kind::reduce) commands.push_back({Kind::work, addingUp(nodes[size_t(rank)], size)});
       }
     }
     for (int more = 1; more < program.lanes; ++more) follow(lane, lanes[size_t(more)]);
+  }
+
+  // What a message takes of this rank's processor.
+  void handle(int rank, int peer, int64_t size, std::vector<SimulatedCommand> &commands) const {
+    if (!handlesMessages) return;
+    int here = int(nodes.size());
+    uint32_t other = peer / here ? cluster.one->network : nodes[size_t(peer % here)];
+    if (const double ns = topology.messageNs(nodes[size_t(rank)], other, double(size)))
+      commands.push_back({Kind::work, ns});
   }
 
   SimulatedCommand copyTo(int rank, int peer, int64_t size, uint32_t number, size_t count) {
@@ -231,6 +243,7 @@ struct RankLanes::Maker {
   bool isOne, isAlone;
   const Topology &topology;
   const std::vector<uint32_t> &nodes;
+  bool handlesMessages;
   std::function<double(uint32_t, int64_t)> addingUp;
   SimulatedProgram made;
   std::vector<uint32_t> firstLane, firstEvent;

@@ -36,6 +36,23 @@ struct Activity {
   }
 };
 
+// What a direction of a link lets pass at once: it fills at the link's rate, and bytes that pass take theirs from it.
+struct Bucket {
+  uint32_t resource;
+  double most, rate, left; // bytes, and bytes a second
+  double flow = 0, since = 0;
+  double empty = kNever; // when nothing is left, at this flow
+
+  void settle(double now) {
+    left = now >= empty ? 0 : std::clamp(left + (rate - flow) * (now - since) / 1e9, 0.0, most);
+    since = now;
+  }
+  void draw(double newFlow, double now) {
+    flow = newFlow;
+    empty = left > 0 && flow > rate ? now + left / (flow - rate) * 1e9 : kNever;
+  }
+};
+
 class Player {
 public:
   Player(const Topology &topology, const SimulatedProgram &program)
@@ -53,6 +70,9 @@ public:
       capacities.push_back(node.bandwidth.bytesPerSecond());
       capacities.push_back(node.write.bytesPerSecond());
     }
+    for (uint32_t resource = 0; resource < 2 * topology.links.size(); ++resource)
+      if (double most = topology.links[resource / 2].totalBurst())
+        buckets.push_back({resource, most, capacities[resource], program.followsItself ? 0 : most});
   }
 
   Simulation play() {
@@ -61,10 +81,12 @@ public:
       if (sharesChanged) share();
       double next = kNever;
       for (const Activity &lane : lanes) next = std::min(next, lane.end);
+      for (const Bucket &bucket : buckets) next = std::min(next, bucket.empty);
       if (next == kNever) break;
       now = next;
       for (size_t lane = 0; lane < lanes.size(); ++lane)
         if (lanes[lane].end <= now) finish(lane);
+      for (Bucket &bucket : buckets) sharesChanged |= bucket.empty <= now;
     }
     if (commandsLeft > 0) refuseStuck();
     return report();
@@ -217,8 +239,26 @@ private:
     endCommand(lane);
   }
 
+  // What has passed since the shares were others; what is left of bursts says what a link takes.
+  void settleBuckets() {
+    for (Bucket &bucket : buckets) {
+      bucket.settle(now);
+      capacities[bucket.resource] = bucket.left > 0 ? rt::kMostPerSecond : bucket.rate;
+    }
+  }
+  void drawOn(std::span<const size_t> flowing) {
+    for (Bucket &bucket : buckets) {
+      double flow = 0;
+      for (size_t lane : flowing)
+        if (const auto &own = lanes[lane].resources; std::find(own.begin(), own.end(), bucket.resource) != own.end())
+          flow += lanes[lane].rate;
+      bucket.draw(flow, now);
+    }
+  }
+
   void share() {
     sharesChanged = false;
+    settleBuckets();
     std::vector<int> wanted(topology.nodes.size(), 0);
     auto threadsOf = [&](size_t lane) {
       return std::min(commandOf(lane).threads, topology.nodes[program.lanes[lane].device].threads);
@@ -238,6 +278,7 @@ private:
     }
     std::vector<double> rates = fairShares(capacities, flows);
     for (size_t i = 0; i < flowing.size(); ++i) lanes[flowing[i]].setRate(now, rates[i]);
+    drawOn(flowing);
   }
 
   [[noreturn]] void refuseStuck() const {
@@ -286,6 +327,7 @@ private:
   std::vector<std::vector<Span>> busy;
   std::vector<LinkUse> uses;
   std::vector<double> capacities;
+  std::vector<Bucket> buckets;
   std::vector<Span> inFlight;
   std::map<std::tuple<uint32_t, uint32_t, int32_t, double>, std::vector<Hop>> routes;
 };

@@ -35,6 +35,7 @@ struct SimulatedLane {
 struct SimulatedProgram {
   std::vector<SimulatedLane> lanes;
   uint32_t events = 0;
+  bool followsItself = false; ///< links have nothing left of their bursts at first: the run before has taken them
 };
 
 struct Span {

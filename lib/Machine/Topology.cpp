@@ -139,6 +139,18 @@ double Topology::latencyNs(uint32_t from, uint32_t to, const std::vector<Hop> &w
   return latency;
 }
 
+bool Topology::handlesMessages() const {
+  return std::any_of(links.begin(), links.end(),
+                     [](const TopologyLink &link) { return link.handlingNs > 0 || link.handlingRate > Rate(); });
+}
+
+double Topology::messageNs(uint32_t node, uint32_t other, double bytes) const {
+  std::vector<Hop> way = route(node, other, bytes);
+  if (way.empty()) return 0;
+  const TopologyLink &link = links[way.front().link];
+  return link.handlingNs + (link.handlingRate > Rate() ? link.handlingRate.nanoseconds(bytes) : 0);
+}
+
 double Topology::copyNs(uint32_t from, uint32_t to, double bytes) const {
   std::vector<Hop> way = route(from, to, bytes);
   Rate rate = Rate::ofBytes(rt::kMostPerSecond);
@@ -195,6 +207,10 @@ void check(const Topology &topology, const std::string &what) {
     if (!isTime(link.latencyNs) || !isTime(link.totalLatencyNs())) refuse(place, "expected a latency of 0 or more");
     if (!isRate(link.rate) || link.count < 1 || link.count > kMostThreads)
       refuse(place, "expected a rate above 0 and a count of at least 1");
+    if (!(link.burstBytes >= 0 && link.burstBytes <= rt::kMostBytes))
+      refuse(place, "expected a burst of 0 or more bytes");
+    if (!isTime(link.handlingNs) || (link.handlingRate > Rate() && !isRate(link.handlingRate)))
+      refuse(place, "expected a time of handling of 0 or more, and its rate above 0");
   }
 }
 

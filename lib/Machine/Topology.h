@@ -47,10 +47,14 @@ struct TopologyLink {
   bool halfDuplex = false; ///< both directions share the rate
   double meters = 0;       ///< adds the time that the signal takes
   double metersPerSecond = kFiber;
+  double burstBytes = 0;  ///< that pass at once, in each direction, once nothing has for as long as they take
+  double handlingNs = 0;  ///< of the processor at each end, for a message between ranks,
+  Rate handlingRate = {}; ///< and its bytes; 0: they cost it nothing
 
   static constexpr double kFiber = rt::kMetersPerSecond;
   double totalLatencyNs() const { return latencyNs + meters / metersPerSecond * 1e9; }
   Rate totalRate() const { return rate * count; }
+  double totalBurst() const { return burstBytes * count; }
 };
 
 /// A link as a copy goes over it.
@@ -83,7 +87,12 @@ struct Topology {
   std::vector<Hop> route(uint32_t from, uint32_t to, double bytes) const;
   /// What a copy on that way costs whatever it carries: the links' latencies, and the access to storage at its ends.
   double latencyNs(uint32_t from, uint32_t to, const std::vector<Hop> &way) const;
-  /// Of a copy that has its route for itself.
+  bool handlesMessages() const;
+  /// What a message of so many bytes takes of the processor at `node`, to another node or from it: of the first link on
+  /// the way.
+  /// Nothing where no link says so (handlesMessages).
+  double messageNs(uint32_t node, uint32_t other, double bytes) const;
+  /// Of a copy that has its route for itself, behind another one: without bursts.
   double copyNs(uint32_t from, uint32_t to, double bytes) const;
 };
 

@@ -179,6 +179,9 @@ TopologyLink readLink(Fields &fields, const Topology &topology) {
   link.halfDuplex = duplex == "half";
   link.meters = fields.quantity("length", 0.0, rt::parseMeters, rt::kLengthForm);
   link.metersPerSecond = fields.quantity("speed", TopologyLink::kFiber, parseSpeed, kSpeedForm);
+  link.burstBytes = fields.quantity("burst", 0.0, rt::parseBytes, rt::kSizeForm);
+  link.handlingNs = fields.quantity("handling", 0.0, rt::parseNanoseconds, rt::kTimeForm);
+  link.handlingRate = fields.quantity("handling_rate", Rate(), rt::parseRate, rt::kRateForm);
   return link;
 }
 
@@ -213,6 +216,9 @@ Json toJson(const TopologyLink &link, const Topology &topology) {
   if (link.halfDuplex) json["duplex"] = "half";
   if (link.meters > 0) json["length"] = rt::writeMeters(link.meters);
   if (link.metersPerSecond != TopologyLink::kFiber) json["speed"] = rt::writeMeters(link.metersPerSecond) + "/s";
+  if (link.burstBytes > 0) json["burst"] = rt::writeBytes(link.burstBytes);
+  if (link.handlingNs > 0) json["handling"] = rt::writeNanoseconds(link.handlingNs);
+  if (link.handlingRate > Rate()) json["handling_rate"] = rt::writeRate(link.handlingRate);
   return json;
 }
 

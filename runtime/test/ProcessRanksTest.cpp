@@ -319,6 +319,20 @@ TEST(SharedMemory, OfTwoMachinesIsRefused) {
 }
 
 #if defined(SPRIG_TEST_GLOO)
+// Where each thread has to wait for the core of all others, Gloo's among them.
+TEST(Gloo, RanksMayShareOneCore) {
+  carrier = Carrier::gloo;
+  cpu_set_t before, one;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof(before), &before), 0);
+  CPU_ZERO(&one);
+  for (size_t core = 0; CPU_COUNT(&one) == 0; ++core)
+    if (CPU_ISSET(core, &before)) CPU_SET(core, &one);
+  ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0); // of threads that start here, too
+  expectResultsOfThreads(3, allReduceByEachAlgorithm);
+  expectResultsOfThreads(3, everyOtherCollective);
+  ::sched_setaffinity(0, sizeof(before), &before);
+}
+
 // A rank has left an address, and ends before it connects.
 TEST(Gloo, AConnectionThatIsBeingMadeEndsWithTheGroup) {
   carrier = Carrier::gloo;

@@ -18,6 +18,7 @@ GlooContext::GlooContext(const LinkRequest &request, const char *name) : name(na
   gloo::transport::tcp::attr attributes;
   attributes.hostname = request.store->ownAddress();
   device = gloo::transport::tcp::CreateDevice(attributes);
+  loop.emplace(device);
   context = device->createContext(request.rank, request.ranks);
   // Connections wait for five times as long as this.
   context->setTimeout(std::chrono::ceil<std::chrono::milliseconds>(request.timeout) / 5);

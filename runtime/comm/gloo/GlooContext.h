@@ -2,10 +2,13 @@
 #ifndef SPRIG_RUNTIME_COMM_GLOO_GLOOCONTEXT_H
 #define SPRIG_RUNTIME_COMM_GLOO_GLOOCONTEXT_H
 
+#include "runtime/comm/gloo/LoopThread.h"
 #include "runtime/comm/process/Link.h"
 
 #include <gloo/transport/context.h>
 #include <gloo/transport/device.h>
+
+#include <optional>
 
 namespace sprig::rt::comm {
 
@@ -21,11 +24,15 @@ public:
     return context->createUnboundBuffer(begin, size);
   }
 
+  // Around what takes a connection's lock.
+  LoopThread::Behind ahead() { return LoopThread::Behind(*loop); }
+
 private:
   void connect(const LinkRequest &request);
   std::string keyOf(int from, int to) const;
   const char *name;
   std::shared_ptr<gloo::transport::Device> device;
+  std::optional<LoopThread> loop;
   std::shared_ptr<gloo::transport::Context> context;
 };
 

@@ -142,6 +142,7 @@ void GlooLink::expect(size_t size) {
     rest.bytes.resize(size);
     rest.handle = in->buffer(rest.bytes.data(), size);
   }
+  LoopThread::Behind loop = in->ahead();
   rest.handle->recv(peer, slotOf(size), 0, size);
   rest.isUnderWay = true;
 }
@@ -175,6 +176,7 @@ bool GlooLink::wait(const Goal &goal, std::chrono::nanoseconds most) {
 uint64_t GlooLink::send(const MessageHeader &message, std::span<const Bytes> from) {
   WithoutBrokenPipe signals;
   Buffer &buffer = outgoing[sent % kDepth];
+  LoopThread::Behind loop = out->ahead();
   buffer.handle->send(peer, kHeaderSlot, 0, writeFirst(message, from, buffer.bytes.data()));
   buffer.isUnderWay = true;
   ++sent;
@@ -198,6 +200,7 @@ void GlooLink::giveBack() {
     return;
   }
   coming.hasRest = rest.isUnderWay;
+  LoopThread::Behind loop = in->ahead();
   incoming[taken++ % kReady].handle->recv(peer, kHeaderSlot);
 }
 

@@ -70,6 +70,12 @@ TEST(PairLinks, HalfDuplexIsOfTheWholeWayOrOfNoMatter) {
   EXPECT_NE(refusal(made, {"cpu:0", "cpu:1"}).find("half duplex in a part"), std::string::npos);
 }
 
+TEST(PairLinks, BurstsAreNotOfRuns) {
+  Topology made = preset("1gbe");
+  made.links[0].burstBytes = 1;
+  EXPECT_NE(refusal(made, {"cpu:0", "cpu:1"}).find("lets a burst of bytes pass at once"), std::string::npos);
+}
+
 TEST(PairLinks, OneWayHasToBeTheQuickestOfAnySize) {
   // A quick one with a late first byte beside a slow one.
   Topology made = preset("1gbe");

@@ -65,6 +65,26 @@ TEST(RankSteps, ComputationThenTheLawOfTheRing) {
   }
 }
 
+TEST(RankSteps, ProcessorsHandleMessages) {
+  for (int ranks : {2, 3, 8}) {
+    Topology two = onSwitch(2);
+    for (TopologyLink &link : two.links) link.handlingNs = 70, link.handlingRate = Rate::ofBytes(2e9);
+    Cluster cluster = clusterOf(two, ranks);
+    double n = ranks;
+    int64_t bytes = 1000 * ranks;
+    double message = kLatencyNs + 1000 + 2 * (70 + 500), sum = 2 * (n - 1) * message;
+    RankStep step = plain(50000, Algorithm::ring, bytes);
+    EXPECT_NEAR(nsOf(cluster, step, Played::all), 50000 + sum, 1e-3) << ranks;
+    if (cluster.one) EXPECT_NEAR(nsOf(cluster, step, Played::one), 50000 + sum, 1e-3) << ranks;
+    EXPECT_NEAR(allReduceSeconds(betweenNodes(cluster.topology, cluster.nodes), Algorithm::ring, ranks, double(bytes)),
+                sum / 1e9, sum * 1e-12);
+    // With one thread what computes meanwhile waits for it.
+    for (Node &node : cluster.topology.nodes) node.threads = 1;
+    RankStep beside{{{work(50000)}, {meet(Algorithm::ring, bytes)}}, 0};
+    EXPECT_NEAR(nsOf(cluster, beside, Played::all), 50000 + 2 * (n - 1) * 2 * 570, 1e-3) << ranks;
+  }
+}
+
 // What goes on beside the sum costs nothing as long as it is shorter, and the sum nothing while it is.
 TEST(RankSteps, OverlapHidesWhatItCan) {
   constexpr int64_t kBytes = 8000;

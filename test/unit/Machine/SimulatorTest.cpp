@@ -186,6 +186,42 @@ TEST(Simulator, WhoComesLaterShares) {
   EXPECT_NEAR(played.ns, 2000 + 2e6, 1e-3);
 }
 
+// 1 GB/s are a byte a nanosecond.
+TEST(Simulator, BurstsPassAtOnceAndFillUpAgain) {
+  Topology two = onSwitch(2);
+  for (TopologyLink &link : two.links) link.burstBytes = 3000;
+  bool followsItself = false;
+  auto played = [&](std::initializer_list<std::pair<double, double>> copies) { // a pause, then so many bytes
+    Program program;
+    uint32_t lane = program.lane(0);
+    for (auto [pause, bytes] : copies) {
+      program.work(lane, pause);
+      program.copy(lane, 0, 1, bytes);
+    }
+    program.followsItself = followsItself;
+    return simulate(two, program).ns;
+  };
+  EXPECT_NEAR(played({{0, 2000}}), 2000, 1e-3); // the latency of two links
+  EXPECT_NEAR(played({{0, 10000}}), 2000 + 7000, 1e-3);
+  // While the next copy is on its way to the first byte, and in the pause, 2500 come in.
+  EXPECT_NEAR(played({{0, 10000}, {500, 4000}}), 9000 + 500 + 2000 + 1500, 1e-3);
+  EXPECT_NEAR(played({{0, 10000}, {5000, 4000}}), 9000 + 5000 + 2000 + 1000, 1e-3);
+  followsItself = true;
+  EXPECT_NEAR(played({{500, 10000}}), 500 + 2000 + 7500, 1e-3);
+  followsItself = false;
+  // A link without a burst on the way: its rate.
+  two.links[1].burstBytes = 0;
+  EXPECT_NEAR(played({{0, 10000}}), 2000 + 10000, 1e-3);
+}
+
+TEST(Simulator, BurstsAreOfAllWhoShareTheLink) {
+  Topology three = onSwitch(3);
+  for (TopologyLink &link : three.links) link.burstBytes = 3000;
+  Program program;
+  for (uint32_t to : {1, 2}) program.copy(program.lane(0), 0, to, 5000);
+  EXPECT_NEAR(simulate(three, program).ns, 2000 + 7000, 1e-3);
+}
+
 TEST(Simulator, FairSharesFillUpWhatIsLeft) {
   // Two links of 10 and 4: the second's flows have 2 each, the first's other one the rest.
   const double capacities[] = {10, 4};

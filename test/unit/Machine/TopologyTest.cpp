@@ -31,7 +31,7 @@ constexpr char kTwo[] = R"({
   "links": [
     {"between": ["cpu:0", "root"], "latency": "2.5us", "rate": "256Gbit/s"},
     {"between": ["root", "cuda:0"], "latency": "2.5us", "rate": "16GB/s", "count": 2},
-    {"between": ["cpu:0", "disk:0"], "latency": "0s", "rate": "8GB/s", "duplex": "half", "length": "2m", "speed": "200000km/s"}
+    {"between": ["cpu:0", "disk:0"], "latency": "0s", "rate": "8GB/s", "duplex": "half", "length": "2m", "speed": "200000km/s", "burst": "64kB", "handling": "20us", "handling_rate": "2GB/s"}
   ],
   "inputs": "disk:0", "outputs": "cpu:0"
 })";
@@ -46,6 +46,10 @@ TEST(Topology, IsReadAndWritten) {
   EXPECT_EQ(read.links[1].totalRate(), Rate::ofBytes(32e9));
   EXPECT_TRUE(read.links[2].halfDuplex);
   EXPECT_EQ(read.links[2].totalLatencyNs(), 10);
+  EXPECT_EQ(read.links[2].totalBurst(), 64000);
+  EXPECT_EQ(read.messageNs(0, 2, 2000), 21'000);
+  EXPECT_EQ(read.messageNs(2, 0, 0), 20'000);
+  EXPECT_EQ(read.messageNs(0, 1, 2000), 0);
   EXPECT_EQ(read.inputs, 2);
   EXPECT_EQ(read.outputs, 0);
   std::string text = topologyToText(read);

@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -48,6 +49,7 @@ double median(std::vector<double> seconds) {
 // What a carrier takes: seconds of a message, by its bytes; of small sums together and apart.
 struct Measured {
   std::map<int64_t, double> message;
+  std::map<int64_t, double> processor; // of this process, at one end
   double together = 0, apart = 0;
 };
 
@@ -71,7 +73,14 @@ Status takeAll(Transport &transport, int peer, std::span<std::byte> bytes) {
   return {};
 }
 
-Status pingPong(Transport &transport, int64_t bytes, double &seconds) {
+double processorSeconds() {
+  rusage used = {};
+  ::getrusage(RUSAGE_SELF, &used);
+  auto seconds = [](const timeval &time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+Status pingPong(Transport &transport, int64_t bytes, double &seconds, double &processor) {
   int peer = 1 - transport.rank(), rounds = roundsOf(bytes);
   std::vector<std::byte> memory(static_cast<size_t>(bytes));
   std::vector<double> times;
@@ -79,6 +88,7 @@ Status pingPong(Transport &transport, int64_t bytes, double &seconds) {
   call.elements = bytes;
   SPRIG_RETURN_IF_ERROR(transport.begin(call));
   Status status;
+  const double before = processorSeconds();
   for (int round = 0; round < rounds && status.isOk(); ++round) {
     auto begin = Clock::now();
     status = transport.rank() ? takeAll(transport, peer, memory) : sendAll(transport, peer, memory);
@@ -88,6 +98,7 @@ Status pingPong(Transport &transport, int64_t bytes, double &seconds) {
   if (!status.isOk()) transport.fail(status);
   transport.end();
   seconds = median(times);
+  processor = (processorSeconds() - before) / (2 * rounds);
   return status;
 }
 
@@ -112,7 +123,8 @@ Status smallSums(Communicator &communicator, bool isTogether, double &seconds) {
 
 // Of ranks 0 and 1, both of which call it.
 Status measure(Transport &transport, int64_t most, Measured &measured) {
-  for (int64_t bytes : sizesUpTo(most)) SPRIG_RETURN_IF_ERROR(pingPong(transport, bytes, measured.message[bytes]));
+  for (int64_t bytes : sizesUpTo(most))
+    SPRIG_RETURN_IF_ERROR(pingPong(transport, bytes, measured.message[bytes], measured.processor[bytes]));
   Communicator communicator(transport);
   SPRIG_RETURN_IF_ERROR(smallSums(communicator, true, measured.together));
   return smallSums(communicator, false, measured.apart);
@@ -266,6 +278,11 @@ void measureOwn(int64_t most, ExperimentReport &report) {
   static constexpr const char *names[] = {"auto", "shm", "gloo", "mpi"};
   std::vector<Carrier> carriers = {{names[size_t(options.engine)], measured}};
   fill(carriers, most, report);
+  // The others look for what they wait for, and so take all of it.
+  if (options.engine == Engine::gloo) {
+    report.table("processor", {"bytes", "us, at each end"});
+    for (auto [bytes, seconds] : measured.processor) report.row({bytes, seconds * 1e6});
+  }
   judge(carriers, report);
 }
 

@@ -1,0 +1,79 @@
+#include "runtime/comm/gloo/LoopThread.h"
+#include "runtime/comm/Futex.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+namespace sprig::rt::comm {
+
+// Whoever has the lock may wait for the thread, to take leave of it: so there is an end to the sleep.
+constexpr std::chrono::milliseconds kMostSleep{1};
+
+// What the thread calls when `event` is readable: at first to say who it is, then while others have locks.
+class LoopThread::Asked final : public gloo::transport::tcp::Handler {
+public:
+  explicit Asked(int event) : event(event) {}
+  ~Asked() override { ::close(event); }
+
+  void handleEvents(int) override {
+    if (thread.load() == 0) {
+      clear();
+      thread = ::gettid();
+      thread.notify_one();
+    } else if (uint32_t seen = inside.load()) {
+      sleepOn(inside, seen, std::chrono::steady_clock::now() + kMostSleep, Sleepers::own);
+    }
+  }
+  void set() {
+    if (inside.fetch_add(1) == 0) (void)::eventfd_write(event, 1);
+  }
+  void reset() {
+    if (inside.fetch_sub(1) != 1) return;
+    clear();
+    wakeAll(inside, Sleepers::own);
+  }
+  void clear() {
+    eventfd_t taken;
+    (void)::eventfd_read(event, &taken);
+  }
+
+  const int event;
+  std::atomic<pid_t> thread = 0;
+  std::atomic<uint32_t> inside = 0;
+};
+
+static gloo::transport::tcp::Device &tcpOf(gloo::transport::Device &device) {
+  return dynamic_cast<gloo::transport::tcp::Device &>(device);
+}
+
+LoopThread::LoopThread(std::shared_ptr<gloo::transport::Device> given) : device(std::move(given)) {
+  int event = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (event < 0) return;
+  asked = std::make_unique<Asked>(event);
+  tcpOf(*device).registerDescriptor(event, EPOLLIN, asked.get());
+  asked->thread.wait(0);
+  isOther = ::sched_getscheduler(asked->thread) == SCHED_OTHER;
+  cpu_set_t cores;
+  isOnOneCore = ::sched_getaffinity(asked->thread, sizeof(cores), &cores) == 0 && CPU_COUNT(&cores) == 1;
+}
+
+LoopThread::~LoopThread() {
+  if (asked) tcpOf(*device).unregisterDescriptor(asked->event, asked.get());
+}
+
+void LoopThread::schedule(int policy) const {
+  sched_param none = {};
+  if (isOther) ::sched_setscheduler(asked->thread, policy, &none);
+}
+
+void LoopThread::begin() {
+  schedule(SCHED_BATCH);
+  if (isOnOneCore) asked->set();
+}
+
+void LoopThread::end() {
+  if (isOnOneCore) asked->reset();
+  schedule(SCHED_OTHER);
+}
+
+} // namespace sprig::rt::comm
