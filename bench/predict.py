@@ -39,6 +39,7 @@ class Cell:
         if model.suffix != '.sprig':
             package = folder / f'{len(list(folder.iterdir()))}.sprig'
             sprig('compile', model, *dims, '--threads', threads, '--cpu', 'native', '-o', package, '-q')
+            dims = []
         self.words = [package, *dims, '--threads', threads]
         self.predicted = document('simulate', *self.words)['simulations'][0]['call_ns'] / 1e3
 

@@ -52,6 +52,12 @@ std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &setting
   return specs;
 }
 
+std::vector<InputSpec> inputsOfCalls(const Runner &package, const Model &model, const Settings &settings) {
+  std::vector<InputSpec> specs = package.inputSpecs();
+  requireDims(model.path, specs, settings);
+  return specs;
+}
+
 Runner loadPackage(const Model &model, const RunnerOptions &options) {
   if (model.text.empty()) return Runner::load(model.path, options);
   return Runner::load({model.text.begin(), model.text.end()}, model.path == "-" ? "<stdin>" : model.path, options);

@@ -38,6 +38,8 @@ std::vector<InputSpec> inputsOf(const Model &model);
 /// Sequences and optionals come as the tensors that they stand for, where --dim and --shape say how many; else that is
 /// an error, unless others may say it (`isOpen`).
 std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings, bool isOpen = false);
+/// Inputs of a loaded package; a --dim that it does not leave to its callers is an error.
+std::vector<InputSpec> inputsOfCalls(const Runner &package, const Model &model, const Settings &settings);
 std::vector<InputSpec> outputsOf(const Model &model);
 /// Whether an ONNX model draws random numbers; of no package.
 bool drawsRandomNumbers(const Model &model);

@@ -184,7 +184,7 @@ int bench(Options &options) {
     loaded = compileAndLoad(model, {}, options.settings);
     if (RankedModel::isIn(*loaded)) return benchRanks(model, options.settings, ranked);
   }
-  auto specs = loaded ? loaded->inputSpecs() : inputsOfCalls(model, options.settings);
+  auto specs = loaded ? inputsOfCalls(*loaded, model, options.settings) : inputsOfCalls(model, options.settings);
   std::vector<EntryRequest> entries;
   for (auto &dims : entryDims) {
     EntryRequest entry{dims, options.settings.inputShapes(), {}};

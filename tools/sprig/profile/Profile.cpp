@@ -293,7 +293,7 @@ int profile(const Options &options) {
   std::vector<InputSpec> specs;
   std::vector<EntryRequest> entries;
   if (!loaded || isChosenByShape(*loaded, entry)) {
-    specs = loaded ? loaded->inputSpecs() : inputsOfCalls(model, options.settings);
+    specs = loaded ? inputsOfCalls(*loaded, model, options.settings) : inputsOfCalls(model, options.settings);
     entries = entriesOf(options.settings, specs);
   }
   if (!loaded) loaded = compileAndLoad(model, entries, options.settings);

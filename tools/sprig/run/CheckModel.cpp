@@ -19,7 +19,7 @@ CheckedModel::CheckedModel(const std::filesystem::path &path, const Settings &se
   if (model.kind == ModelKind::package) {
     if (interpreter) throw Error(ErrorKind::usage, path.string() + ": is a package, which the interpreter cannot run");
     runner = compileAndLoad(model, {}, settings);
-    given = runner->inputSpecs();
+    given = inputsOfCalls(*runner, model, settings);
     return;
   }
   given = inputsOfCalls(model, settings, /*isOpen=*/true);

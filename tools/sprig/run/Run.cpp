@@ -106,7 +106,8 @@ int run(const RunOptions &options) {
     runner = compileAndLoad(model, {}, options.settings);
     if (RankedModel::isIn(*runner)) return runRanks(options, model);
   }
-  auto specs = runner ? runner->inputSpecs() : inputsOfCalls(model, options.settings, /*isOpen=*/true);
+  auto specs = runner ? inputsOfCalls(*runner, model, options.settings)
+                      : inputsOfCalls(model, options.settings, /*isOpen=*/true);
   BoundInputs bound = bindInputs(specs, options.inputs, options.seed, options.settings);
   if (!runner) runner = compileAndLoad(model, {bound.entry}, options.settings);
   std::vector<data::Array> outputs = runner->run(bound.arrays);

@@ -3,7 +3,6 @@
 #include "tools/sprig/simulate/GivenTopology.h"
 #include <algorithm>
 #include <map>
-#include <set>
 
 namespace sprig::cli {
 namespace {
@@ -43,19 +42,6 @@ std::map<std::string, int64_t> firstSizes(const Runner &runner, const std::vecto
   return sizes;
 }
 
-void refuseUnknownDims(const Settings &settings, const std::vector<InputSpec> &specs) {
-  std::set<std::string> known;
-  for (const InputSpec &spec : specs)
-    for (const auto &dim : spec.dims)
-      if (!dim.size && !dim.symbol.empty()) known.insert(dim.symbol);
-  for (const auto &dims : settings.entryDims())
-    for (auto &[symbol, size] : dims)
-      if (!known.count(symbol))
-        throw Error(ErrorKind::usage, "--dim " + symbol + "=" + std::to_string(size) + ": the package has " +
-                                          (known.empty() ? "sizes of its own and nothing to choose"
-                                                         : "no such dimension, only " + *known.begin()));
-}
-
 } // namespace
 
 Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::Topology> &topology, const Model &model,
@@ -67,8 +53,7 @@ Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::T
       throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
     refusePlaces(model, settings);
     Runner runner = loadPackage(model, onClock);
-    specs = runner.inputSpecs();
-    if (isChosenByShape(runner, options.entry)) refuseUnknownDims(settings, specs);
+    specs = isChosenByShape(runner, options.entry) ? inputsOfCalls(runner, model, settings) : runner.inputSpecs();
     entries = entriesOf(settings, specs, firstSizes(runner, specs));
     return runner;
   }
