@@ -11,17 +11,18 @@ struct Row {
 // Fitted to the dispatches of networks of docs/performance.md and of their training steps, one thread of a Zen 4 server
 // with AVX-512. An elementwise operation costs a part of a load and a store, or a polynomial, beside its flop.
 constexpr Row kShares[] = {
-    {"kernel.matmul_packed", 0.95},
+    {"kernel.matmul_packed", 1},
     {"kernel.matmul_narrow", 0.85},
     {"kernel.matmul_narrow_dot", 0.55},
-    {"kernel.conv_packed", 0.95},
-    {"kernel.conv_winograd", 0.65},
-    {"kernel.conv_depthwise", 0.9},
+    {"kernel.conv_packed", 1},
+    {"kernel.conv_winograd", 0.75},
+    {"kernel.conv_depthwise", 1.4},
     {"kernel.conv_depthwise_dot", 0.3},
     {"kernel.conv_filter_grad_parts", 0.75},
-    {"nn.matmul", 0.9},
+    {"nn.matmul", 0.95},
     {"nn.conv", 0.3},
     {"nn.conv_filter_grad", 0.9},
+    {"nn.scan", 0.85},
     {"nn.add", 0.38},
     {"nn.sub", 0.38},
     {"nn.mul", 0.38},
@@ -33,20 +34,25 @@ constexpr Row kShares[] = {
     {"nn.div", 0.3},
     {"nn.sqrt", 0.3},
     {"nn.rsqrt", 0.2},
-    {"nn.reduce", 0.15},
-    {"nn.pool", 0.15},
+    {"nn.reduce", 0.2},
+    {"nn.pool", 0.13},
     {"nn.pool_grad", 0.05},
-    {"nn.exp", 0.04},
+    {"nn.exp", 0.055},
     {"nn.log", 0.05},
-    {"nn.tanh", 0.03},
-    {"nn.sigmoid", 0.03},
-    {"nn.erf", 0.02},
-    {"nn.sin", 0.03},
-    {"nn.cos", 0.03},
+    {"nn.tanh", 0.036},
+    {"nn.sigmoid", 0.036},
+    {"nn.erf", 0.022},
+    {"nn.sin", 0.021},
+    {"nn.cos", 0.021},
 };
 constexpr double kOther = 0.1;
 
-constexpr int64_t kPanel = 32;
+// Lanes of a register, and of half of one, which few columns take.
+constexpr int64_t kLanes = 16, kFewColumns = 8;
+
+bool fillsLanes(std::string_view kind) {
+  return kind.starts_with("kernel.matmul_") || kind == "kernel.conv_packed" || kind == "kernel.conv_winograd";
+}
 
 } // namespace
 
@@ -56,8 +62,8 @@ double reachedShare(std::string_view kind) {
   return kOther;
 }
 
-double panelFactor(std::string_view kind, std::string_view shape) {
-  if (kind != "kernel.matmul_packed" && !kind.starts_with("kernel.matmul_narrow")) return 1;
+double fillFactor(std::string_view kind, std::string_view shape) {
+  if (!fillsLanes(kind)) return 1;
   size_t type = shape.rfind('x');
   if (type == std::string_view::npos) return 1;
   size_t before = type ? shape.rfind('x', type - 1) : std::string_view::npos;
@@ -65,7 +71,8 @@ double panelFactor(std::string_view kind, std::string_view shape) {
   int64_t columns = 0;
   std::from_chars(last.data(), last.data() + last.size(), columns);
   if (columns < 1) return 1;
-  return double((columns + kPanel - 1) / kPanel * kPanel) / double(columns);
+  int64_t lanes = columns <= kFewColumns ? kFewColumns : kLanes;
+  return double((columns + lanes - 1) / lanes * lanes) / double(columns);
 }
 
 } // namespace sprig::machine

@@ -7,11 +7,14 @@
 
 namespace sprig::machine {
 
+/// What the runtime takes of a call beside its commands: to bind arrays, and to begin and end it.
+constexpr double kCallSeconds = 60e-9;
+
 /// Of an operation as packages name it ("kernel.matmul_packed"): the share of the rate that its flops get.
 double reachedShare(std::string_view kind);
 
-/// What a product over panels computes for one that the compiler counts: columns are filled up to whole panels. `shape`
-/// is that of its result ("64x10xf32"). 1 for all other kinds.
-double panelFactor(std::string_view kind, std::string_view shape);
+/// What a product or a convolution of packed factors computes for one that the compiler counts: its columns, or output
+/// channels, are filled up to whole registers. `shape` is that of its result ("64x10xf32"). 1 for all other kinds.
+double fillFactor(std::string_view kind, std::string_view shape);
 
 } // namespace sprig::machine

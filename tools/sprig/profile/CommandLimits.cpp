@@ -3,6 +3,7 @@
 #include "runtime/api/Handles.h"
 #include "tools/sprig/run/Runner.h"
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string_view>
 
@@ -22,8 +23,11 @@ double CommandLimits::flopsNs(uint32_t entry, uint32_t lane, uint32_t command, d
   for (const rt::core::Part &part : parts) {
     double work = double(part.flops);
     rest -= work;
-    if (areExpected) work *= machine::panelFactor(part.kind, part.shape) / machine::reachedShare(part.kind);
-    time += work / rates.rate(machine::factorsOf(part.factors), threads);
+    if (areExpected) work *= machine::fillFactor(part.kind, part.shape) / machine::reachedShare(part.kind);
+    double ofPart = work / rates.rate(machine::factorsOf(part.factors), threads);
+    if (areExpected && part.repeated) // by each step of a loop over time
+      ofPart = std::max(ofPart, double(part.steps) * seconds(part.repeated, part.repeated, threads));
+    time += ofPart;
   }
   bool isTold = areExpected && !parts.empty();
   return 1e9 * (time + (isTold ? 0 : std::max(rest, 0.0)) / rates.model().flopRate(threads));
@@ -38,7 +42,11 @@ double CommandLimits::commandNs(uint32_t entry, uint32_t lane, uint32_t command,
 double CommandLimits::expectedNs(uint32_t entry, uint32_t lane, uint32_t command, int threads) {
   sprig_rt_command_info info;
   check(sprig_rt_package_command(package, entry, lane, command, &info));
-  return std::max(flopsNs(entry, lane, command, double(info.flops), threads, true), memoryNs(entry, info, threads));
+  // The thread with the most tiles is waited for.
+  double tiles = std::max(double(info.tiles), 1.0);
+  double uneven = std::ceil(tiles / threads) * threads / tiles;
+  return std::max(flopsNs(entry, lane, command, double(info.flops), threads, true), memoryNs(entry, info, threads)) *
+         uneven;
 }
 
 double CommandLimits::partNs(uint32_t entry, uint64_t flops, uint64_t bytes, const std::string &factors) {

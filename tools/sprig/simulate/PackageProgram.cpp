@@ -1,4 +1,5 @@
 #include "tools/sprig/simulate/PackageProgram.h"
+#include "lib/Machine/KernelRates.h"
 #include "lib/Machine/MachineModel.h"
 #include "runtime/api/Handles.h"
 #include "runtime/exec/Choose.h"
@@ -154,7 +155,8 @@ private:
     // What another thread wrote; a command on one thread reads what several wrote before it.
     double fetched =
         place.threads > 1 ? model.rates.fetchSeconds(double(entry.lanes[lane].commands[index].fetched)) * 1e9 : 0;
-    return place.launchNs + handOff + fetched + model.limits.expectedNs(entryIndex, lane, index, threads);
+    double call = lane == 0 && index == 0 ? machine::kCallSeconds * 1e9 : 0;
+    return place.launchNs + call + handOff + fetched + model.limits.expectedNs(entryIndex, lane, index, threads);
   }
 
   // Copies as the runtime makes them: each device with memory of its own gets the inputs that its commands name, one
