@@ -50,9 +50,7 @@ constexpr double kOther = 0.1;
 // Lanes of a register, and of half of one, which few columns take.
 constexpr int64_t kLanes = 16, kFewColumns = 8;
 
-bool fillsLanes(std::string_view kind) {
-  return kind.starts_with("kernel.matmul_") || kind == "kernel.conv_packed" || kind == "kernel.conv_winograd";
-}
+bool fillsLanes(std::string_view kind) { return kind.starts_with("kernel.matmul_") || kind == "kernel.conv_winograd"; }
 
 } // namespace
 

@@ -13,8 +13,9 @@ constexpr double kCallSeconds = 60e-9;
 /// Of an operation as packages name it ("kernel.matmul_packed"): the share of the rate that its flops get.
 double reachedShare(std::string_view kind);
 
-/// What a product or a convolution of packed factors computes for one that the compiler counts: its columns, or output
-/// channels, are filled up to whole registers. `shape` is that of its result ("64x10xf32"). 1 for all other kinds.
+/// What a product of packed factors or a Winograd convolution computes for one that the compiler counts: its columns,
+/// or output channels, are filled up to whole registers. `shape` is that of its result ("64x10xf32"). 1 for all other
+/// kinds.
 double fillFactor(std::string_view kind, std::string_view shape);
 
 } // namespace sprig::machine

@@ -15,8 +15,8 @@ TEST(KernelRates, EveryKindReachesAShare) {
 }
 
 TEST(KernelRates, ColumnsAreFilledUpToRegisters) {
-  for (const char *kind : {"kernel.matmul_packed", "kernel.matmul_narrow", "kernel.matmul_narrow_dot",
-                           "kernel.conv_packed", "kernel.conv_winograd"}) {
+  for (const char *kind :
+       {"kernel.matmul_packed", "kernel.matmul_narrow", "kernel.matmul_narrow_dot", "kernel.conv_winograd"}) {
     EXPECT_EQ(fillFactor(kind, "64x10xf32"), 1.6) << kind;
     EXPECT_EQ(fillFactor(kind, "64x2xf32"), 4) << kind;
     EXPECT_EQ(fillFactor(kind, "64x16xf32"), 1) << kind;
@@ -25,7 +25,8 @@ TEST(KernelRates, ColumnsAreFilledUpToRegisters) {
     for (const char *odd : {"", "f32", "x", "xf32", "0xf32", "axbxf32", "-3xf32"})
       EXPECT_EQ(fillFactor(kind, odd), 1) << kind << odd;
   }
-  for (const char *kind : {"nn.matmul", "kernel.conv_depthwise", ""}) EXPECT_EQ(fillFactor(kind, "64x10xf32"), 1);
+  for (const char *kind : {"nn.matmul", "kernel.conv_packed", "kernel.conv_depthwise", ""})
+    EXPECT_EQ(fillFactor(kind, "64x10xf32"), 1);
 }
 
 } // namespace
