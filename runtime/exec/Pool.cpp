@@ -11,6 +11,7 @@ namespace sprig::rt::core {
 
 static constexpr int kMaxThreads = 1024;
 static constexpr int kDefaultSpinMicroseconds = 50;
+static constexpr std::chrono::milliseconds kBetweenMoves(16);
 
 void Pool::pause() const {
 #if defined(__x86_64__)
@@ -83,6 +84,7 @@ Pool::~Pool() {
 }
 
 void Pool::publish(Helped &work) {
+  callerCpu.store(currentCpu(), std::memory_order_relaxed);
   for (uint32_t i = 0; i < slotCount; ++i) {
     Helped *expected = nullptr;
     if (slots[i].work.load(std::memory_order_relaxed) == nullptr &&
@@ -122,10 +124,23 @@ bool Pool::helpOnce(Helper &helper) {
   return helped;
 }
 
+// A helper that is woken may be put on the caller's own processor, and stay there for tens of milliseconds: then one
+// of the two stands still while the other runs. Where others' work has all processors it stays: there it would be put
+// aside amid a slice that the caller then waits for.
+void Pool::leaveCaller(Helper &helper) {
+  int cpu = callerCpu.load(std::memory_order_relaxed);
+  if (cpu < 0 || cpu != currentCpu() || givenExecutor.execute) return; // an executor's threads are its own
+  auto now = std::chrono::steady_clock::now();
+  if (now - helper.lastMove < kBetweenMoves) return;
+  helper.lastMove = now;
+  if (hasIdleCpu()) leaveCpu(cpu, int(threadCount));
+}
+
 // Looks for work until there has been none for the spin limit; whether the pool is still open.
 bool Pool::helpUntilIdle(Helper &helper) {
   for (uint32_t idle = 0; idle <= spins;) {
     if (closing.load(std::memory_order_relaxed)) return false;
+    leaveCaller(helper);
     if (helpOnce(helper)) {
       idle = 0;
     } else {

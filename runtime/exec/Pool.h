@@ -7,6 +7,7 @@
 #include "runtime/exec/Helped.h"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -62,6 +63,7 @@ private:
     alignas(64) std::atomic<Helped *> looking{nullptr};
     std::atomic<bool> active{false}; // with an executor: a task is queued or running
     Pool *pool = nullptr;
+    std::chrono::steady_clock::time_point lastMove = {};
     uint32_t participant = 0;
   };
   struct Slot {
@@ -72,6 +74,7 @@ private:
   void helperLoop(Helper &helper);
   bool helpOnce(Helper &helper);
   bool helpUntilIdle(Helper &helper);
+  void leaveCaller(Helper &helper);
   static void executorTask(void *argument);
   void postTasks();
 
@@ -83,6 +86,7 @@ private:
   uint32_t slotCount = 0;
   std::vector<std::thread> ownThreads;
   alignas(64) std::atomic<uint32_t> published{0};  // works that are on offer
+  std::atomic<int> callerCpu{-1};                  // where the last of them comes from
   alignas(64) std::atomic<uint32_t> workNumber{0}; // counts wakes; sleepers wait for a change
   alignas(64) std::atomic<uint32_t> sleepers{0};
   std::atomic<bool> closing{false};

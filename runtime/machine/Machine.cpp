@@ -1,7 +1,9 @@
 #include "runtime/machine/Machine.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <fstream>
 #include <functional>
 #include <sched.h>
@@ -73,6 +75,32 @@ int defaultThreads() {
     return std::max(1, std::min(quota, affinity) / ranks);
   }();
   return threads;
+}
+
+int currentCpu() { return sched_getcpu(); }
+
+bool hasIdleCpu() {
+  // Three averages, "running/all" threads, the last process.
+  int file = ::open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char text[128];
+  ssize_t size = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  text[std::max<ssize_t>(size, 0)] = 0;
+  long running = 0;
+  return std::sscanf(text, "%*s %*s %*s %ld/", &running) == 1 && running <= sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+bool leaveCpu(int cpu, int threads) {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  if (sched_getaffinity(0, sizeof usable, &usable) != 0) return false;
+  if (CPU_COUNT(&usable) < std::max(threads, 2) || cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &usable))
+    return false;
+  cpu_set_t others = usable;
+  CPU_CLR(cpu, &others);
+  if (sched_setaffinity(0, sizeof others, &others) != 0) return false;
+  return sched_setaffinity(0, sizeof usable, &usable) == 0;
 }
 
 uint64_t physicalMemory() {

@@ -11,6 +11,13 @@ namespace sprig::rt::core {
 // The smaller of the processors that this process may run on and its cgroup's quota, at least 1; its share of them
 // where `sprig launch` has started it beside others.
 int defaultThreads();
+// Which processor this thread runs on right now; -1: unknown.
+int currentCpu();
+// Whether the system has fewer threads to run right now than processors, or as many; false where it does not say.
+bool hasIdleCpu();
+// Moves this thread from that processor to another one that it may use, where there are as many as `threads`; whether
+// it did. What it may use stays.
+bool leaveCpu(int cpu, int threads);
 uint64_t physicalMemory();
 // The least of that, the limits of this process (RLIMIT_AS, RLIMIT_DATA) and of its cgroups; UINT64_MAX: none is known.
 uint64_t usableMemory();
