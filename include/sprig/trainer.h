@@ -77,6 +77,9 @@ struct TrainerOptions {
   /// Of the ranks' shares of each batch, one above 0 for each; none: sizes differ by one at most. With a number of
   /// ranks.
   std::vector<int64_t> shares = {};
+  /// 1: each rank holds and updates its piece of the optimizer's tensors (ZeRO 1, docs/distributed.md). The order of
+  /// sums of more than two ranks is another then. 0: each has all of them.
+  int zero = 0;
   /// Of ranks' shares.
   NormStatistics batchNorms = NormStatistics::all;
   /// The loader's batch is each rank's, so that of all grows with their number; `lrScaling` says how rates do.

@@ -1,5 +1,5 @@
 // Bounds on gradients, as `sprig train` computes them.
-#include "sprig/optim.h"
+#include "lib/Frontend/Optim/OptimizerState.h"
 #include "sprig/grad.h"
 #include "lib/Frontend/Record.h"
 #include "sprig/elementwise.h"
@@ -23,8 +23,11 @@ Tensor gradNorm(const std::vector<Tensor> &gradients, Source where) {
 
 std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double most, Source where) {
   if (!(most > 0)) frontend::fail(where, "clipGradNorm", "the bound is " + std::to_string(most) + ", not above 0");
+  return clipToNorm(gradients, gradNorm(gradients, where), most, where);
+}
+
+std::vector<Tensor> clipToNorm(const std::vector<Tensor> &gradients, const Tensor &norm, double most, Source where) {
   NoGrad quiet;
-  Tensor norm = gradNorm(gradients, where);
   Tensor ratio = div(Operand(most, where), at(add(at(norm, where), 1e-6), where));
   Tensor factor = minimum(at(ratio, where), 1);
   std::vector<Tensor> result;

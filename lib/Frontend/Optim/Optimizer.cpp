@@ -130,7 +130,7 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
     for (const Parameter &parameter : group.parameters) {
       requireTrained(parameter, seen, "optim::" + kind, at);
       state.parameters.push_back(parameter);
-      state.rows.push_back({parameter, g, &updateFor(state.config, decay, parameter.type()), {}, {}});
+      state.rows.push_back({parameter, g, decay, &updateFor(state.config, decay, parameter.type()), {}, {}, {}});
     }
   }
   if (state.rows.empty()) fail(at, "optim::" + kind, "there is no parameter");
@@ -154,10 +154,10 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
     fail(at, "Optimizer::update",
          std::to_string(given.size()) + " gradients for " + std::to_string(s.rows.size()) + " parameters");
   for (size_t i = 0; i < given.size(); ++i)
-    if (given[i].defined() && !(given[i].type() == s.rows[i].parameter.type()))
+    if (given[i].defined() && !(given[i].type() == s.typeOf(s.rows[i])))
       fail(at, "Optimizer::update",
-           "parameter '" + s.rows[i].parameter.name() + "' is " + describe(s.rows[i].parameter.type()) +
-               ", its gradient " + describe(given[i].type()));
+           "parameter '" + s.rows[i].parameter.name() + "' is " + describe(s.typeOf(s.rows[i])) + ", its gradient " +
+               describe(given[i].type()));
   if (std::none_of(given.begin(), given.end(), [](const Tensor &g) { return g.defined(); }))
     fail(at, "Optimizer::update", "none of the " + std::to_string(given.size()) + " gradients holds a tensor");
   static constexpr frontend::HostSetting kSettings = {
@@ -172,9 +172,7 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
   NoGrad quiet;
   static const std::string &layer = frontend::intern("optimizer");
   frontend::LayerScope scope(&layer);
-  std::vector<Tensor> gradients(given.begin(), given.end());
-  if (s.clipNorm > 0) gradients = clipGradNorm(gradients, s.clipNorm, at);
-  if (s.clipValue > 0) gradients = clipGradValue(gradients, s.clipValue, at);
+  std::vector<Tensor> gradients = s.clipped({given.begin(), given.end()}, at);
 
   static const frontend::OpName &cast = frontend::opName("nn.cast"), &add = frontend::opName("nn.add"),
                                 &sub = frontend::opName("nn.sub"), &div = frontend::opName("nn.div");
@@ -204,10 +202,12 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
     Tensor own = count;
     if (row.hasSkipped)
       own = frontend::record(cast, {frontend::record(sub, {steps, row.skipped.value()}, {}, i64, at)}, {}, f64, at);
-    inputs = {row.parameter.value(), gradients[i], rates[row.group], own};
+    const bool isShared = s.isShared(row);
+    Tensor value = row.parameter.value();
+    inputs = {isShared ? s.shares->cut(value, at) : value, gradients[i], rates[row.group], own};
     for (const Parameter &slot : row.slots) inputs.push_back(slot.value());
     std::vector<Tensor> next = frontend::replay(row.update->graph, inputs, at);
-    row.parameter.set(next[0], at);
+    row.parameter.set(isShared ? s.shares->joined(next[0], row.parameter.type().shape, at) : next[0], at);
     for (size_t j = 0; j < row.slots.size(); ++j) row.slots[j].set(next[j + 1], at);
   }
   s.steps.set(frontend::record(add, {steps, one}, {}, i64, at), at);

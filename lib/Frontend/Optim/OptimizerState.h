@@ -2,6 +2,7 @@
 // For the implementation of sprig/optim.h.
 #pragma once
 #include "lib/Frontend/Bridge.h"
+#include "lib/Frontend/Optim/StateShares.h"
 #include "sprig/optim.h"
 #include <set>
 
@@ -36,6 +37,9 @@ void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, cons
 /// The values of these states under their names.
 nn::StateDict valuesOf(const std::vector<std::pair<std::string, Parameter>> &named);
 
+/// The gradients times min(1, most / (norm + 1e-6)).
+std::vector<Tensor> clipToNorm(const std::vector<Tensor> &gradients, const Tensor &norm, double most, Source at);
+
 /// Throws for `what` a parameter that is not there, no float, or among `seen`, which then has it.
 void requireTrained(const Parameter &parameter, std::set<Parameter::Cell *> &seen, const std::string &what, Source at);
 
@@ -43,8 +47,10 @@ struct Optimizer::State {
   struct Row {
     Parameter parameter;
     size_t group;
+    double weightDecay;
     const Update *update;
     std::vector<Parameter> slots;
+    std::vector<Parameter> pieces; ///< of ranks that share the state: this one's of the slots, kept for compiled steps
     /// i64: steps that left the parameter alone; not defined where the update is the same at every step.
     Parameter skipped;
     bool hasSkipped = false; ///< whether there was one
@@ -57,6 +63,7 @@ struct Optimizer::State {
   std::optional<Schedule> schedule;
   std::shared_ptr<const frontend::Graph> rate; ///< the schedule's
   double clipNorm = 0, clipValue = 0;
+  std::shared_ptr<const StateShares> shares; ///< while ranks have pieces of the slots
   Belonging belonging;
   uint64_t settings = 0; ///< equal for equal schedules, clippings and rows with hasSkipped
 
@@ -64,6 +71,11 @@ struct Optimizer::State {
     return gradients[row].defined() && rows[row].parameter.trainable();
   }
   void noteSkipped(Row &row);
+  /// The type of a row's slots and gradient now.
+  TensorType typeOf(const Row &row) const;
+  bool isShared(const Row &row) const { return shares && shares->pieceOf(row.parameter.type().shape) > 0; }
+  /// Bounded as clipNorm and clipValue say.
+  std::vector<Tensor> clipped(std::vector<Tensor> gradients, Source at) const;
   /// "schedule none, clipNorm 1, clipValue 0"
   std::string settingsText() const;
 };

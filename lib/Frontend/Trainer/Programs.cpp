@@ -3,6 +3,7 @@
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Engine/Variant.h"
+#include "lib/Frontend/Trainer/DividedState.h"
 #include "runtime/collective/Shares.h"
 #include "sprig/grad.h"
 #include "sprig/ops.h"
@@ -49,6 +50,12 @@ std::vector<Tensor> sumOverRanks(dist::Group &group, std::vector<Tensor> gradien
   gradients = group.allReduceAsync(gradients, dist::Reduce::sum, dist::Algorithm::automatic, at);
   std::reverse(gradients.begin(), gradients.end());
   return gradients;
+}
+
+std::vector<Shape> shapesOf(const optim::Optimizer &optimizer) {
+  std::vector<Shape> shapes;
+  for (const Parameter &parameter : optimizer.parameters()) shapes.push_back(parameter.type().shape);
+  return shapes;
 }
 
 rt::collective::Range pieceOf(int64_t rows, int64_t pieces, int64_t piece) {
@@ -100,11 +107,16 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
         sums.gradients.push_back(zeros(parameter.value(at).shape(), parameter.value(at).dtype(), at));
     }
     Fields results{cast({sums.loss, at}, DType::f32)};
-    if (group) {
+    std::shared_ptr<const optim::StateShares> shares = options.sharesState ? stateSharesOf(*group) : nullptr;
+    if (shares)
+      sums.gradients = shares->sums(std::move(sums.gradients), at);
+    else if (group)
       sums.gradients = sumOverRanks(*group, std::move(sums.gradients), at);
+    if (group)
       results[0] = group->allReduceAsync(results[0].detach(at), dist::Reduce::sum, dist::Algorithm::automatic, at);
-    }
-    if (options.withNorm) results.push_back(optim::gradNorm(sums.gradients, at));
+    if (options.withNorm)
+      results.push_back(shares ? shares->norm(sums.gradients, shapesOf(optimizer), at)
+                               : optim::gradNorm(sums.gradients, at));
     optimizer.update(sums.gradients, at);
     return results;
   };

@@ -15,6 +15,7 @@ struct ProgramOptions {
   int64_t bucketBytes = 0;                    ///< of those sums; 0: chosen
   std::vector<int64_t> shares = {};           ///< weights of the ranks'
   NormStatistics norms = NormStatistics::all; ///< of batch norms over the ranks
+  bool sharesState = false;                   ///< of the optimizer, which is divided while steps run
   dist::Group *group = nullptr;               ///< batches are this rank's shares
 };
 

@@ -2,6 +2,7 @@
 #include "lib/Frontend/Record.h"
 #include "lib/Frontend/Trainer/Checkpoints.h"
 #include "lib/Frontend/Trainer/ChooseRanks.h"
+#include "lib/Frontend/Trainer/DividedState.h"
 #include "lib/Frontend/Trainer/Evaluate.h"
 #include "lib/Frontend/Trainer/Fit.h"
 #include "lib/Frontend/Trainer/RankLoader.h"
@@ -62,6 +63,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
                         data::Loader *givenEvaluation, bool writes, Source at) {
   const TrainerOptions options = optionsOf(whole, writes);
   dist::Group *group = options.group;
+  const bool keeps = writes;
   writes &= !isOther(group);
   RankLoader shares(given, group, at, options.shares, options.scaleBatch);
   data::Loader &train = shares.own();
@@ -82,6 +84,13 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
     batch = from->index;
     train.seek(firstEpoch + epoch, batch, at);
   }
+  DividedState divided(training.optimizer, options.zero ? group : nullptr, at);
+  // Checkpoints have whole arrays, for which all ranks meet.
+  auto save = [&](int64_t epochs, int64_t batches) {
+    if (!whole.checkpoint.empty() && keeps) divided.unite();
+    checkpoints.save(step, epochs, batches);
+    divided.divide();
+  };
   const int64_t compared = group ? options.checkReplicas : 0;
   if (compared) group->checkReplicas(*training.module, at);
   Rates rates(training.optimizer, at);
@@ -118,7 +127,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
         log.collect(/*wait=*/true);
         log.flush();
         if (plateau) plateau->keepSums(log);
-        checkpoints.save(step, epoch, batch);
+        save(epoch, batch);
       }
     }
     log.collect(/*wait=*/true);
@@ -140,7 +149,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
     }
     report.lr = rates.at(step);
     log.flush();
-    if (options.checkpointEvery <= 0 || isSaved) checkpoints.save(step, epoch + 1, 0);
+    if (options.checkpointEvery <= 0 || isSaved) save(epoch + 1, 0);
     log.clearProgress();
     if (writes && options.print) printLine(describeEpoch(report, options.maxEpochs));
     result.epochs.push_back(report);
@@ -148,6 +157,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
       if (callback && !callback(report)) result.stopped = true;
     if (group) result.stopped = group->broadcast(Tensor(result.stopped), 0, at).item<bool>(at);
   }
+  divided.unite();
   checkpoints.save(step, epoch, 0);
   checkpoints.finish();
   if (group) group->checkReplicas(*training.module, at);
@@ -189,6 +199,8 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
   if (options.checkpointsKept < 1) refuse("checkpointsKept", options.checkpointsKept, "at least 1");
   if (options.factors != FactorPolicy::never && !options.compile)
     frontend::fail(at, "Trainer", "factors are gathered in compiled steps, and compile is false");
+  if (options.zero < 0 || options.zero > 1)
+    refuse("zero", options.zero, "0 or 1: ranks share the optimizer's state, each has all gradients and parameters");
   if (options.bucketBytes < 0) refuse("bucketBytes", double(options.bucketBytes), "at least 0");
   if (options.bucketBytes && !options.compile)
     frontend::fail(at, "Trainer", "bucketBytes are of compiled steps, and compile is false");

@@ -1,8 +1,11 @@
 #include "runtime/comm/gloo/LoopThread.h"
-#include "runtime/comm/Futex.h"
 
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 namespace sprig::rt::comm {
 
@@ -20,17 +23,22 @@ public:
       clear();
       thread = ::gettid();
       thread.notify_one();
-    } else if (uint32_t seen = inside.load()) {
-      sleepOn(inside, seen, std::chrono::steady_clock::now() + kMostSleep, Sleepers::own);
+      return;
     }
+    std::unique_lock lock(mutex);
+    isOver.wait_for(lock, kMostSleep, [this] { return inside == 0; });
   }
   void set() {
-    if (inside.fetch_add(1) == 0) (void)::eventfd_write(event, 1);
+    std::lock_guard lock(mutex);
+    if (inside++ == 0) (void)::eventfd_write(event, 1);
   }
   void reset() {
-    if (inside.fetch_sub(1) != 1) return;
-    clear();
-    wakeAll(inside, Sleepers::own);
+    {
+      std::lock_guard lock(mutex);
+      if (--inside != 0) return;
+      clear();
+    }
+    isOver.notify_one();
   }
   void clear() {
     eventfd_t taken;
@@ -39,7 +47,11 @@ public:
 
   const int event;
   std::atomic<pid_t> thread = 0;
-  std::atomic<uint32_t> inside = 0;
+
+private:
+  std::mutex mutex; // what follows
+  std::condition_variable isOver;
+  int inside = 0; // who has locks
 };
 
 static gloo::transport::tcp::Device &tcpOf(gloo::transport::Device &device) {
