@@ -81,6 +81,7 @@ std::vector<char> readFile(const std::filesystem::path &path) { return readWhole
 std::string readText(const std::filesystem::path &path) { return readWhole<std::string>(path); }
 
 void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
+  if (path == "-") throw Error(ErrorKind::usage, "-: expected a file to write (./- is one of that name)");
   struct stat status;
   bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {

@@ -114,7 +114,7 @@ TrainRequest requestTraining(const Options &options, int ranks, const RankLink &
 }
 
 void writeText(const Options &options, const std::string &text) {
-  if (!options.output.empty())
+  if (!options.output.empty() && options.output != "-")
     data::writeFile(options.output, text);
   else if (options.settings.compileTo.empty() && (options.emit == "object" || options.emit == "shared"))
     data::writeStandardOutput(text);
@@ -216,7 +216,8 @@ void addCompile(CLI::App &app, Invocation &invocation) {
                                  options->common);
   command->add_option("MODEL", options->model, "an ONNX file, or MLIR in the nn dialect (- reads standard input)")
       ->required();
-  command->add_option("-o,--output", options->output, "file to write (text forms go to standard output without it)");
+  command->add_option("-o,--output", options->output,
+                      "file to write (text forms go to standard output without it, or with -)");
   command
       ->add_option("--emit", options->emit,
                    "package, mlir (as imported), llvm, asm, object, header or shared; of cuda ptx, for its first "
