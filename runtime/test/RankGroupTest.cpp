@@ -170,6 +170,33 @@ TEST(RankGroup, RanksAtOtherTensorsAreToldSo) {
   for (const std::string &text : told) EXPECT_NE(text.find("of other tensors"), std::string::npos) << text;
 }
 
+// Each rank has a program of its own, as where a model is split: of another size, by another reduction, without a sum.
+TEST(RankGroup, ProgramsOfOnePackageThatDisagreeAreToldSo) {
+  std::vector<TestPackage> others = {sumPackage(2, 5), sumPackage(2, 4, comm::Reduction::max), sumPackage(2, 4)};
+  auto &commands = others[2].program.entries[0].lanes[0].commands;
+  commands.erase(commands.begin() + 1);
+  for (size_t other = 0; other < others.size(); ++other) {
+    TestPackage both = sumPackage(2, 4);
+    both.program.entries.push_back(others[other].program.entries[0]);
+    for (int32_t rank : {0, 1}) both.program.entries[size_t(rank)].rank = rank;
+    Package package = both.load();
+    std::string told[2];
+    onRanks(2, [&](uint32_t rank, const Group &group) {
+      Context context(package);
+      context.join(group);
+      Words x(rank && other == 0 ? 5 : 4, 1), out(x.size(), 0);
+      told[rank] = messageOf([&] { context.invoke({x.view()}, {out.view()}, rank); });
+    });
+    if (other == 2) { // which has ended, and never comes
+      EXPECT_EQ(told[1], "no error");
+      EXPECT_NE(told[0].find("rank 1 has ended after 0 collectives"), std::string::npos) << told[0];
+      continue;
+    }
+    for (const std::string &text : told)
+      EXPECT_NE(text.find("collective 1 differs: rank 0 calls "), std::string::npos) << text;
+  }
+}
+
 TEST(RankGroup, ARankThatDoesNotComeIsNamed) {
   Package package = sumPackage(2, 4).load();
   std::string late, gone, failed;
