@@ -1,5 +1,7 @@
 // sprig: compile, run, check, inspect and time small neural networks. docs/cli.md is the contract.
 #include "lib/Data/File.h"
+#include "lib/Data/Listed.h"
+#include "lib/Data/Suggestion.h"
 #include "lib/Target/SignalStack.h"
 #include "tools/StandardDescriptors.h"
 #include "tools/sprig/Command.h"
@@ -15,8 +17,11 @@
 #include <cstdlib>
 #include <iostream>
 #include <new>
+#include <optional>
+#include <string>
 #include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace sprig::cli {
 namespace {
@@ -129,6 +134,23 @@ static std::string textOf(const CLI::Error &error) {
          "'";
 }
 
+// What the first word says that is neither a command nor a flag of the program's own; CLI11 would say that a subcommand
+// is required.
+static std::optional<std::string> wrongFirstWord(const CLI::App &app, std::string_view word) {
+  if (word.starts_with('-')) {
+    if (app.get_option_no_throw(std::string(word))) return std::nullopt;
+    return "'" + std::string(word) + "': expected a command first, whose flags follow it";
+  }
+  std::vector<std::string> names;
+  for (const CLI::App *command : app.get_subcommands(nullptr)) {
+    if (command->get_name() == word) return std::nullopt;
+    names.push_back(command->get_name());
+  }
+  std::string text(word), meant = sprig::data::suggestion(text, names);
+  return "there is no command '" + text + "'" +
+         (meant.empty() ? "; there are " + sprig::data::listed(names, names.size()) : meant);
+}
+
 int main(int argc, char **argv) {
   using namespace sprig::cli;
   if (!sprig::openStandardDescriptors()) return int(sprig::ErrorKind::runtime);
@@ -152,6 +174,9 @@ int main(int argc, char **argv) {
   for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile, addShard,
                    addSimulate, addTrain, addQuantize, addLaunch})
     add(app, invocation);
+  if (argc > 1)
+    if (std::optional<std::string> wrong = wrongFirstWord(app, argv[1]))
+      return fail(*wrong + "\nRun 'sprig --help' for what is there.", int(sprig::ErrorKind::usage));
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
