@@ -63,8 +63,11 @@ std::string GpuSearch::describe() const {
   if (gpus.empty()) return "no GPU: " + found + " (looked for NVIDIA's driver and devices); everything runs on the CPU";
   std::string names;
   for (const Gpu &gpu : gpus) names += (names.empty() ? "" : ", ") + gpu.name;
-  return std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU (" : " GPUs (") + names +
-         "); --devices cuda:0 runs on the first";
+  std::string counted = std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU (" : " GPUs (") + names + "); ";
+  if (driverVersion < CudaDriver::kLeastVersion)
+    return counted + "nothing runs there, as the driver is that of CUDA " + CudaDriver::versionText(driverVersion) +
+           ", expected " + CudaDriver::versionText(CudaDriver::kLeastVersion) + " or newer";
+  return counted + "--devices cuda:0 runs on the first";
 }
 
 } // namespace sprig::machine

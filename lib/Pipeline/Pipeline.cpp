@@ -117,7 +117,7 @@ void Compilation::checkPrecision() {
 }
 
 void Compilation::checkDevices() {
-  auto devices = place::parseDevices(options.devices, options.target);
+  auto devices = place::parseDevices(options.devices, target.deviceKinds());
   if (!devices) {
     auto [kind, text] = std::pair(ErrorKind::usage, std::string());
     llvm::handleAllErrors(devices.takeError(), [&](const llvm::ErrorInfoBase &error) {
@@ -186,7 +186,8 @@ void Compilation::generateCode() {
   auto made = target.compile(module, options, cache ? &*cache : nullptr, result.kernels);
   if (failed(made)) diagnostics.raise(ErrorKind::unsupported, "code generation failed and did not say why");
   images = std::move(*made);
-  for (PackageImage &image : images) image.kind = options.target;
+  for (PackageImage &image : images)
+    if (image.kind.empty()) image.kind = target.kind().str();
   if (options.reportDetails && sink)
     sink("codegen: " + std::to_string(result.kernels.kernels) + " kernels, " + std::to_string(result.kernels.cached) +
          " of them from the cache");

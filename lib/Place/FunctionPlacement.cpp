@@ -25,10 +25,12 @@ FunctionPlacement::FunctionPlacement(func::FuncOp function, const Devices &devic
                                      const llvm::DenseMap<Attribute, unsigned> &homes)
     : function(function), devices(devices) {
   problem.devices = unsigned(devices.names.size());
-  problem.handOff = devices.machine.handOff;
-  problem.copyLatency = devices.machine.link.latency;
-  problem.copyBytesPerSecond = devices.machine.link.bytesPerSecond;
+  const machine::MachineModel &first = devices.machines[devices.host.value_or(0)];
+  problem.handOff = first.handOff;
+  problem.copyLatency = first.link.latency;
+  problem.copyBytesPerSecond = first.link.bytesPerSecond;
   problem.links = devices.links;
+  if (devices.host) addInputs(*devices.host);
   for (Operation &op : function.getBody().front()) {
     if (auto get = dyn_cast<ir::GetParamOp>(op)) {
       auto [param, fresh] = params.try_emplace(get.getParamAttr(), unsigned(problem.params.size()));
@@ -49,6 +51,28 @@ FunctionPlacement::FunctionPlacement(func::FuncOp function, const Devices &devic
     if (declared && !problem.params[index].home) problem.params[index].home = pinOf(declared, pins, devices.names);
   }
   addCosts();
+  if (devices.host) addOutputs(*devices.host);
+}
+
+// As parameters that live there.
+void FunctionPlacement::addInputs(unsigned host) {
+  for (BlockArgument input : function.getArguments()) {
+    values[input] = unsigned(problem.values.size());
+    problem.values.push_back(
+        {exec::byteSize(input.getType()), PlacementProblem::kNone, unsigned(problem.params.size())});
+    problem.params.push_back({host, PlacementProblem::kNone});
+  }
+}
+
+// As operands of one more operation there, which takes no time.
+void FunctionPlacement::addOutputs(unsigned host) {
+  PlacementProblem::Operation outputs;
+  outputs.unit = unsigned(problem.units.size());
+  for (Value output : function.getBody().front().getTerminator()->getOperands())
+    if (auto value = valueOf(output); value && !llvm::is_contained(outputs.reads, *value))
+      outputs.reads.push_back(*value);
+  problem.units.push_back({host, std::vector<double>(problem.devices, 0), 1});
+  problem.operations.push_back(std::move(outputs));
 }
 
 // The number of a value that not all devices have.
@@ -123,9 +147,11 @@ void FunctionPlacement::addCosts() {
   }
   for (auto [unit, work] : llvm::zip_equal(problem.units, works))
     for (unsigned device = 0; device < problem.devices; ++device) {
-      double alone = devices.machine.seconds(work.flops, work.bytes, int64_t(work.bytes));
-      double shared = devices.machine.seconds(work.flops, work.bytes, int64_t(work.bytes), devices.threads[device]);
+      const machine::MachineModel &machine = devices.machines[device];
+      double alone = machine.seconds(work.flops, work.bytes, int64_t(work.bytes));
+      double shared = machine.seconds(work.flops, work.bytes, int64_t(work.bytes), devices.threads[device]);
       unit.seconds[device] = alone < kWorthThreads ? alone : shared;
+      if (device < devices.handOvers.size()) unit.seconds[device] += devices.handOvers[device];
     }
 }
 

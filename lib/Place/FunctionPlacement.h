@@ -15,9 +15,13 @@ namespace sprig::place {
 /// The devices of a module, with how fast each is.
 struct Devices {
   std::vector<std::string> names;
-  machine::MachineModel machine;                        // of each
+  std::vector<machine::MachineModel> machines;          // of each
   std::vector<int> threads;                             // that each has
   std::vector<std::optional<machine::Link>> links = {}; // as in PlacementProblem
+  /// Of devices of several kinds the one in whose memory the caller's arrays are: what others read of inputs goes
+  /// there, and their results come back. Among devices of one kind that is the same for all and counts nowhere.
+  std::optional<unsigned> host = {};
+  std::vector<double> handOvers = {}; ///< beside a host, what it takes to hand a kernel over to each; shorter: nothing
 };
 
 class FunctionPlacement {
@@ -35,6 +39,8 @@ public:
 
 private:
   void addOperation(mlir::Operation *op, Pins pins);
+  void addInputs(unsigned host);
+  void addOutputs(unsigned host);
   unsigned unitFor(mlir::Operation *op, std::optional<unsigned> pin);
   void addCosts();
   std::optional<unsigned> valueOf(mlir::Value value) const;

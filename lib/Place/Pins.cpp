@@ -97,7 +97,10 @@ bool isComputed(Operation *op) {
          !isa<ir::ParamOp, ir::GetParamOp, ir::SetParamOp>(op);
 }
 
-llvm::Expected<std::vector<std::string>> parseDevices(llvm::ArrayRef<std::string> devices, llvm::StringRef target) {
+llvm::Expected<std::vector<std::string>> parseDevices(llvm::ArrayRef<std::string> devices,
+                                                      llvm::ArrayRef<llvm::StringRef> kinds) {
+  llvm::SmallVector<llvm::StringRef> taken(kinds);
+  if (kinds.size() == 1) taken.push_back("null");
   if (devices.size() > kMostDevices)
     return error("devices: expected at most ", llvm::Twine(kMostDevices), " to place on, found ",
                  llvm::Twine(devices.size()));
@@ -108,10 +111,11 @@ llvm::Expected<std::vector<std::string>> parseDevices(llvm::ArrayRef<std::string
     unsigned ordinal = 0;
     if (kind.empty() || number.getAsInteger(10, ordinal) || ordinal >= 1024)
       return error("device '", device, "': expected kind:number, as cpu:1 or null:0");
-    if (kind != target && kind != "null")
+    if (!llvm::is_contained(taken, kind))
       return llvm::createStringError(std::make_error_code(std::errc::not_supported),
-                                     "device '" + device + "': nothing there runs code for " + target + "; expected " +
-                                         target + ":N or null:N");
+                                     "device '" + device + "': nothing there runs code for " +
+                                         llvm::join(kinds, " or ") + "; expected " + llvm::join(taken, ":N or ") +
+                                         ":N");
     if (llvm::is_contained(names, name)) return error("device '", name, "' is given twice");
     names.push_back(std::move(name));
   }

@@ -12,9 +12,11 @@ namespace sprig::place {
 /// Layers and devices as CompileOptions::places has them.
 using Pins = llvm::ArrayRef<std::pair<std::string, std::string>>;
 
-/// The device names in full ("cpu" is "cpu:0"). Fails on what is no `kind:number`, on a kind for which nothing runs the
-/// target's code (not_supported), on a device that is there twice and on more than can be placed on.
-llvm::Expected<std::vector<std::string>> parseDevices(llvm::ArrayRef<std::string> devices, llvm::StringRef target);
+/// The device names in full ("cpu" is "cpu:0"). `kinds` are those that the target has code for: null devices run that
+/// of a single one. Fails on what is no `kind:number`, on a kind for which nothing runs the target's code
+/// (not_supported), on a device that is there twice and on more than can be placed on.
+llvm::Expected<std::vector<std::string>> parseDevices(llvm::ArrayRef<std::string> devices,
+                                                      llvm::ArrayRef<llvm::StringRef> kinds);
 
 /// Whether an operation takes a device's time: no constant, parameter or view.
 bool isComputed(mlir::Operation *op);

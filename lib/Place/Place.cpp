@@ -43,20 +43,42 @@ struct Place : sprig::impl::PlaceBase<Place> {
 
 private:
   LogicalResult readDevices(place::Devices &available) {
-    std::optional<machine::MachineModel> model = machineForPass(getOperation(), target, architectures);
-    if (!model) return failure();
-    available.machine = *model;
-    auto names = place::parseDevices(SmallVector<std::string>(devices.begin(), devices.end()), target);
+    const Target *code = targetForPass(getOperation(), target);
+    if (!code) return failure();
+    auto names = place::parseDevices(SmallVector<std::string>(devices.begin(), devices.end()), code->deviceKinds());
     if (!names) return getOperation().emitError(llvm::toString(names.takeError()));
     available.names = std::move(*names);
+    CompileOptions options;
+    if (!architectures.empty()) options.architectures.assign(architectures.begin(), architectures.end());
+    for (StringRef name : available.names)
+      available.machines.push_back(code->machineOf(name.split(':').first, options));
     // Shares of the processor divide its threads.
     auto isShare = [&](const std::string &name) { return StringRef(name).starts_with("cpu:"); };
-    rt::core::ThreadShares shares{uint32_t(threads ? int64_t(threads) : available.machine.threads),
+    auto first = llvm::find_if(available.names, isShare) - available.names.begin();
+    const machine::MachineModel &shared = available.machines[size_t(first) % available.names.size()];
+    rt::core::ThreadShares shares{uint32_t(threads ? int64_t(threads) : shared.threads),
                                   uint32_t(llvm::count_if(available.names, isShare))};
     uint32_t number = 0;
     for (const std::string &name : available.names)
       available.threads.push_back(isShare(name) ? int(shares.threadsOf(number++)) : 1);
+    if (code->deviceKinds().size() > 1) findHost(available, code->deviceKinds().front());
     return success();
+  }
+
+  // The caller's arrays lie where devices of that kind work.
+  static void findHost(place::Devices &available, StringRef kind) {
+    auto isThere = [&](StringRef name) { return name.split(':').first == kind; };
+    auto first = llvm::find_if(available.names, isThere);
+    if (first != available.names.end()) available.host = unsigned(first - available.names.begin());
+    // What goes to or from another kind's memory takes that kind's link, beside what is computed.
+    size_t count = available.names.size();
+    available.links.resize(count * count);
+    for (size_t from = 0; from < count; ++from) {
+      available.handOvers.push_back(isThere(available.names[from]) ? 0 : available.machines[from].handOff);
+      for (size_t to = 0; to < count; ++to)
+        if (from != to && !(isThere(available.names[from]) && isThere(available.names[to])))
+          available.links[from * count + to] = available.machines[isThere(available.names[from]) ? to : from].link;
+    }
   }
 
   // Those between others, as where the caller's arrays come from, placement does not decide on.

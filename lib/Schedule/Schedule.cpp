@@ -13,6 +13,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace sprig {
 #define GEN_PASS_DEF_SCHEDULE
@@ -55,7 +56,8 @@ private:
   SymbolTable symbols;
   OpBuilder b;
   SmallVector<DeviceOp> devices;
-  DenseMap<Operation *, KernelOp, kernel::EqualDispatch> kernels;
+  // By the kind of device that they run on, where the target has several: other plans, other code.
+  llvm::StringMap<DenseMap<Operation *, KernelOp, kernel::EqualDispatch>> kernelsOfKind;
   DenseMap<Attribute, FlatSymbolRefAttr> constants;
   // Of the function at hand.
   DenseMap<Value, Value> buffers;
@@ -82,7 +84,6 @@ void Scheduler::makeDevices() {
       devices.push_back(DeviceOp::create(b, module.getLoc(), (kind + number).str(), kind,
                                          /*architecture=*/StringAttr(), ordinal));
     }
-    module->removeAttr(kernel::kDevicesAttr);
   }
   for (DeviceOp device : devices) symbols.insert(device);
 }
@@ -160,6 +161,8 @@ static std::pair<int64_t, int64_t> costOf(kernel::DispatchOp dispatch) {
 }
 
 FailureOr<KernelOp> Scheduler::kernelFor(kernel::DispatchOp dispatch) {
+  StringRef kind = target.deviceKinds().size() > 1 ? devices[kernel::deviceOf(dispatch)].getKind() : target.kind();
+  auto &kernels = kernelsOfKind[kind];
   auto found = kernels.find(dispatch);
   if (found != kernels.end()) return found->second;
   FailureOr<KernelPlan> plan = target.plan(dispatch);
@@ -430,9 +433,12 @@ LogicalResult Scheduler::run() {
   for (func::FuncOp function : functions)
     if (failed(runOnFunction(function))) return failure();
   for (auto param : module.getOps<ir::ParamOp>()) param->removeAttr(kernel::kDeviceAttr);
+  module->removeAttr(kernel::kDevicesAttr); // which the target was asked by
   for (auto mesh : llvm::make_early_inc_range(module.getOps<ir::dist::MeshOp>())) mesh.erase();
+  size_t count = 0;
+  for (auto &kernels : kernelsOfKind) count += kernels.second.size();
   remark::analysis(module.getLoc(), remark::RemarkOpts::name("kernels").category("schedule"))
-      << std::to_string(functions.size()) + " programs, " + std::to_string(kernels.size()) + " different kernels";
+      << std::to_string(functions.size()) + " programs, " + std::to_string(count) + " different kernels";
   return success();
 }
 

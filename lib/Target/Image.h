@@ -37,7 +37,7 @@ struct PackageImage {
   std::string architecture;          // what the device must be at least: "x86-64-v3"
   std::vector<std::string> features; // what it must have beyond that
   LinkedImage image;
-  std::string kind = {}; // of devices; the pipeline sets its target's
+  std::string kind = {}; // of devices; empty: that of the target that made it
 };
 
 } // namespace sprig

@@ -1,13 +1,17 @@
 #include "lib/Target/Registry.h"
 #include "lib/Target/CPU/CpuTarget.h"
 #include "lib/Target/CUDA/CudaTarget.h"
+#include "lib/Target/Mixed/MixedTarget.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace sprig;
 
 static SmallVector<const Target *> &list() {
-  static SmallVector<const Target *> list{createCpuTarget().release(), createCudaTarget().release()};
+  static SmallVector<const Target *> list = [] {
+    const Target *cpu = createCpuTarget().release(), *cuda = createCudaTarget().release();
+    return SmallVector<const Target *>{cpu, cuda, createMixedTarget(*cpu, *cuda).release()};
+  }();
   return list;
 }
 

@@ -62,18 +62,27 @@ public:
   virtual ~Target() = default;
   /// What `--target` and `exec.device` call it: "cpu".
   virtual llvm::StringRef kind() const = 0;
+  /// The kinds of devices that its code runs on; of those for several (Mixed/MixedTarget.h) the caller's arrays are
+  /// where devices of the first work.
+  virtual llvm::SmallVector<llvm::StringRef> deviceKinds() const { return {kind()}; }
   /// The dialects that its kernels go through, and their translations.
   virtual void registerDialects(mlir::DialectRegistry &registry) const = 0;
   /// Makes its own passes known to sprig-opt.
   virtual void registerPasses() const {}
   /// The architectures of a package for which nobody names any.
   virtual std::vector<std::string> packagedArchitectures() const { return CompileOptions().architectures; }
+  /// Whether this is the name of one of its architectures, and of no other target's.
+  virtual bool namesArchitecture(llvm::StringRef name) const { return false; }
   /// Throws sprig::Error for architectures that it does not know, and for options that it cannot honour.
   virtual void check(const CompileOptions &options) const {}
   /// Whether it has kernels for a precision; the pipeline refuses others.
   virtual bool takes(Precision precision) const { return precision == Precision::f32; }
   /// How fast the devices are that the options name, for the scheduler.
   virtual machine::MachineModel machine(const CompileOptions &options) const = 0;
+  /// Those of one of its kinds.
+  virtual machine::MachineModel machineOf(llvm::StringRef deviceKind, const CompileOptions &options) const {
+    return machine(options);
+  }
 
   /// Whether it has one kernel for all steps of a loop over time; where not, `why` may say it. Others are spelled out
   /// step by step before its layout passes.
@@ -86,9 +95,12 @@ public:
   /// Whether an operation of its layout passes does nothing but lay a value out for its kernels: a loop that does not
   /// change the value has it done once, in front of it.
   virtual bool isLayout(mlir::Operation *op) const { return false; }
+  /// Whether an operation is placed on a device that code is generated for.
+  using IsHere = llvm::function_ref<bool(mlir::Operation *)>;
   /// Makes dispatches in a block of primitives for which it has kernels of their own, before others are formed; and
-  /// lays out constants that kernels then read through a view. `precision` is that of products.
-  virtual void fusePatterns(mlir::Block &block, Precision precision) const {}
+  /// lays out constants that kernels then read through a view: of operations that are here. `precision` is that of
+  /// products.
+  virtual void fusePatterns(mlir::Block &block, Precision precision, IsHere isHere) const {}
 
   /// Whether an operation may belong to a group, whose values others may read: an elementwise operation or a reduction
   /// that joins it, or a view of what the group reads, which it then reads in place. What this allows has a plan.

@@ -160,7 +160,7 @@ private:
   void formDispatches(Block &block) {
     if (fuse) {
       sinkReshapes(block);
-      device->fusePatterns(block, tf32 ? Precision::tf32 : Precision::f32);
+      device->fusePatterns(block, tf32 ? Precision::tf32 : Precision::f32, [](Operation *) { return true; });
     }
     FusionGroups groups(block, *device, fuse);
     // Views last, from the end: one whose consumers all read it in place has no users left by then.

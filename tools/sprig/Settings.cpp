@@ -245,10 +245,19 @@ bool Settings::namesGpus() const {
   return !given.list.empty() && std::all_of(given.list.begin(), given.list.end(), isGpu);
 }
 
+bool Settings::namesGpusBesideCpus() const {
+  if (devicesAreNames) return false;
+  rt::core::GivenDevices given = parsedDevices();
+  auto isCpu = [](const rt::core::GivenDevice &device) { return device.kind == "cpu"; };
+  return std::any_of(given.list.begin(), given.list.end(), isGpu) &&
+         std::any_of(given.list.begin(), given.list.end(), isCpu);
+}
+
 std::vector<machine::Gpu> Settings::gpusHere() const {
   std::vector<machine::Gpu> gpus;
   machine::GpuSearch found = machine::findGpus();
   for (const rt::core::GivenDevice &device : parsedDevices().list) {
+    if (!isGpu(device)) continue;
     if (device.ordinal >= found.gpus.size()) return {};
     gpus.push_back(found.gpus[device.ordinal]);
   }

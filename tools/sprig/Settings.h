@@ -58,7 +58,9 @@ struct Settings {
   /// Whether --devices names GPUs and nothing else, for which a model is compiled without a --target; not where the
   /// names are a topology's.
   bool namesGpus() const;
-  /// Those GPUs, in that order; none where this machine does not have them all.
+  /// Whether it names GPUs beside shares of the processor.
+  bool namesGpusBesideCpus() const;
+  /// The GPUs that it names, in that order; none where this machine does not have them all.
   std::vector<machine::Gpu> gpusHere() const;
   /// The same for commands that show values: refuses null devices that keep time alone.
   void checkDevicesCompute() const;

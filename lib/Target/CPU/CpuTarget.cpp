@@ -53,8 +53,8 @@ public:
   }
   void addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const override;
   bool isLayout(Operation *op) const override { return isa<kernel::PackOp>(op); }
-  void fusePatterns(Block &block, Precision) const override {
-    fuseAttention(block, [](const ir::Attention &, std::string &) { return true; });
+  void fusePatterns(Block &block, Precision, IsHere isHere) const override {
+    fuseAttention(block, isHere, [](const ir::Attention &, std::string &) { return true; });
   }
 
   bool canFuse(const FusionGroup &group, Operation *op) const override { return sprig::canFuse(group, op); }

@@ -63,6 +63,11 @@ public:
   std::vector<std::string> packagedArchitectures() const override {
     return {std::begin(kPackagedArchitectures), std::end(kPackagedArchitectures)};
   }
+  bool namesArchitecture(StringRef name) const override {
+    auto arch = cudaArchByName(name);
+    llvm::consumeError(arch.takeError());
+    return bool(arch);
+  }
   void check(const CompileOptions &options) const override {
     architecturesOf(options);
     if (options.tuneSeconds > 0)
@@ -80,9 +85,9 @@ public:
     passes.addNestedPass<func::FuncOp>(createTransposeScans());
     passes.addNestedPass<func::FuncOp>(createSplitProducts());
   }
-  void fusePatterns(Block &block, Precision precision) const override {
-    fuseAttentionForCuda(block, precision);
-    layFiltersForCuda(block);
+  void fusePatterns(Block &block, Precision precision, IsHere isHere) const override {
+    fuseAttentionForCuda(block, precision, isHere);
+    layFiltersForCuda(block, isHere);
   }
   bool canFuse(const FusionGroup &group, Operation *op) const override { return canFuseOnCuda(group, op); }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planCudaDispatch(dispatch); }

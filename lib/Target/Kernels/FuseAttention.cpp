@@ -60,12 +60,13 @@ static bool isOnOneDevice(ir::Attention &attention) {
   return isThere(attention.output) && llvm::all_of(attention.rows, isThere) && llvm::all_of(attention.views, isThere);
 }
 
-void sprig::fuseAttention(Block &block, llvm::function_ref<bool(const ir::Attention &, std::string &why)> takes) {
+void sprig::fuseAttention(Block &block, llvm::function_ref<bool(Operation *)> isHere,
+                          llvm::function_ref<bool(const ir::Attention &, std::string &why)> takes) {
   SmallVector<ir::MatmulOp> products(block.getOps<ir::MatmulOp>());
   // From the end: what is erased comes before, and only the products of one attention go.
   llvm::SmallPtrSet<Operation *, 8> taken;
   for (ir::MatmulOp product : llvm::reverse(products)) {
-    if (taken.contains(product)) continue;
+    if (taken.contains(product) || !isHere(product)) continue;
     std::string why;
     std::optional<ir::Attention> attention = ir::matchAttention(product, why);
     if (attention && !isOnOneDevice(*attention)) {

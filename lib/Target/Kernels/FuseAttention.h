@@ -5,6 +5,7 @@
 #include "mlir/IR/Block.h"
 
 namespace sprig {
-/// Of those that the target takes; of others `why` may say why it does not.
-void fuseAttention(mlir::Block &block, llvm::function_ref<bool(const ir::Attention &, std::string &why)> takes);
+/// Of those that are placed here and that the target takes; of others `why` may say why it does not.
+void fuseAttention(mlir::Block &block, llvm::function_ref<bool(mlir::Operation *)> isHere,
+                   llvm::function_ref<bool(const ir::Attention &, std::string &why)> takes);
 } // namespace sprig

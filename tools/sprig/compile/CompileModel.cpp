@@ -39,17 +39,27 @@ std::vector<std::string> architecturesOfGpus(const Settings &settings) {
   return names;
 }
 
+// For the processor and GPUs beside it: what --cpu says and what was named of GPUs.
+void takeBoth(const Settings &settings, const std::vector<std::string> &cpus,
+              const std::vector<std::string> &architectures, CompileOptions &options) {
+  options.target = "cpu+cuda";
+  options.architectures = settings.cpus.empty() ? cpus : settings.cpus;
+  options.architectures.insert(options.architectures.end(), architectures.begin(), architectures.end());
+}
+
 // What --target names: a kind, and architectures of it where there are some ("cuda:sm_80,sm_90").
 void takeTarget(const Settings &settings, const std::vector<std::string> &cpus, CompileOptions &options) {
   std::vector<std::string> architectures, targets = settings.targets;
-  if (targets.empty() && settings.namesGpus()) {
+  bool areMixed = settings.namesGpusBesideCpus();
+  if (targets.empty() && (settings.namesGpus() || areMixed)) {
     targets = {"cuda"};
     architectures = architecturesOfGpus(settings);
   }
   for (size_t i = 0; i < targets.size(); ++i) {
     auto [kind, names] = llvm::StringRef(targets[i]).split(':');
-    if (i > 0 && kind != options.target)
-      throw Error(ErrorKind::unsupported, "--target: a package is for one kind of device in this version");
+    if (i > 0 && kind != options.target && !areMixed)
+      throw Error(ErrorKind::unsupported,
+                  "--target: a package is for one kind of device unless --devices names both, as cpu,cuda:0");
     options.target = kind.str();
     if (auto target = targetByKind(kind); !target)
       throw Error(ErrorKind::unsupported, "--target " + targets[i] + ": " + llvm::toString(target.takeError()));
@@ -60,6 +70,7 @@ void takeTarget(const Settings &settings, const std::vector<std::string> &cpus, 
                   "--target " + targets[i] + ": expected architectures behind the colon, as cuda:sm_90");
     for (llvm::StringRef name : list) architectures.push_back(name.str());
   }
+  if (areMixed) return takeBoth(settings, cpus, architectures, options);
   bool isCpu = options.target == CompileOptions().target;
   if (!settings.cpus.empty() && !isCpu)
     throw Error(ErrorKind::usage, "--cpu: --target " + options.target +

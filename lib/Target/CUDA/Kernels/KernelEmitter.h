@@ -48,9 +48,9 @@ llvm::ArrayRef<const GpuEmitter *> gpuEmitters();
 const GpuEmitter *findGpuEmitter(kernel::DispatchOp dispatch, GpuScope scope = GpuScope::grid);
 
 /// Target::fusePatterns of CUDA: filters of convolutions that become tiles get their rows or channels inside.
-void layFiltersForCuda(mlir::Block &block);
+void layFiltersForCuda(mlir::Block &block, llvm::function_ref<bool(mlir::Operation *)> isHere);
 /// The same: dispatches of attention where one kernel takes no longer.
-void fuseAttentionForCuda(mlir::Block &block, Precision precision);
+void fuseAttentionForCuda(mlir::Block &block, Precision precision, llvm::function_ref<bool(mlir::Operation *)> isHere);
 /// Target::takesScan, Target::canFuse, Target::plan and Target::mayOverwrite of CUDA.
 bool takesScanOnCuda(ir::ScanOp scan, std::string &why);
 bool canFuseOnCuda(const FusionGroup &group, mlir::Operation *op);

@@ -241,8 +241,8 @@ public:
 
 std::unique_ptr<GpuEmitter> sprig::createGpuAttentionEmitter() { return std::make_unique<AttentionEmitter>(); }
 
-void sprig::fuseAttentionForCuda(Block &block, Precision precision) {
-  fuseAttention(block, [&](const ir::Attention &attention, std::string &why) {
+void sprig::fuseAttentionForCuda(Block &block, Precision precision, llvm::function_ref<bool(Operation *)> isHere) {
+  fuseAttention(block, isHere, [&](const ir::Attention &attention, std::string &why) {
     auto isOnTensorCores = [](ir::MatmulOp op) { return MatmulForm(op).isWorthTensorCores(); };
     if (precision == Precision::tf32 && (isOnTensorCores(attention.scores) || isOnTensorCores(attention.output))) {
       why = "tensor cores compute its products";

@@ -73,7 +73,7 @@ static double costOfTranspose(Value filter) {
   return CudaDevice::kLaunchNanoseconds + bytes / CudaDevice::kMovedBytes;
 }
 
-void sprig::layFiltersForCuda(Block &block) {
+void sprig::layFiltersForCuda(Block &block, llvm::function_ref<bool(Operation *)> isHere) {
   llvm::DenseMap<Value, Value> made[2]; // of convolutions, of transposed ones
   struct Changing {
     SmallVector<Operation *> convolutions;
@@ -82,7 +82,7 @@ void sprig::layFiltersForCuda(Block &block) {
   llvm::MapVector<std::pair<Value, unsigned>, Changing> changing; // by the convolutions' device
   for (Operation &op : llvm::make_early_inc_range(block)) {
     std::optional<ConvForm> form = ConvForm::of(&op);
-    if (!form || !form->isWorthTiles() || form->filter.row == 1 || form->filter.channel == 1) continue;
+    if (!form || !isHere(&op) || !form->isWorthTiles() || form->filter.row == 1 || form->filter.channel == 1) continue;
     Value filter = op.getOperand(1);
     if (!filter.getDefiningOp<ir::ConstantOp>()) {
       if (!elementTypeOf(filter).isF32()) continue; // tiles are of f32
