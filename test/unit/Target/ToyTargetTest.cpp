@@ -197,7 +197,7 @@ TEST_F(ToyTargetTest, IsRefusedWhereItCannotRun) {
 TEST_F(ToyTargetTest, RefusesByName) {
   CompileOptions unknown = options;
   unknown.target = "abacus";
-  EXPECT_EQ(errorOf(unknown), "there is no target 'abacus'; the targets are cpu, cuda, toy");
+  EXPECT_EQ(errorOf(unknown), "there is no target 'abacus'; the targets are cpu, cuda, cpu+cuda, toy");
   CompileOptions older = options;
   older.architectures = {"toy-0"};
   EXPECT_EQ(errorOf(older), "unknown toy 'toy-0'; known are toy-1 and toy-2");
