@@ -1,4 +1,5 @@
 #include "lib/Frontend/Bridge/Convert.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/NN/Attributes.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
@@ -152,7 +153,8 @@ void AttributeWriter::write(Operation *op, const Attr &attr) {
   case Attr::Kind::other: forms = {parse(op, attr, attr.text)}; break;
   }
   StringAttr name = b.getStringAttr(attr.name);
-  if (name == sprig::ir::kPlaceAttr) return op->setAttr(name, forms[0]); // of any operation
+  if (name == sprig::ir::kPlaceAttr || name == sprig::ir::dist::kLateAttr)
+    return op->setAttr(name, forms[0]); // of any operation
   if (!op->getPropertiesStorageSize()) refuse(op, attr, "is none of the operation's");
   for (Attribute form : forms) {
     op->setInherentAttr(name, form);

@@ -164,6 +164,11 @@ bool isCollective(const OpName &op) {
   return op.text.front() == 'd' && std::find(names().begin(), names().end(), &op) != names().end();
 }
 
+static thread_local bool areLate = false;
+
+LateCollectives::LateCollectives(bool given) : before(areLate) { areLate = given; }
+LateCollectives::~LateCollectives() { areLate = before; }
+
 const OpName &collectiveName(Kind kind) { return *names()[size_t(kind)]; }
 
 AttrList collectiveAttrs(const RankEnd &end, Kind kind, rt::comm::Reduction reduction,
@@ -175,6 +180,8 @@ AttrList collectiveAttrs(const RankEnd &end, Kind kind, rt::comm::Reduction redu
   if (algorithm)
     attrs.push_back(
         Attr::other("algorithm", intern('"' + std::string(rt::collective::nameOf(*algorithm)) + '"').c_str()));
+  const bool mayBeLate = kind == Kind::allReduce || kind == Kind::reduceScatter || kind == Kind::allGather;
+  if (areLate && mayBeLate && Trace::current()) attrs.push_back(Attr::other("dist.late", "unit"));
   return attrs;
 }
 

@@ -1,5 +1,6 @@
 #include "lib/Frontend/Trainer/Programs.h"
 #include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Engine/Collective.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Engine/Variant.h"
@@ -68,6 +69,13 @@ rt::collective::Range shareOf(const ProgramOptions &options, int64_t samples, in
                                  uint32_t(rank));
 }
 
+/// Whether each pass of a batch of so many samples of all ranks has some on every rank.
+bool haveAllSamples(const ProgramOptions &options, int64_t samples) {
+  for (int rank = 0; rank < (options.group ? options.group->size() : 1); ++rank)
+    if (shareOf(options, samples, rank).size() < options.accumulate) return false;
+  return true;
+}
+
 } // namespace
 
 // Each pass gives the mean loss of its samples; its share of all samples makes the sum the mean of all.
@@ -108,6 +116,8 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
     }
     Fields results{cast({sums.loss, at}, DType::f32)};
     std::shared_ptr<const optim::StateShares> shares = options.sharesState ? stateSharesOf(*group) : nullptr;
+    // Of a rank without samples the program is another.
+    LateCollectives late(shares && haveAllSamples(options, samples));
     if (shares)
       sums.gradients = shares->sums(std::move(sums.gradients), at);
     else if (group)
@@ -156,11 +166,7 @@ std::pair<Tensor, Tensor> TrainingPrograms::given(const Fields &results) const {
   return {results[0].detach(at), options.withNorm ? results[1].detach(at) : Tensor()};
 }
 
-bool TrainingPrograms::isEnough(int64_t samples) const {
-  for (int rank = 0; rank < (options.group ? options.group->size() : 1); ++rank)
-    if (shareOf(options, samples, rank).size() < options.accumulate) return false;
-  return true;
-}
+bool TrainingPrograms::isEnough(int64_t samples) const { return haveAllSamples(options, samples); }
 
 /// Which rank has the most.
 static int rankWithMost(const ProgramOptions &options, int64_t samples) {
