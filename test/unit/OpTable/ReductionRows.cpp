@@ -76,6 +76,17 @@ TEST(OpTable, ArgReductionsAndSorts) {
   check(rows);
 }
 
+// Which CUDA copies, or deals to the lanes of a warp.
+TEST(OpTable, ArgReductionsOfRows) {
+  std::vector<Row> rows;
+  for (const char *type : {"f32", "bf16", "i64"})
+    for (const char *shape : {"131x10x", "130x32x", "128x1x", "7x100x"})
+      for (const char *how : {"max %a0 axis = 1", "min %a0 axis = 1 {last_index}"})
+        for (Fill fill : {Fill::Plain, Fill::Special})
+          rows.push_back(row(std::string("nn.arg_reduce ") + how, {shape + std::string(type)}, {}, {{fill}}));
+  check(rows);
+}
+
 TEST(OpTable, Scans) {
   std::vector<Row> rows;
   for (const char *type : {"f32", "f64", "i32", "i64", "ui8"})

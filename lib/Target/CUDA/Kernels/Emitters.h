@@ -7,6 +7,7 @@
 namespace sprig {
 std::unique_ptr<GpuEmitter> createGpuArgMaxPoolEmitter();
 std::unique_ptr<GpuEmitter> createGpuArgReduceEmitter();
+std::unique_ptr<GpuEmitter> createGpuArgRowEmitter();
 std::unique_ptr<GpuEmitter> createGpuAttentionEmitter();
 std::unique_ptr<GpuEmitter> createGpuConcatEmitter();
 std::unique_ptr<GpuEmitter> createGpuCondEmitter();

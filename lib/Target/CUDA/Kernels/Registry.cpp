@@ -17,6 +17,7 @@ llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
     add(createGpuLoopEmitter());
     add(createGpuRowEmitter());
     add(createGpuConcatEmitter());
+    add(createGpuArgRowEmitter()); // along the innermost dimension
     add(createGpuArgReduceEmitter());
     add(createGpuArgMaxPoolEmitter());
     add(createGpuCumulativeEmitter());

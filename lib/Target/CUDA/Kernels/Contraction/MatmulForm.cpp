@@ -16,13 +16,18 @@ int64_t MatmulForm::tileCount(int64_t tileRows, int64_t tileColumns) const {
   return llvm::product_of(tiles(tileRows, tileColumns));
 }
 
+static constexpr int64_t kShallow = 8, kLong = 64;
+static constexpr int64_t kFew = 1 << 10, kMany = 1 << 14; // products
+
 bool MatmulForm::isWorthTiles() const {
-  constexpr int64_t kShallow = 8, kSmall = 1 << 14, kLong = 64, kFew = 1 << 10;
-  int64_t products = matrices() * rows * columns * depth;
-  return (depth >= kShallow && products >= kSmall) || (depth >= kLong && products >= kFew);
+  if (depth >= kLong) return products() > 0;
+  // Where columns lie behind each other, each thread of one element would read a column of its own.
+  return depth >= kShallow && products() >= (transposedRight && columns > 1 ? kFew : kMany);
 }
 
-bool MatmulForm::isWorthTensorCores() const { return isWorthTiles() && isWorthMma(rows, columns); }
+bool MatmulForm::isWorthTensorCores() const {
+  return depth >= kShallow && products() >= (depth >= kLong ? kFew : kMany) && isWorthMma(rows, columns);
+}
 
 Value MatrixSide::at(ElementBuilder &k, Value place, Value step) const {
   return k.add(begin, stepsInner ? k.add(k.mul(place, inner), step) : k.add(k.mul(step, inner), place));

@@ -12,6 +12,7 @@ struct MatmulForm : BatchedProduct {
   /// Tiles of these sizes: by leading dimensions, rows and columns, and all of them.
   llvm::SmallVector<int64_t> tiles(int64_t tileRows, int64_t tileColumns) const;
   int64_t tileCount(int64_t tileRows, int64_t tileColumns) const;
+  int64_t products() const { return matrices() * rows * columns * depth; }
   /// Whether there is enough to do for a tile; few short chains are as quick by themselves.
   bool isWorthTiles() const;
   /// Whether tensor cores compute it where factors may be rounded.
