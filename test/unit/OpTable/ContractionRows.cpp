@@ -136,6 +136,12 @@ TEST(OpTable, Convolutions) {
       {"2x4x17x", "5x4x3x", "2", "1", "1, 1", "1", 12},
       {"1x2x4x5x6x", "3x2x2x2x2x", "1, 1, 1", "1, 1, 1", "0, 0, 0, 1, 1, 1", "1", 16},
       {"1x8x32x32x", "16x8x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "1", 72},
+      // What a tile's windows see of several images, in part or as a whole, with strides, dilations and groups.
+      {"3x16x11x9x", "17x16x3x3x", "1, 1", "1, 1", "0, 1, 0, 1", "1", 144},
+      {"2x16x16x16x", "18x16x3x3x", "2, 2", "1, 1", "1, 1, 0, 0", "1", 144},
+      {"11x16x4x4x", "16x16x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "1", 144},
+      {"3x12x12x15x", "33x12x2x4x", "1, 3", "2, 1", "1, 2, 1, 2", "1", 96},
+      {"3x16x10x8x", "34x8x3x3x", "3, 2", "1, 1", "1, 1, 1, 1", "2", 72},
       {"0x3x8x8x", "4x3x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "1", 27},
       // Taps far apart, of which a tile's columns see the same ones.
       {"2x4x150x", "5x4x7x", "1", "20", "60, 60", "1", 28},

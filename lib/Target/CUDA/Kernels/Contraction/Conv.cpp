@@ -1,5 +1,6 @@
 // nn.conv and nn.conv_transpose in f32 with what follows them, by tiles: no matrix of windows is ever written.
-#include "lib/Target/CUDA/Kernels/Contraction/ConvPlaces.h"
+#include "lib/Target/CUDA/Kernels/Contraction/FilterPatch.h"
+#include "lib/Target/CUDA/Kernels/Contraction/WindowPatch.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"
 #include <limits>
 
@@ -12,7 +13,8 @@ namespace {
 class ConvKernel {
 public:
   ConvKernel(GpuBuilder &kernel, Operation *op)
-      : k(kernel), n(kernel), op(op), form(*ConvForm::of(op)), tile(form.tile),
+      : k(kernel), n(kernel), op(op), form(*ConvForm::of(op)), ofFilter(FilterPatch::elements(form)),
+        patch(PatchForm::of(form, ofFilter)), tile(patch ? PatchForm::tileOf(form) : form.tile),
         isEven(form.phases() == 1 && form.dims.back().outputs % 4 == 0) {}
 
   void emit(Value tileNumber) {
@@ -20,6 +22,9 @@ public:
     size_t rank = form.dims.size();
     ConvPlaces places(k, op, form, ArrayRef(at).take_front(rank), at[rank]);
     Value row = k.mul(at[rank + 1], tile.rows), column = k.mul(at[rank + 2], tile.columns);
+    if (ofFilter) filterPatch.emplace(k, places, form, at[rank], row);
+    if (patch) windowPatch.emplace(k, places, form, *patch, at[rank], column);
+    if (filterPatch || windowPatch) k.barrier();
     // A convolution's chains are never cut.
     TileProduct product(k, tile, form.depth(), filter(places, row), windows(places, column),
                         std::numeric_limits<int64_t>::max());
@@ -52,12 +57,13 @@ private:
   }
 
   TileSide filter(ConvPlaces &places, Value firstRow) {
-    Value buffer = places.filterBuffer();
+    Value buffer = filterPatch ? filterPatch->buffer() : places.filterBuffer();
     bool isWide = form.isFilterWide();
     TileSide result = side(places, form.rows, firstRow, [=, this, &places](Value row, const auto &tap, Value channel) {
       int64_t atOnce = isWide && !form.hasRowsInner() ? 4 : 1;
       Value last = form.channelsOfTap == form.channels ? channel : n.min(channel, form.channels - atOnce);
-      return orPadding(channel, load(buffer, places.filterAt(row, tap, last), isWide), -0.0);
+      Value offset = filterPatch ? filterPatch->at(row, tap, last) : places.filterAt(row, tap, last);
+      return orPadding(channel, load(buffer, offset, isWide), -0.0);
     });
     result.isWide = isWide;
     if (!form.hasRowsInner()) result.inner = TileSide::Steps;
@@ -65,12 +71,13 @@ private:
   }
 
   TileSide windows(ConvPlaces &places, Value firstColumn) {
-    Value buffer = places.inputBuffer();
+    Value buffer = windowPatch ? windowPatch->buffer() : places.inputBuffer();
     bool isWide = form.isInputWide(), isInside = form.isInside();
-    int64_t elements = llvm::product_of(shapeOf(op->getOperand(0)));
+    int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
     auto read = [=, this, &places](Value column, const auto &tap, Value channel) {
-      auto [offset, isThere] = places.seenAt(column, tap, channel);
-      if (!isInside || form.channelsOfTap != form.channels) offset = n.clamp(offset, elements);
+      auto [offset, isThere] =
+          windowPatch ? windowPatch->seenAt(column, tap, channel) : places.seenAt(column, tap, channel);
+      if (!windowPatch && (!isInside || form.channelsOfTap != form.channels)) offset = n.clamp(offset, elements);
       Value element = load(buffer, offset, isWide);
       if (!isInside) element = TileProduct::elementOrAbsent(k, isThere, element);
       return orPadding(channel, element, 0.0);
@@ -104,8 +111,12 @@ private:
   Index32 n;
   Operation *op;
   const ConvForm form;
+  const int64_t ofFilter; // elements in shared memory
+  const std::optional<PatchForm> patch;
   const TileShape tile;
   const bool isEven; // four neighbouring columns are neighbours in a row of the result
+  std::optional<FilterPatch> filterPatch;
+  std::optional<WindowPatch> windowPatch;
 };
 
 class ConvEmitter : public GpuEmitter {

@@ -52,33 +52,47 @@ ConvPlaces::Taps ConvPlaces::taps(bool isOfTap) {
   return {[=, this](Value begin) { *tap = tapOf(begin); }, [=](Value) { return *tap; }};
 }
 
-Value ConvPlaces::filterAt(Value row, const Tap &tap, Value channel) {
-  Value offset = n.mul(n.of(group), form.filter.group);
+Value ConvPlaces::tapInFilter(const Tap &tap) {
+  Value offset = n.constant(0);
   for (auto [dim, phase, at, distance] : llvm::zip_equal(form.dims, phases, tap.at, form.filter.taps)) {
     Value number = n.add(phase.firstTap, n.mul(at, dim.tapStep));
     // A phase may have fewer taps than another, and its last slice go on beyond them.
     offset = n.add(offset, n.mul(form.phases() > 1 ? n.min(number, dim.window - 1) : number, distance));
   }
+  return offset;
+}
+
+Value ConvPlaces::filterAt(Value row, const Tap &tap, Value channel) {
+  Value offset = n.add(n.mul(n.of(group), form.filter.group), tapInFilter(tap));
   return n.add(n.add(n.mul(row, form.filter.row), offset), n.mul(channel, form.filter.channel));
 }
 
-ConvPlaces::Seen ConvPlaces::seenAt(Value column, const Tap &tap, Value channel) {
-  SmallVector<Value> at = n.delinearize(column, form.columnSizes());
-  Value begin = n.mul(n.of(group), form.channels * inputPlane), isThere;
-  Value place = n.add(n.mul(at[0], form.groups * form.channels * inputPlane), begin);
-  Value within = n.mul(channel, inputPlane);
+ConvPlaces::Look ConvPlaces::lookOf(Value column, const Tap &tap) {
+  Look look{n.delinearize(column, form.columnSizes()), {}, {}, {}};
   bool isInside = form.isInside();
   auto require = [&](Value condition) {
-    isThere = isThere ? k.b.createOrFold<arith::AndIOp>(k.loc, isThere, condition) : condition;
+    look.isThere = look.isThere ? k.b.createOrFold<arith::AndIOp>(k.loc, look.isThere, condition) : condition;
   };
   for (auto [d, dim] : llvm::enumerate(form.dims)) {
-    Value origin = n.add(n.mul(at[1 + d], dim.step), phases[d].shift), moved = n.mul(tap.at[d], dim.dilation);
-    place = n.add(place, n.mul(origin, inputDistances[d]));
-    within = n.add(within, n.mul(moved, inputDistances[d]));
+    Value origin = n.add(n.mul(look.at[1 + d], dim.step), phases[d].shift), moved = n.mul(tap.at[d], dim.dilation);
+    look.origin.push_back(origin);
+    look.moved.push_back(moved);
     if (!dim.isInside()) require(n.isBelow(n.add(origin, moved), dim.inputs));
     if (form.phases() > 1 && !isInside) require(n.isBelow(tap.at[d], phases[d].taps));
   }
-  return {n.add(place, within), isThere};
+  return look;
+}
+
+ConvPlaces::Seen ConvPlaces::seenAt(Value column, const Tap &tap, Value channel) {
+  Look look = lookOf(column, tap);
+  Value begin = n.mul(n.of(group), form.channels * inputPlane);
+  Value place = n.add(n.mul(look.at[0], form.groups * form.channels * inputPlane), begin);
+  Value within = n.mul(channel, inputPlane);
+  for (auto [origin, moved, distance] : llvm::zip_equal(look.origin, look.moved, inputDistances)) {
+    place = n.add(place, n.mul(origin, distance));
+    within = n.add(within, n.mul(moved, distance));
+  }
+  return {n.add(place, within), look.isThere};
 }
 
 ConvPlaces::Results ConvPlaces::resultsOf(Value column) {

@@ -33,6 +33,16 @@ public:
   mlir::Value inputBuffer() { return bufferOf(op->getOperand(0)); }
   /// The filter's element. Beyond the taps of the phase one that is in memory.
   mlir::Value filterAt(mlir::Value row, const Tap &tap, mlir::Value channel);
+  /// How far it is from that of the window's first tap.
+  mlir::Value tapInFilter(const Tap &tap);
+  /// Where the window of a column looks at a tap: its sample and position, in each dimension of the operand the
+  /// window's origin and the tap's distance from there, and whether an element is there (null: always).
+  struct Look {
+    llvm::SmallVector<mlir::Value> at, origin, moved;
+    mlir::Value isThere;
+  };
+  Look lookOf(mlir::Value column, const Tap &tap);
+  mlir::Value shiftOf(size_t dim) const { return phases[dim].shift; }
   /// The element that the window of a column sees, and whether there is one (null: always).
   struct Seen {
     mlir::Value offset, isThere;

@@ -1,0 +1,31 @@
+// The filter's rows of a tile in shared memory, of filters that lie as the model has them: the block copies neighbours,
+// and slices take elements that are as far apart as the window has taps. For the tiles of convolutions.
+#pragma once
+#include "lib/Target/CUDA/Kernels/Contraction/ConvPlaces.h"
+
+namespace sprig {
+
+class FilterPatch {
+public:
+  /// Elements in shared memory, from shapes alone; 0 where a patch is too large or slices read neighbours already.
+  static int64_t elements(const ConvForm &form);
+
+  /// Of the tile from `firstRow` on. All threads of the block copy it; a barrier has to follow.
+  FilterPatch(GpuBuilder &kernel, ConvPlaces &places, const ConvForm &form, mlir::Value group, mlir::Value firstRow);
+
+  mlir::Value buffer() const { return shared; }
+  /// ConvPlaces::filterAt, in the patch.
+  mlir::Value at(mlir::Value row, const ConvPlaces::Tap &tap, mlir::Value channel);
+
+private:
+  void copy(mlir::Value group);
+
+  GpuBuilder &k;
+  Index32 n;
+  ConvPlaces &places;
+  const ConvForm &form;
+  const mlir::Value firstRow;
+  mlir::Value shared;
+};
+
+} // namespace sprig
