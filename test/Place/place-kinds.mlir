@@ -34,3 +34,13 @@ func.func @elements(%x: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
   %0 = nn.relu %x : tensor<1024x1024xf32>
   return %0 : tensor<1024x1024xf32>
 }
+
+// -----
+
+// A convolution that nothing has laid out for the processor is loops there.
+// CHECK-LABEL: func.func @convolution
+// CHECK: nn.conv {{.*}}kernel.device = 1
+func.func @convolution(%x: tensor<1x16x16x16xf32>, %w: tensor<16x16x3x3xf32>) -> tensor<1x16x14x14xf32> {
+  %0 = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x16x16x16xf32>, tensor<16x16x3x3xf32>
+  return %0 : tensor<1x16x14x14xf32>
+}
