@@ -63,8 +63,9 @@ TEST(CpuPlace, ABusySystemHasNoIdleProcessor) {
     });
   // This thread is one more, whenever it looks.
   auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-  while (hasIdleCpu() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
-  EXPECT_FALSE(hasIdleCpu());
+  bool wasBusy = false;
+  while (!(wasBusy = !hasIdleCpu()) && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_TRUE(wasBusy);
   stop = true;
   for (std::thread &each : busy) each.join();
 }
