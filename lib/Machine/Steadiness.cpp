@@ -12,13 +12,6 @@ namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-double processSeconds() {
-  struct rusage usage;
-  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
-  auto seconds = [](const timeval &time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
-
 std::optional<ProcessorTicks> ticksNow() {
   std::ifstream file("/proc/stat");
   std::string line;
@@ -29,6 +22,13 @@ std::optional<ProcessorTicks> ticksNow() {
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 } // namespace
+
+double processSeconds() {
+  struct rusage usage;
+  if (::getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  auto seconds = [](const timeval &time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
 
 std::string Steadiness::describe() const {
   std::string text;

@@ -24,6 +24,9 @@ struct Steadiness {
   std::string describe() const;
 };
 
+/// What this process has taken of the processors, in seconds; 0 where the system does not say.
+double processSeconds();
+
 /// Of all processors together, in ticks, since the machine was started.
 struct ProcessorTicks {
   uint64_t busy = 0, stolen = 0, all = 0;

@@ -9,12 +9,17 @@ namespace sprig::optim {
 
 static Operand at(const Tensor &tensor, Source at) { return Operand(tensor, at); }
 
+Tensor squaredNorm(const Tensor &gradient, Source where) {
+  Tensor squares = mul(at(gradient, where), at(gradient, where));
+  return cast(at(sum(at(squares, where)), where), DType::f32);
+}
+
 Tensor gradNorm(const std::vector<Tensor> &gradients, Source where) {
   NoGrad quiet;
   Tensor total;
   for (const Tensor &g : gradients) {
     if (!g.defined()) continue;
-    Tensor square = cast(at(sum(at(mul(at(g, where), at(g, where)), where)), where), DType::f32);
+    Tensor square = squaredNorm(g, where);
     total = total.defined() ? add(at(total, where), at(square, where)) : square;
   }
   if (!total.defined()) frontend::fail(where, "gradNorm", "there is no gradient");

@@ -37,6 +37,9 @@ void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, cons
 /// The values of these states under their names.
 nn::StateDict valuesOf(const std::vector<std::pair<std::string, Parameter>> &named);
 
+/// The sum of a gradient's squares, in f32.
+Tensor squaredNorm(const Tensor &gradient, Source at);
+
 /// The gradients times min(1, most / (norm + 1e-6)).
 std::vector<Tensor> clipToNorm(const std::vector<Tensor> &gradients, const Tensor &norm, double most, Source at);
 

@@ -1,7 +1,6 @@
-#include "lib/Frontend/Optim/StateShares.h"
+#include "lib/Frontend/Optim/OptimizerState.h"
 #include "sprig/elementwise.h"
 #include "sprig/grad.h"
-#include "sprig/reductions.h"
 #include "sprig/shape_ops.h"
 
 namespace sprig::optim {
@@ -37,7 +36,7 @@ Tensor StateShares::norm(const std::vector<Tensor> &sums, const std::vector<Shap
   Tensor ofPieces, ofWholes;
   for (size_t i = 0; i < sums.size(); ++i) {
     if (!sums[i].defined()) continue;
-    Tensor square = cast({sprig::sum({mul({sums[i], at}, {sums[i], at}), at}), at}, DType::f32);
+    Tensor square = squaredNorm(sums[i], at);
     Tensor &total = pieceOf(shapes[i]) ? ofPieces : ofWholes;
     total = total.defined() ? add({total, at}, {square, at}) : square;
   }

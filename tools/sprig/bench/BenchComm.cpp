@@ -1,6 +1,7 @@
 // sprig bench comm: what a message costs by each of what carries bytes between ranks, over sizes: alpha, the time of
 // the shortest, and beta, the best rate. In a process that is a rank: by its own carrier, between ranks 0
 // and 1.
+#include "lib/Machine/Steadiness.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/comm/ProcessRanks.h"
 #include "runtime/comm/ThreadRanks.h"
@@ -16,7 +17,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -73,13 +73,6 @@ Status takeAll(Transport &transport, int peer, std::span<std::byte> bytes) {
   return {};
 }
 
-double processorSeconds() {
-  rusage used = {};
-  ::getrusage(RUSAGE_SELF, &used);
-  auto seconds = [](const timeval &time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; };
-  return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-
 Status pingPong(Transport &transport, int64_t bytes, double &seconds, double &processor) {
   int peer = 1 - transport.rank(), rounds = roundsOf(bytes);
   std::vector<std::byte> memory(static_cast<size_t>(bytes));
@@ -88,7 +81,7 @@ Status pingPong(Transport &transport, int64_t bytes, double &seconds, double &pr
   call.elements = bytes;
   SPRIG_RETURN_IF_ERROR(transport.begin(call));
   Status status;
-  const double before = processorSeconds();
+  const double before = machine::processSeconds();
   for (int round = 0; round < rounds && status.isOk(); ++round) {
     auto begin = Clock::now();
     status = transport.rank() ? takeAll(transport, peer, memory) : sendAll(transport, peer, memory);
@@ -98,7 +91,7 @@ Status pingPong(Transport &transport, int64_t bytes, double &seconds, double &pr
   if (!status.isOk()) transport.fail(status);
   transport.end();
   seconds = median(times);
-  processor = (processorSeconds() - before) / (2 * rounds);
+  processor = (machine::processSeconds() - before) / (2 * rounds);
   return status;
 }
 
