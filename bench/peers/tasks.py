@@ -8,8 +8,6 @@ import json
 import sys
 
 import nets
-import models
-import torch
 
 OPTIMIZERS = {
     'sgd': dict(lr=.05), 'momentum': dict(lr=.05, momentum=.9), 'adam': dict(lr=1e-3),
@@ -30,8 +28,14 @@ SLUG = {t: t.replace(' ', '_') for t in TASKS}
 CHECK_STEPS = 10   # a peer reports the loss of this step, so that wrong gradients or updates show
 
 
+def task_of(slug):
+    return next(t for t, s in SLUG.items() if s == slug)
+
+
 def setup(task):
     """(module in training mode, x, y, loss function, optimizer name)."""
+    import models   # here: peers that are not PyTorch read the tables above
+    import torch
     net, batch, optimizer, loss = TASKS[task]
     if net == 'tiny_16_64_64_4':
         torch.manual_seed(7)
@@ -51,6 +55,7 @@ def setup(task):
 
 
 def write(task):
+    import torch
     module, x, y, _, _ = setup(task)
     d = nets.DATA / 'train' / SLUG[task]
     d.mkdir(parents=True, exist_ok=True)
@@ -64,6 +69,7 @@ def write(task):
 
 def write_model(task, module, x, folder):
     """The network as for inference, nothing folded, and what to train it with."""
+    import torch
     _, batch, optimizer, loss = TASKS[task]
     torch.onnx.export(module.eval(), (x,), folder / 'model.onnx', dynamo=True, external_data=False, optimize=False,
                       verbose=False, input_names=['x'], dynamic_shapes=({0: torch.export.Dim('batch')},))
