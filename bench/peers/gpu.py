@@ -10,6 +10,8 @@ What fails is reported by its reason, and the rest goes on; results/NAME.json is
 import argparse
 import collections
 import concurrent.futures
+import contextlib
+import dataclasses
 import os
 import statistics
 import subprocess
@@ -23,9 +25,26 @@ import nets
 import tasks
 
 NETS = [*nets.BATCHES, 'tiny_relu_16_64_64_4', 'lstm_32_64_50', 'gru_both_40_128_30', 'mixer_2x64', 'vit_2x64', 'decoder_2x64', 'unet_16']
-PEERS = ('graph', 'eager', 'compile', 'jax')
+PEERS = ['graph', 'eager', 'compile', 'jax']
 START = time.monotonic()
 Cell = collections.namedtuple('Cell', 'what name batch precision')   # what: net, step
+
+
+@dataclasses.dataclass
+class Loaded:
+    """What a process keeps under a key."""
+    process: harness.Peer
+    key: str
+    line: str    # that loads it
+    info: dict   # load_ms, check
+    pid: int     # of the process that has it
+
+    def alive(self):
+        """Its process; where that was begun anew, with this loaded again."""
+        if not self.process.process or self.process.process.pid != self.pid:
+            self.process.ask(self.line, 60)
+            self.pid = self.process.process.pid
+        return self.process
 
 
 def say(*words):
@@ -50,10 +69,11 @@ class Bench:
         self.until = START + arguments.budget * arguments.prepare
         self.cells = [Cell('net', n, b, p) for p in arguments.precisions for n in arguments.nets for b in nets.ALL[n]]
         self.cells += [Cell('step', t, 0, p) for p in arguments.precisions for t in arguments.tasks]
-        self.cells.sort(key=lambda c: arguments.precisions.index(c.precision))
+        rank = lambda c: 1 if c.what == 'step' else 0 if c.name in nets.BATCHES else 2
+        self.cells.sort(key=lambda c: (arguments.precisions.index(c.precision), rank(c)))   # what matters most comes first
         self.exported = {c[:2]: concurrent.futures.Future() for c in self.cells}
         self.packages = {c: concurrent.futures.Future() for c in self.cells}
-        self.loaded = {c: {} for c in self.cells}    # of a cell, by peer: (process, key, {load_ms, check})
+        self.loaded = {c: {} for c in self.cells}    # of a cell, by peer: Loaded
         self.failed = {c: {} for c in self.cells}    # of a cell, by peer: why
         self.compilers = concurrent.futures.ThreadPoolExecutor(arguments.compilers)
         self.gone = set()
@@ -97,14 +117,23 @@ class Bench:
         kind = '' if peer == 'sprig' else f'{peer} '
         try:
             (self.packages[cell] if peer == 'sprig' else self.exported[cell[:2]]).result(max(0, self.left()))
-            ns, check = process.ask(f'load {key} {kind}{cell.what} {name} {cell.batch} {cell.precision}', 120)
-            self.loaded[cell][peer] = process, key, {'load_ms': float(ns) / 1e6, 'check': self.check(cell, float(check))}
+            line = f'load {key} {kind}{cell.what} {name} {cell.batch} {cell.precision}'
+            ns, check = process.ask(line, 120)
+            info = {'load_ms': float(ns) / 1e6, 'check': self.check(cell, float(check))}
+            self.loaded[cell][peer] = Loaded(process, key, line, info, process.process.pid)
         except (concurrent.futures.TimeoutError, TimeoutError):
             self.failed[cell][peer] = 'what it needs was not ready in time'
         except RuntimeError as e:
             self.failed[cell][peer] = str(e)
-        if peer in self.failed[cell]:
+            self.after_failure(process, peer, str(e))
+        if peer in self.failed[cell] and not gpu_report.unwritten(self.failed[cell][peer]):
             say('FAILED to load', peer, label(cell), self.failed[cell][peer][:200])
+
+    @staticmethod
+    def after_failure(process, peer, why):
+        """A fault of the device stays with its process: a new one takes its place, and Loaded.alive loads again what was in it."""
+        if peer == 'sprig' or any(w in why for w in ('CUDA error', 'CUDA_ERROR', 'illegal', 'the process died')):
+            process.stop()
 
     @staticmethod
     def check(cell, value):
@@ -145,7 +174,7 @@ class Bench:
         python('torch', self.a.workers, out, (base, self.load, 'base'))
         for peer in ('compile', 'tuned'):
             if peer in queues:
-                python('torch', self.a.workers * 2, out, (queues[peer], self.load, peer))
+                python('torch', self.a.compile_workers, out, (queues[peer], self.load, peer))
         if 'jax' in queues:
             python('jax', self.a.jax_workers, (queues['jax'], self.load, 'jax'))
         plans.append((harness.Peer('sprig', [self.a.sprig_gpu], 2, self.log('sprig')), [(queues['sprig'], self.load, 'sprig')]))
@@ -171,38 +200,34 @@ class Bench:
     # ---- times
 
     def measure(self, cell):
-        peers = {p: v for p, v in self.loaded[cell].items() if v[0] not in self.gone}
-        cells = {}
+        """By mode the row of a cell."""
+        peers = {p: one for p in ('sprig', *self.a.peers) if (one := self.loaded[cell].get(p)) and one.process not in self.gone}
+        ended = {p: 'its process took too long to load' for p in self.loaded[cell].keys() - peers.keys()}
+        wrong, rows = self.failed[cell] | ended, {}
         for mode in self.a.modes:
             times = {p: [] for p in peers}
-            wrong = {}
             for i in range(self.a.rounds + 1):   # the first round warms up
-                for peer, (process, key, _) in peers.items():
+                for peer, one in peers.items():
                     if peer in wrong:
                         continue
                     try:
-                        ns = float(process.ask(f'time {key} {mode} {self.a.ms}', 30)[0])
+                        ns = float(one.alive().ask(f'time {one.key} {mode} {self.a.ms}', 20)[0])
                         if i:
                             times[peer].append(ns)
                     except RuntimeError as e:
-                        wrong[peer] = str(e)
-            cells[mode] = {p: {'failed': why} for p, why in (self.failed[cell] | wrong).items()}
-            for peer, t in times.items():
-                if t and peer not in wrong:
-                    cells[mode][peer] = peers[peer][2] | {'min_ns': min(t), 'median_ns': statistics.median(t), 'rounds': len(t)}
-            gone = {p for p, v in self.loaded[cell].items() if v[0] in self.gone}
-            cells[mode] |= {p: {'failed': 'its process took too long to load'} for p in gone}
-        harness.save(self.a.results, {f'{label(cell)} {mode}': c for mode, c in cells.items()})
-        return cells
+                        wrong[peer] = f'{mode}: {e}'
+                        self.after_failure(one.process, peer, str(e))
+            rows[mode] = {p: peers[p].info | {'min_ns': min(t), 'median_ns': statistics.median(t), 'rounds': len(t)}
+                          for p, t in times.items() if p not in wrong} | {p: {'failed': why} for p, why in wrong.items()}
+        harness.save(self.a.results, {f'{label(cell)} {mode}': row for mode, row in rows.items()})
+        return rows
 
     def run(self):
         self.prepare()
         say('everything is still;', sum(map(len, self.loaded.values())), 'peers are loaded,', sum(map(len, self.failed.values())), 'failed')
-        for process, key, _ in [v for c in self.loaded.values() for v in c.values() if v[0] not in self.gone][:1]:
-            try:
-                process.ask(f'time {key} device 500', 30)   # the GPU's clock goes up
-            except RuntimeError:
-                pass
+        for one in [v for c in self.loaded.values() for v in c.values() if v.process not in self.gone][:1]:
+            with contextlib.suppress(RuntimeError):
+                one.alive().ask(f'time {one.key} device 500', 30)   # the GPU's clock goes up
         skipped = []
         for cell in self.cells:
             if time.monotonic() - START > self.a.budget:
@@ -210,7 +235,8 @@ class Bench:
                 continue
             for mode, row in self.measure(cell).items():
                 say(label(cell), mode, *[f"{p} {v['median_ns'] / 1e3:.1f} us{'' if v['check'] <= gpu_report.bound(cell.precision) else ' WRONG %.1e' % v['check']};"
-                                         if 'median_ns' in v else f"{p} FAILED ({v['failed'][:80]});" for p, v in row.items()])
+                                         if 'median_ns' in v else f"{p} FAILED ({v['failed'][:80]});"
+                                         for p, v in row.items() if not gpu_report.unwritten(v.get('failed', ''))])
         for process in self.processes:
             process.stop()
         if skipped:
@@ -234,7 +260,8 @@ def main():
     p.add_argument('--budget', type=float, default=150, help='seconds after which no cell is begun (default 150)')
     p.add_argument('--prepare', type=float, default=.5, help='part of the budget after which nothing is loaded any more (default 0.5)')
     p.add_argument('--grace', type=float, default=20, help='seconds more for what is under way then')
-    p.add_argument('--workers', type=int, default=4, help='processes that export and load; twice as many compile')
+    p.add_argument('--workers', type=int, default=4, help='processes that export and load')
+    p.add_argument('--compile-workers', type=int, default=10, help='processes that export and have torch.compile compile')
     p.add_argument('--jax-workers', type=int, default=3)
     p.add_argument('--compilers', type=int, default=4, help='processes of sprig compile at once')
     p.add_argument('--rounds', type=int, default=5)

@@ -15,6 +15,11 @@ def bound(precision):
     return {'f32': 1e-3, 'tf32': 1e-2}[precision]
 
 
+def unwritten(why):
+    """Of a failure: there is no such peer."""
+    return 'is not written for' in why
+
+
 def good(cell, peer, precision):
     v = cell.get(peer, {})
     return 'median_ns' in v and v['check'] <= bound(precision)
@@ -45,7 +50,7 @@ def table(cells, precision, mode):
             times = ' | ' + ('wrong' if 'median_ns' in cell.get('sprig', {}) else 'failed')
         for p, r in ratios.items():
             columns[p].append(r)
-        text = lambda p: f'{ratios[p]:.2f}' if p in ratios else '' if p not in cell or 'not written' in cell[p].get('failed', '') else \
+        text = lambda p: f'{ratios[p]:.2f}' if p in ratios else '' if p not in cell or unwritten(cell[p].get('failed', '')) else \
             'wrong' if 'median_ns' in cell[p] and not good(cell, p, precision) else '' if 'median_ns' in cell[p] else 'failed'
         print(f'| {name} | {times} | ' + ' | '.join(map(text, peers)) + f" | {text('best') if 'best' in ratios else ''} |")
     print('| geometric mean | | | ' + ' | '.join(mean(columns[p]) for p in [*peers, 'best']) + ' |')
@@ -64,7 +69,7 @@ def main(names):
         for precision in 'f32', 'tf32':
             for mode in MODES:
                 table(cells, precision, mode)
-        reasons = {f'{k}: {p}: {v["failed"]}' for k, c in cells.items() for p, v in c.items() if 'not written' not in v.get('failed', 'not written')}
+        reasons = {f'{k}: {p}: {v["failed"]}' for k, c in cells.items() for p, v in c.items() if 'failed' in v and not unwritten(v['failed'])}
         reasons |= {f'{k}: {p}: error {v["check"]:.1e}' for k, c in cells.items() for p, v in c.items()
                     if 'median_ns' in v and not v['check'] <= bound(k.split()[-2])}
         print('\n' + '\n'.join(['Failed or wrong:', *sorted(reasons)] if reasons else ['Nothing failed.']))
