@@ -3,6 +3,7 @@
 
     cuda_kinds.py SPRIG IMAGES LIBRARY FOLDER MODEL DATA
 
+IMAGES is the tool that makes emulation images of a package's code, LIBRARY the stand-in's folder; both are - for the machine's own GPU.
 MODEL is a network of floats, DATA samples of it. Quantised by `sprig quantize` in each mode, it runs on both and gives the
 same: with the products that the model describes, in floats on a GPU, so ties of quantisers may go the other way. Closes with
 `N passed, N failed`.
@@ -40,18 +41,21 @@ def run(what, *command, **environment):
     expect(f'{what}: {done.stderr}', 'stand-in:' not in done.stderr)
 
 
+# Without a toolkit: the PTX in the package is what runs on the stand-in.
+compiling, running = ({'CUDA_HOME': ''}, {'LD_LIBRARY_PATH': library, 'SPRIG_STANDIN_ORDER': 'random'}) if images != '-' else ({}, {})
 for name, flags, bar in KINDS:
     quantised, package, code = (folder / f'{name}{end}' for end in ('.onnx', '.sprig', '.images'))
     made, right = folder / f'{name}.cuda', folder / f'{name}.cpu'
     run(f'{name}: quantised', sprig, 'quantize', model, '--data', data, *flags, '-q', '-o', quantised)
-    # Without a toolkit: the PTX in the package is what runs.
     run(f'{name}: compiled', sprig, 'compile', quantised, '--dim', 'batch=3', '--target', 'cuda:sm_90', '-q', '-o', package,
-        CUDA_HOME='')
-    run(f'{name}: has images', images, package, '-o', code)
+        **compiling)
+    if images != '-':
+        run(f'{name}: has images', images, package, '-o', code)
+        running['SPRIG_STANDIN_IMAGES'] = str(code)
     # The range of a whole tensor is that of all samples, so its number stands.
     dims = [] if name == 'dynamic' else ['--dim', 'batch=3']
     run(f'{name}: on a GPU', sprig, 'run', package, '--devices', 'cuda:0', *dims, '--random-inputs', 7, '--output-dir',
-        made, LD_LIBRARY_PATH=library, SPRIG_STANDIN_IMAGES=str(code), SPRIG_STANDIN_ORDER='random')
+        made, **running)
     run(f'{name}: on the processor', sprig, 'run', quantised, '--dim', 'batch=3', '--random-inputs', 7, '--output-dir', right)
     far = distance(outputs(made), outputs(right))
     expect(f"{name}: {far} from the processor's", far < bar)

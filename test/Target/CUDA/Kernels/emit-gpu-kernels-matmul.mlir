@@ -1,7 +1,8 @@
 // RUN: %sprig-opt %s --split-input-file --sprig-emit-gpu-kernels | FileCheck %s
 
-// A large product: tiles of 128 by 128, two slices of eight steps a side. A thread computes eight rows times eight
-// columns, from four steps of a row or column at once; the next slice is on its way meanwhile.
+// A large product: tiles of 128 by 128, four slices of eight steps a side, of which three are on their way while one is
+// multiplied. A thread computes eight rows times eight columns, from four steps of a row or column at once; the second
+// four are read before the first are multiplied.
 func.func @large(%x: tensor<2048x512xf32>, %w: tensor<1024x512xf32>, %v: tensor<1024xf32>) -> tensor<2048x1024xf32> {
   %r = kernel.dispatch "matmul_add" (%a = %x : tensor<2048x512xf32>, %b = %w : tensor<1024x512xf32>, %c = %v : tensor<1024xf32>) -> tensor<2048x1024xf32> {
     %0 = nn.matmul %a, %b {transpose_rhs} : tensor<2048x512xf32>, tensor<1024x512xf32>
@@ -11,21 +12,33 @@ func.func @large(%x: tensor<2048x512xf32>, %w: tensor<1024x512xf32>, %v: tensor<
   return %r : tensor<2048x1024xf32>
 }
 // CHECK-LABEL: gpu.func @kernel_0
-// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<2048xf32, #gpu.address_space<workgroup>>, %[[RIGHT:.*]] : memref<2048xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME: workgroup(%[[LEFT:.*]] : memref<4096xf32, #gpu.address_space<workgroup>>, %[[RIGHT:.*]] : memref<4096xf32, #gpu.address_space<workgroup>>)
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
 // CHECK-SAME: sprig.tiles = 128 : i64
-// CHECK-COUNT-2: vector.load {{.*}}alignment = 16{{.*}} : memref<{{[0-9]+}}xf32>, vector<4xf32>
-// CHECK: vector.store {{.*}}, %[[LEFT]]{{.*}}alignment = 16
-// CHECK: vector.store {{.*}}, %[[RIGHT]]{{.*}}alignment = 16
-// CHECK: gpu.barrier
+// CHECK: nvgpu.device_async_copy {{.*}}, %[[LEFT]]{{.*}}, 4 {bypassL1}
+// CHECK: nvgpu.device_async_copy {{.*}}, %[[RIGHT]]{{.*}}, 4 {bypassL1}
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-COUNT-2: nvgpu.device_async_copy
+// CHECK: nvvm.cp.async.commit.group
+// CHECK-COUNT-2: nvgpu.device_async_copy
+// CHECK: nvvm.cp.async.commit.group
 // CHECK: scf.for
+// CHECK: nvvm.cp.async.wait.group 2
+// CHECK: gpu.barrier
 // CHECK: scf.if
-// CHECK-COUNT-2: vector.load {{.*}} : memref<{{[0-9]+}}xf32>, vector<4xf32>
+// CHECK-COUNT-2: nvgpu.device_async_copy
+// CHECK: nvvm.cp.async.commit.group
 // CHECK-COUNT-8: vector.load %[[LEFT]]{{.*}}alignment = 16
 // CHECK-COUNT-8: vector.load %[[RIGHT]]{{.*}}alignment = 16
-// CHECK-COUNT-256: math.fma
-// CHECK: vector.load %[[LEFT]]
+// CHECK-COUNT-8: vector.load %[[LEFT]]{{.*}}alignment = 16
+// CHECK-COUNT-8: vector.load %[[RIGHT]]{{.*}}alignment = 16
+// CHECK-COUNT-512: math.fma
+// CHECK: scf.yield
+// CHECK: nvvm.cp.async.wait.group 0
 // CHECK: gpu.barrier
+// CHECK-COUNT-512: math.fma
+// CHECK-NOT: math.fma
+// CHECK-COUNT-64: llvm.inline_asm has_side_effects ""
 // CHECK-NOT: scf.if
 // CHECK: arith.addf {{.*}} : vector<4xf32>
 // CHECK: vector.store {{.*}}alignment = 16
@@ -69,14 +82,16 @@ func.func @row(%x: tensor<1x784xf32>, %w: tensor<256x784xf32>) -> tensor<1x256xf
 // CHECK: scf.for
 // CHECK: %[[WORKS:.*]] = arith.cmpi ult, %thread_id_x, %c8{{(_[0-9]+)?}} : index
 // CHECK: scf.if %[[WORKS]]
-// CHECK: scf.for
-// CHECK: math.fma
+// CHECK-COUNT-256: math.fma
 // CHECK: gpu.barrier
+// CHECK: scf.if
+// CHECK-COUNT-16: math.fma
+// CHECK-NOT: math.fma
 
 // -----
 
-// Odd sizes and transposed sides are read one by one, without padding in memory; steps that are not there are zeros of
-// different signs, whose product changes no sum.
+// Odd sizes and transposed sides are copied one by one, without padding in memory; zeros come in place of steps that are
+// not there, and nobody multiplies them.
 func.func @odd(%x: tensor<3x77x50xf32>, %w: tensor<3x77x51xf32>) -> tensor<3x50x51xf32> {
   %r = kernel.dispatch "matmul" (%a = %x : tensor<3x77x50xf32>, %b = %w : tensor<3x77x51xf32>) -> tensor<3x50x51xf32> {
     %0 = nn.matmul %a, %b {transpose_lhs} : tensor<3x77x50xf32>, tensor<3x77x51xf32>
@@ -87,11 +102,11 @@ func.func @odd(%x: tensor<3x77x50xf32>, %w: tensor<3x77x51xf32>) -> tensor<3x50x
 // CHECK-LABEL: gpu.func @kernel_0
 // CHECK-SAME: sprig.tiles = 48 : i64
 // CHECK-NOT: vector.load {{.*}}memref<11550xf32>
-// CHECK: memref.load
-// CHECK: arith.constant -0.000000e+00 : f32
-// CHECK: arith.select
-// CHECK: arith.constant 0.000000e+00 : f32
-// CHECK: arith.select
+// CHECK: nvgpu.device_async_copy {{.*}}, 1, %
+// CHECK-COUNT-256: math.fma
+// CHECK: gpu.barrier
+// CHECK-COUNT-52: math.fma
+// CHECK-NOT: math.fma
 
 // -----
 

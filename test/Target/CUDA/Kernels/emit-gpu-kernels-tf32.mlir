@@ -82,8 +82,9 @@ func.func @conv(%x: tensor<4x32x30x30xf32>, %w: tensor<3x3x32x64xf32>) -> tensor
 // CHECK-SAME: sprig.tiles = 226 : i64
 // CHECK: nvgpu.device_async_copy {{.*}}, 4 {bypassL1}
 // CHECK: arith.cmpi ult
+// CHECK: %[[FROM:.*]] = arith.select {{.*}} : index
 // CHECK: %[[COUNT:.*]] = arith.select {{.*}} : index
-// CHECK: nvgpu.device_async_copy {{.*}}, 1, %[[COUNT]]
+// CHECK-NEXT: nvgpu.device_async_copy %{{.*}}[%[[FROM]]]{{.*}}, 1, %[[COUNT]]
 // CHECK: nvvm.cp.async.commit.group
 // CHECK: scf.for
 // CHECK: nvvm.mma.sync

@@ -1,5 +1,7 @@
 #include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "runtime/include/sprig/rt/kernel.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstddef>
@@ -56,6 +58,29 @@ Value GpuBuilder::sharedView(int64_t byteOffset, MemRefType type) {
 }
 
 void GpuBuilder::barrier() { gpu::BarrierOp::create(b, loc); }
+
+void GpuBuilder::copyAsync(Value from, Value fromIndex, Value to, Value toIndex, int64_t width, Value exists) {
+  Value count;
+  if (exists) {
+    fromIndex = arith::SelectOp::create(b, loc, exists, fromIndex, index(0));
+    count = arith::SelectOp::create(b, loc, exists, index(width), index(0));
+  }
+  Type token = nvgpu::DeviceAsyncTokenType::get(b.getContext());
+  nvgpu::DeviceAsyncCopyOp::create(b, loc, token, to, toIndex, from, fromIndex, b.getIndexAttr(width), count,
+                                   width == 4 ? b.getUnitAttr() : UnitAttr());
+}
+
+void GpuBuilder::endCopyGroup() { NVVM::CpAsyncCommitGroupOp::create(b, loc); }
+
+void GpuBuilder::waitForCopies(int64_t groupsLeft) { NVVM::CpAsyncWaitGroupOp::create(b, loc, groupsLeft); }
+
+// No instruction, but one that LLVM moves nothing across.
+Value GpuBuilder::pin(Value value) {
+  auto op = LLVM::InlineAsmOp::create(b, loc, value.getType(), ValueRange{value}, "", "=f,0", /*has_side_effects=*/true,
+                                      /*is_align_stack=*/false, LLVM::TailCallKind::None, LLVM::AsmDialectAttr(),
+                                      ArrayAttr());
+  return op->getResult(0);
+}
 
 // Shuffles move 32 bits.
 Value GpuBuilder::shuffleXor(Value value, int64_t offset) {

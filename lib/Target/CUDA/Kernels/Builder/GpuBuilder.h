@@ -38,6 +38,15 @@ public:
   mlir::Value thread() { return threadId; }
   /// All threads of the block meet, and see what each has written before.
   void barrier();
+  /// Begins to copy `width` f32, 1 or 4, from a buffer to shared memory (cp.async); with `exists` (null: true) not set
+  /// zeros come in their place, and nothing is read. A copy belongs to the group that is ended next.
+  void copyAsync(mlir::Value from, mlir::Value fromIndex, mlir::Value to, mlir::Value toIndex, int64_t width,
+                 mlir::Value exists);
+  void endCopyGroup();
+  /// Waits for the thread's own groups but the last so many. Others see what they copied behind a barrier.
+  void waitForCopies(int64_t groupsLeft);
+  /// The f32, made here rather than in the branch that takes it: where operands would have to be kept until then.
+  mlir::Value pin(mlir::Value value);
   /// The value of the lane whose number differs in the bits of `offset`; all lanes of the warp have to be there.
   mlir::Value shuffleXor(mlir::Value value, int64_t offset);
 

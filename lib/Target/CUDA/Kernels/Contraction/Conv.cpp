@@ -24,7 +24,11 @@ public:
     Value row = k.mul(at[rank + 1], tile.rows), column = k.mul(at[rank + 2], tile.columns);
     if (ofFilter) filterPatch.emplace(k, places, form, at[rank], row);
     if (patch) windowPatch.emplace(k, places, form, *patch, at[rank], column);
-    if (filterPatch || windowPatch) k.barrier();
+    if (filterPatch || windowPatch) {
+      k.endCopyGroup();
+      k.waitForCopies(0);
+      k.barrier();
+    }
     // A convolution's chains are never cut.
     TileProduct product(k, tile, form.depth(), filter(places, row), windows(places, column),
                         std::numeric_limits<int64_t>::max());
@@ -35,55 +39,58 @@ public:
 private:
   bool isOfTap() const { return form.isOfTap(tile.depth); }
 
-  // `element` of a step's tap and channel.
-  TileSide side(ConvPlaces &where, int64_t places, Value first,
-                std::function<Value(Value place, const ConvPlaces::Tap &tap, Value channel)> element) {
+  // What `seenAt` finds of a step's tap and channel: copied from where it is, if that is all that becomes of it.
+  TileSide side(ConvPlaces &where, int64_t places, Value first, Value buffer, bool isWide, bool isPlain,
+                std::function<ConvPlaces::Seen(Value place, const ConvPlaces::Tap &tap, Value channel)> seenAt) {
     ConvPlaces::Taps taps = where.taps(isOfTap());
-    TileSide side{places, first, TileSide::Places, false, {}};
+    TileSide side{places, first, TileSide::Places, isWide};
     side.enter = taps.enter;
-    side.read = [=, this](Value place, Value step) {
+    auto seen = [=, this](Value place, Value step) -> std::pair<ConvPlaces::Seen, Value> {
       ConvPlaces::Tap tap = taps.of(step);
-      return element(n.of(place), tap, n.sub(n.of(step), tap.begin));
+      Value channel = n.sub(n.of(step), tap.begin);
+      return {seenAt(n.of(place), tap, channel), channel};
+    };
+    if (isPlain && !fillsTaps()) {
+      side.buffer = buffer;
+      side.at = [=, this](Value place, Value step) { return n.index(seen(place, step).first.offset); };
+      return side;
+    }
+    side.read = [=, this](Value place, Value step) -> TileElement {
+      auto [found, channel] = seen(place, step);
+      return {load(buffer, found.offset, isWide), found.isThere,
+              fillsTaps() ? n.isBelow(channel, form.channels) : Value()};
     };
     return side;
   }
 
-  // Channels beyond the last fill a tap's last slice.
-  Value orPadding(Value channel, Value element, double padding) {
-    if (form.channelsOfTap == form.channels) return element;
-    Value none = k.constant(k.b.getF32Type(), padding);
-    if (isa<VectorType>(element.getType())) none = k.splat(none, 4);
-    return arith::SelectOp::create(k.b, k.loc, n.isBelow(channel, form.channels), element, none);
-  }
+  // Whether a tap's last slice goes on beyond the channels.
+  bool fillsTaps() const { return form.channelsOfTap != form.channels; }
 
   TileSide filter(ConvPlaces &places, Value firstRow) {
-    Value buffer = filterPatch ? filterPatch->buffer() : places.filterBuffer();
     bool isWide = form.isFilterWide();
-    TileSide result = side(places, form.rows, firstRow, [=, this, &places](Value row, const auto &tap, Value channel) {
+    auto seenAt = [=, this, &places](Value row, const auto &tap, Value channel) -> ConvPlaces::Seen {
       int64_t atOnce = isWide && !form.hasRowsInner() ? 4 : 1;
-      Value last = form.channelsOfTap == form.channels ? channel : n.min(channel, form.channels - atOnce);
-      Value offset = filterPatch ? filterPatch->at(row, tap, last) : places.filterAt(row, tap, last);
-      return orPadding(channel, load(buffer, offset, isWide), -0.0);
-    });
-    result.isWide = isWide;
+      Value last = fillsTaps() ? n.min(channel, form.channels - atOnce) : channel;
+      return {filterPatch ? filterPatch->at(row, tap, last) : places.filterAt(row, tap, last), {}};
+    };
+    Value buffer = filterPatch ? filterPatch->buffer() : places.filterBuffer();
+    TileSide result = side(places, form.rows, firstRow, buffer, isWide, !filterPatch, seenAt);
     if (!form.hasRowsInner()) result.inner = TileSide::Steps;
     return result;
   }
 
   TileSide windows(ConvPlaces &places, Value firstColumn) {
     Value buffer = windowPatch ? windowPatch->buffer() : places.inputBuffer();
-    bool isWide = form.isInputWide(), isInside = form.isInside();
+    bool isInside = form.isInside();
     int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
-    auto read = [=, this, &places](Value column, const auto &tap, Value channel) {
+    auto seenAt = [=, this, &places](Value column, const auto &tap, Value channel) -> ConvPlaces::Seen {
       auto [offset, isThere] =
           windowPatch ? windowPatch->seenAt(column, tap, channel) : places.seenAt(column, tap, channel);
-      if (!windowPatch && (!isInside || form.channelsOfTap != form.channels)) offset = n.clamp(offset, elements);
-      Value element = load(buffer, offset, isWide);
-      if (!isInside) element = TileProduct::elementOrAbsent(k, isThere, element);
-      return orPadding(channel, element, 0.0);
+      if (!windowPatch && (!isInside || fillsTaps())) offset = n.clamp(offset, elements);
+      return {offset, isInside ? Value() : isThere};
     };
-    TileSide result = side(places, form.columns(), firstColumn, read);
-    result.isWide = isWide;
+    TileSide result =
+        side(places, form.columns(), firstColumn, buffer, form.isInputWide(), isInside && !windowPatch, seenAt);
     result.together = isEven ? 4 : 1;
     if (!isInside) result.presence = isOfTap() ? tile.depth : form.channels % 4 == 0 ? 4 : 1;
     return result;

@@ -39,10 +39,10 @@ private:
     Value buffer = places.inputBuffer();
     bool isInside = form.isInside(), isWide = form.isInputWide();
     int64_t elements = llvm::product_of(shapeOf(op->getOperand(0)));
-    auto read = [=, this, &places](Value column, Value step) {
+    auto read = [=, this, &places](Value column, Value step) -> TileElement {
       auto [offset, isThere] = places.seenAt(column, step);
       if (isInside) return load(buffer, offset, isWide);
-      return TileProduct::elementOrAbsent(k, isThere, load(buffer, n.clamp(offset, elements), isWide));
+      return {load(buffer, n.clamp(offset, elements), isWide), isThere};
     };
     TileSide side{form.columns(), first, TileSide::Steps, isWide, read};
     if (!isInside) side.presence = 1;

@@ -33,7 +33,6 @@ void FilterPatch::copy(Value group) {
   SmallVector<int64_t> sizes{form.tile.rows, form.channels, window};
   if (!isRowOuter(form)) std::swap(sizes[0], sizes[1]);
   int64_t units = llvm::product_of(sizes);
-  Type f32 = k.b.getF32Type();
   Value source = places.filterBuffer(), ofGroup = n.mul(n.of(group), form.filter.group);
   for (int64_t begin = 0; begin < units; begin += threads) {
     Value i = k.add(k.thread(), begin);
@@ -45,7 +44,7 @@ void FilterPatch::copy(Value group) {
       Value from =
           n.add(n.add(ofGroup, at[2]), n.add(n.mul(row, form.filter.row), n.mul(channel, form.filter.channel)));
       Value to = n.add(n.mul(n.add(n.mul(outer, sizes[1]), inner), pitchOf(form)), at[2]);
-      k.store(k.load(source, n.index(from), f32), shared, n.index(to), f32);
+      k.copyAsync(source, n.index(from), shared, n.index(to), 1, Value());
     };
     if (begin + threads <= units)
       one();

@@ -10,7 +10,7 @@ public:
   /// Elements in shared memory, from shapes alone; 0 where a patch is too large or slices read neighbours already.
   static int64_t elements(const ConvForm &form);
 
-  /// Of the tile from `firstRow` on. All threads of the block copy it; a barrier has to follow.
+  /// Of the tile from `firstRow` on. All threads of the block begin to copy it: they have to wait for copies, and meet.
   FilterPatch(GpuBuilder &kernel, ConvPlaces &places, const ConvForm &form, mlir::Value group, mlir::Value firstRow);
 
   mlir::Value buffer() const { return shared; }

@@ -23,12 +23,11 @@ public:
 
 private:
   TileSide side(const MatrixSide &matrix, Value first) {
-    Type f32 = k.b.getF32Type();
-    auto read = [=, this](Value place, Value step) {
-      Value at = matrix.at(k, place, step);
-      return matrix.isWide() ? k.loadVector(matrix.buffer, at, f32, {}, 4) : k.load(matrix.buffer, at, f32);
-    };
-    return {matrix.places, first, matrix.stepsInner ? TileSide::Steps : TileSide::Places, matrix.isWide(), read};
+    auto at = [=, this](Value place, Value step) { return matrix.at(k, place, step); };
+    TileSide side{matrix.places, first, matrix.stepsInner ? TileSide::Steps : TileSide::Places, matrix.isWide()};
+    side.buffer = matrix.buffer;
+    side.at = at;
+    return side;
   }
 
   void store(TileProduct &product, const MatmulTile &at, ValueRange sums) {

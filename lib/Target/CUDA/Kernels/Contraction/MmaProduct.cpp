@@ -115,21 +115,14 @@ Value MmaProduct::both(Value a, Value b) { return a && b ? Value(arith::AndIOp::
 // What is beyond the matrix or the last step is not read, and zeros come in its place.
 void MmaProduct::copy(const Slices &s, Value firstStep, Value stage) {
   int64_t width = s.isWide ? kQuad : 1, units = s.tile * shape.depth / width, threads = shape.threads();
-  Type token = nvgpu::DeviceAsyncTokenType::get(k.b.getContext());
   auto one = [&](int64_t begin) {
     Unit own = unit(s, k.add(k.thread(), begin));
-    Value place = k.add(s.first, own.place), step = k.add(firstStep, own.step), count;
+    Value place = k.add(s.first, own.place), step = k.add(firstStep, own.step);
     auto [from, isThere] = s.at(place, step);
     Value exists = both(both(s.places % s.tile ? isBelow(place, s.places) : Value(),
                              depth % shape.depth ? isBelow(step, depth) : Value()),
                         isThere);
-    if (exists) {
-      from = arith::SelectOp::create(k.b, k.loc, exists, from, k.index(0));
-      count = arith::SelectOp::create(k.b, k.loc, exists, k.index(width), k.index(0));
-    }
-    Value to = k.add(k.add(stage, s.begin), own.at);
-    nvgpu::DeviceAsyncCopyOp::create(k.b, k.loc, token, shared, to, s.buffer, from, k.b.getIndexAttr(width), count,
-                                     s.isWide ? k.b.getUnitAttr() : UnitAttr());
+    k.copyAsync(s.buffer, from, shared, k.add(k.add(stage, s.begin), own.at), width, exists);
   };
   for (int64_t begin = 0; begin < units; begin += threads)
     begin + threads <= units ? one(begin) : k.ifThen(isBelow(k.thread(), units - begin), [&] { one(begin); });
@@ -207,14 +200,14 @@ SmallVector<Value> MmaProduct::chains(Value begin, Value end) {
   SmallVector<Value> zeros(shape.warpRows * shape.warpColumns / kWarp, k.zero(f32));
   int64_t ahead = stages - 1;
   return k.loop(begin, end, 1, zeros, [&](Value slice, ValueRange carried) {
-    NVVM::CpAsyncWaitGroupOp::create(k.b, k.loc, stages - 2);
+    k.waitForCopies(stages - 2);
     // All have copied this slice, and nobody reads the one before any more, in whose place the next one goes.
     k.barrier();
     if (sliceCount > ahead) {
       Value next = k.add(slice, ahead);
       k.ifThen(isBelow(next, this->end), [&] { copySlice(next); });
     }
-    NVVM::CpAsyncCommitGroupOp::create(k.b, k.loc);
+    k.endCopyGroup();
     return multiplySlice(stageOf(slice), carried);
   });
 }
@@ -228,7 +221,7 @@ SmallVector<Value> MmaProduct::sums() {
       k.ifThen(isBelow(slice, end), copyOne);
     else if (i < *known)
       copyOne();
-    NVVM::CpAsyncCommitGroupOp::create(k.b, k.loc);
+    k.endCopyGroup();
   }
   if (isPart || depth <= kLongestChain) return chains(begin, end);
   int64_t part = kChainPart / shape.depth;

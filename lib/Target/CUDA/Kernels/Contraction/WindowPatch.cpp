@@ -81,28 +81,52 @@ void WindowPatch::copy(Value group) {
   int64_t units = llvm::product_of(sizes), threads = form.tile.threads;
   Type f32 = k.b.getF32Type();
   Value source = places.inputBuffer(), firstChannel = n.mul(n.of(group), form.channels);
-  for (int64_t begin = 0; begin < units; begin += threads) {
-    Value i = k.add(k.thread(), begin);
-    auto one = [&] {
-      SmallVector<Value> at = n.delinearize(n.of(i), sizes);
-      Value row = n.add(firstRow, at[1]), x = n.mul(at[2], width);
-      Value image = n.min(n.add(firstImage, n.div(row, patch.imageRows)), form.samples - 1);
-      row = n.clamp(n.add(n.rem(row, patch.imageRows), firstOrigin), down.inputs);
-      Value channel = n.add(n.add(n.mul(image, form.groups * form.channels), firstChannel), at[0]);
-      Value from = n.index(n.add(n.mul(n.add(n.mul(channel, down.inputs), row), along.inputs), x));
-      Value to = n.add(n.mul(at[0], patch.channelPitch), n.mul(at[1], patch.rowPitch));
-      put(width > 1 ? k.loadVector(source, from, f32, {}, width) : k.load(source, from, f32), to, x);
-    };
-    begin + threads <= units
-        ? one()
-        : k.ifThen(arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ult, i, k.index(units)), one);
+  struct Unit {
+    Value from, row, x; // in memory; in the patch
+  };
+  auto unitAt = [&](Value i) -> Unit {
+    SmallVector<Value> at = n.delinearize(n.of(i), sizes);
+    Value row = n.add(firstRow, at[1]), x = n.mul(at[2], width);
+    Value image = n.min(n.add(firstImage, n.div(row, patch.imageRows)), form.samples - 1);
+    row = n.clamp(n.add(n.rem(row, patch.imageRows), firstOrigin), down.inputs);
+    Value channel = n.add(n.add(n.mul(image, form.groups * form.channels), firstChannel), at[0]);
+    Value from = n.index(n.add(n.mul(n.add(n.mul(channel, down.inputs), row), along.inputs), x));
+    return {from, n.add(n.mul(at[0], patch.channelPitch), n.mul(at[1], patch.rowPitch)), x};
+  };
+  auto isUnit = [&](Value i) {
+    return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ult, i, k.index(units));
+  };
+  if (patch.stride == 1) {
+    for (int64_t begin = 0; begin < units; begin += threads) {
+      Value i = k.add(k.thread(), begin);
+      auto one = [&] {
+        Unit unit = unitAt(i);
+        k.copyAsync(source, unit.from, shared, n.index(n.add(unit.row, unit.x)), width, Value());
+      };
+      begin + threads <= units ? one() : k.ifThen(isUnit(i), one);
+    }
+    return;
+  }
+  // What is not copied as it lies: several are on their way at once.
+  constexpr int64_t kTogether = 8;
+  for (int64_t first = 0; first < units; first += kTogether * threads) {
+    SmallVector<std::function<void()>> puts;
+    for (int64_t begin = first; begin < std::min(units, first + kTogether * threads); begin += threads) {
+      Value i = k.add(k.thread(), begin), exists = begin + threads <= units ? Value() : Value(isUnit(i));
+      Unit unit = unitAt(exists ? k.min(i, k.index(units - 1)) : i);
+      Value elements = width > 1 ? k.loadVector(source, unit.from, f32, {}, width) : k.load(source, unit.from, f32);
+      puts.push_back([=, this] {
+        auto one = [&] { put(elements, unit.row, unit.x); };
+        exists ? k.ifThen(exists, one) : one();
+      });
+    }
+    for (auto &put : puts) put();
   }
 }
 
 // Of elements from `x` on, those that are `stride` apart go side by side.
 void WindowPatch::put(Value elements, Value row, Value x) {
   Type f32 = k.b.getF32Type();
-  if (patch.stride == 1) return k.store(elements, shared, n.index(n.add(row, x)), f32);
   auto vector = dyn_cast<VectorType>(elements.getType());
   int64_t count = vector ? vector.getDimSize(0) : 1;
   auto extract = [&](int64_t i) -> Value {

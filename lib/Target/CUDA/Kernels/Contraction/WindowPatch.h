@@ -24,7 +24,8 @@ struct PatchForm {
 
 class WindowPatch {
 public:
-  /// Of the tile from `firstColumn` on. All threads of the block copy it; a barrier has to follow.
+  /// Of the tile from `firstColumn` on. All threads of the block begin to copy it: they have to wait for copies, and
+  /// meet.
   WindowPatch(GpuBuilder &kernel, ConvPlaces &places, const ConvForm &form, const PatchForm &patch, mlir::Value group,
               mlir::Value firstColumn);
 
