@@ -1,11 +1,11 @@
 """Compares what `sprig inspect` predicts of kernels with what Nsight Compute measures: gpu_kernels.py [options] MODEL@BATCHES...
 
-MODEL is an ONNX file or a folder with model.onnx; MODEL@1,64 asks for these batches. Needs a GPU, and `ncu` on the PATH. Each
-cell is compiled for the GPU that is there and run once under ncu, all of them in one session of it; clocks and caches are left as they are,
-and the first call, which takes the graph down, is the one that is measured: kernels find what the one before left in the caches.
-A kernel's time is from its first to its last instruction, without what its launch takes; `sprig bench` has the whole call, whose rest is what launches, copies and
-waiting take. Prints a table in Markdown for each cell's kernels and one of all cells; --json keeps all, with hardware counters of
-traffic and occupancy.
+MODEL is an ONNX file or a folder with model.onnx; MODEL@1,64 asks for these batches; or it is a package. Needs a GPU, and `ncu`
+on the PATH. Each cell is compiled for the GPU that is there and run once under ncu, all of them in one session of it. Clocks and
+caches are left as they are: kernels find what the one before left in the caches. A kernel's time is from its first to its last
+instruction, without what its launch takes; `sprig bench` has the whole call, whose rest is what launches, copies and waiting take.
+Prints a table in Markdown of each cell's kernels and one of all cells; --json keeps all, with hardware counters of traffic and
+occupancy.
 """
 import argparse
 import collections
@@ -50,9 +50,11 @@ class Cell:
     def __init__(self, model, batch, folder):
         self.name = model.parent.name if model.stem == 'model' else model.stem
         self.batch = batch
-        self.package = folder / f'{self.name}_{batch}.sprig'
-        run(arguments.sprig, 'compile', model, '--dim', f'{arguments.dim}={batch}', '--devices', 'cuda:0', '--precision',
-            arguments.precision, '-q', '-o', self.package)
+        self.package = model
+        if model.suffix != '.sprig':
+            self.package = folder / f'{self.name}_{batch}.sprig'
+            run(arguments.sprig, 'compile', model, '--dim', f'{arguments.dim}={batch}', '--devices', 'cuda:0', '--precision',
+                arguments.precision, '-q', '-o', self.package)
         self.predicted = {f"kernel_{kernel['kernel']}": kernel
                           for kernel in sprig_document('inspect', self.package)['gpu_kernels'][0]['kernels']}
         self.run = [arguments.sprig, 'run', self.package, '--devices', 'cuda:0', '--random-inputs', '1', '-q']
@@ -66,7 +68,7 @@ class Cell:
         for launch in launches:
             by_kernel[launch['kernel']].append(launch)
         if by_kernel.keys() != self.predicted.keys():
-            sys.exit(f'{self.name}: ncu tells of {sorted(by_kernel)}, expected {sorted(self.predicted)}')
+            sys.exit(f'{self.name} at batch {self.batch}: ncu tells of {sorted(by_kernel)}, expected {sorted(self.predicted)}')
         for name, predicted in self.predicted.items():
             taken = by_kernel[name]
             row = {key: predicted[key] for key in ('kernel', 'launches', 'blocks', 'threads', 'registers', 'bound', 'predicted_us', 'flops', 'bytes')}
@@ -90,7 +92,7 @@ def launches_of(report):
         for key, counter in {'us': DURATION, **COUNTERS}.items():
             launch[key] = float(row[counter].replace(',', '')) * SCALES.get(units[counter], 1)
         processes.setdefault(row['Process ID'], []).append(launch)
-    return list(processes.values())
+    return [processes[each] for each in sorted(processes, key=int)]
 
 
 def main():
@@ -101,12 +103,12 @@ def main():
             model = pathlib.Path(model)
             if model.is_dir():
                 model /= 'model.onnx'
-            for batch in batches.split(',') if batches else ['1']:
+            for batch in batches.split(',') if batches else [''] if model.suffix == '.sprig' else ['1']:
                 cells.append(Cell(model, batch, pathlib.Path(folder)))
                 print('.', end='', file=sys.stderr, flush=True)
         print(file=sys.stderr)
         script = '\n'.join(shlex.join(map(str, cell.run)) for cell in cells)
-        report = run('ncu', '--csv', '--page', 'raw', '--target-processes', 'all', '--clock-control', 'none', '--cache-control',
+        report = run('ncu', '--csv', '--page', 'raw', '--print-units', 'base', '--target-processes', 'all', '--clock-control', 'none', '--cache-control',
                      'none', '--metrics', ','.join([DURATION, *COUNTERS.values()]), 'sh', '-e', '-c', script)
         processes = launches_of(report)
         if len(processes) != len(cells):
@@ -117,7 +119,7 @@ def main():
         arguments.json.write_text(json.dumps([{'network': cell.name, 'batch': cell.batch, 'precision': arguments.precision, **cell.call, 'kernels': cell.kernels}
                                               for cell in cells], indent=1) + '\n')
     for cell in cells:
-        print(f'\n{cell.name} at batch {cell.batch}\n\n| kernel | launches | blocks | threads | bound | predicted us | measured us | occupancy |\n|---|---|---|---|---|---|---|---|')
+        print(f'\n{cell.name}{cell.batch and " at batch " + cell.batch}\n\n| kernel | launches | blocks | threads | bound | predicted us | measured us | occupancy |\n|---|---|---|---|---|---|---|---|')
         for k in cell.kernels:
             print(f"| {k['kernel']} | {k['launches']} | {k['blocks']} | {k['threads']} | {k['bound']} | {k['predicted_us']:.2f} | {k['us']:.2f} | {k['occupancy']:.0f}% |")
     print('\n| network | batch | kernels | predicted us | sum of kernels us | call us (least) | median |\n|---|---|---|---|---|---|---|')

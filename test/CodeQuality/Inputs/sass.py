@@ -53,7 +53,7 @@ def figures(instructions, labels):
     hot = max(regions, key=math, default=real)
     if not math(hot):
         hot = real
-    loads = [name for name, _ in real if name.startswith('LDG')]
+    loads = [name for name, _ in real if name.startswith('LDG') and name != 'LDGDEPBAR']
     stores = [name for name, _ in real if name.startswith('STG')]
     return {'math': share(math(hot), len(hot)) or None, 'loads': share(sum(bool(WIDE.search(n)) for n in loads), len(loads)),
             'stores': share(sum(bool(WIDE.search(n)) for n in stores), len(stores))}

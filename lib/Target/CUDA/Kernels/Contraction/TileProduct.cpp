@@ -8,20 +8,21 @@ using namespace sprig;
 
 // Elements of a 128-bit access.
 static constexpr int64_t kQuad = 4;
-// Steps of the deepest slice.
-static constexpr int64_t kDeepest = 256;
+// Steps of the deepest slice. They are written out one after the other: many more, and ptxas reads so far ahead that
+// registers do not suffice.
+static constexpr int64_t kDeepest = 64;
 
 static int64_t powerFor(int64_t size) { return llvm::PowerOf2Ceil(size); }
 
 TileShape sprig::chooseTile(int64_t products, int64_t rows, int64_t columns, int64_t depth) {
   TileShape tile;
-  // Of few rows or columns the other side is read once: deep slices keep many bytes on their way.
+  // Of few rows or columns the other side is read once.
   constexpr int64_t kFew = 8;
   if (std::min(rows, columns) <= kFew) {
     tile = {std::min(kFew, powerFor(rows)), std::min(kFew, powerFor(columns)), kDeepest, 1, 1, 128};
   } else {
     constexpr TileShape kTiles[] = {
-        {128, 128, 8, 8, 8, 256}, {64, 64, 16, 8, 4, 128}, {32, 32, 32, 2, 4, 128}, {16, 16, 64, 2, 2, 64}};
+        {128, 128, 8, 8, 8, 256}, {64, 64, 16, 8, 4, 128}, {32, 32, 16, 2, 4, 128}, {16, 16, 32, 2, 2, 64}};
     constexpr int64_t kEnough = 128;
     for (const TileShape &candidate : kTiles) {
       tile = candidate;
