@@ -156,6 +156,7 @@ void FunctionTranslator::write(Decoder &decoder, const Operand &operand, Value *
                  std::to_string(need));
   bits = type.isSigned() ? builder.CreateSExt(bits, integerType(have)) : builder.CreateZExt(bits, integerType(have));
   builder.CreateStore(fromBits(bits, reg.type), registers[operand.index]);
+  type.isFloat() ? void(ofFloats.insert(operand.index)) : void(ofFloats.erase(operand.index));
 }
 
 Value *FunctionTranslator::readPredicate(Decoder &decoder, const Operand &operand) {

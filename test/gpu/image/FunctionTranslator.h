@@ -150,6 +150,7 @@ private:
   llvm::Function *target;
   llvm::IRBuilder<> builder;
   std::vector<llvm::AllocaInst *> registers;
+  std::set<size_t> ofFloats; // registers that an operation on floats has written last, in the order of the text
   std::vector<llvm::BasicBlock *> labels;
   std::map<std::string, Value *> parameters; // pointers: of a called function, and .param variables of bodies
   llvm::AllocaInst *carry = nullptr;

@@ -166,8 +166,15 @@ void FunctionTranslator::store(Decoder &decoder) {
   if (count > 1 && (decoder[1].form != Operand::Form::Vector || decoder[1].elements.size() != count))
     decoder.fail("expected " + std::to_string(count) + " registers in braces");
   SmallVector<Value *> values;
-  for (unsigned i = 0; i < count; ++i)
-    values.push_back(read(decoder, count > 1 ? decoder[1].elements[i] : decoder[1], type));
+  for (unsigned i = 0; i < count; ++i) {
+    const Operand &value = count > 1 ? decoder[1].elements[i] : decoder[1];
+    // PTX has the lowest bits stored; ptxas 13.0 stores the float as an integer of 8 or 16.
+    if (value.form == Operand::Form::Register && type.bits <= 16 && ofFloats.contains(value.index) &&
+        type.bits < source.registers[value.index].type.totalBits())
+      decoder.fail("a part of register '" + source.registers[value.index].name +
+                   "', which has a float: ptxas converts it instead");
+    values.push_back(read(decoder, value, type));
+  }
   uint32_t flags = SPRIG_GPU_WRITE | (order.isStrong ? uint32_t(SPRIG_GPU_STRONG) : 0);
   access(decoder, to, type.bytes() * count, flags);
   if (kernel.isChecked && order.isStrong)

@@ -72,6 +72,9 @@ TEST(PtxTranslation, RefusesByName) {
   EXPECT_EQ(complaint(kernel("add.sparkling.u32 %r1, %r1, 1;")),
             "k.ptx:9: 'add.sparkling.u32': '.sparkling' is not known here");
   EXPECT_EQ(complaint(kernel("add.u64 %rd1, %r1, 1;")), "k.ptx:9: 'add.u64': register '%r1' has 32 bits, expected 64");
+  EXPECT_EQ(complaint(kernel("add.rn.f32 %r1, %r1, %r1; st.global.b16 [%rd1], %r1;")),
+            "k.ptx:9: 'st.global.b16': a part of register '%r1', which has a float: ptxas converts it instead");
+  EXPECT_EQ(complaint(kernel("add.rn.f32 %r1, %r1, %r1; mov.b32 %r2, %r1; st.global.b16 [%rd1], %r2;")), "");
   EXPECT_EQ(complaint(kernel("add.u32 %r1, %r1;")), "k.ptx:9: 'add.u32': it has 2 operands, expected 3");
   EXPECT_EQ(complaint(kernel("mov.u32 %r1, %clusterid.x;")),
             "k.ptx:9: 'mov.u32': the register '%clusterid.x' is not known here");

@@ -1,4 +1,5 @@
 #include "lib/Target/CUDA/CodeGen/PtxEmitter.h"
+#include "lib/Target/CUDA/CodeGen/FloatBits.h"
 #include "lib/Target/CodeGen/CodeModule.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -97,6 +98,7 @@ Expected<std::string> PtxEmitter::functions(mlir::gpu::GPUModuleOp source) {
                                              OptimizationLevel::O3};
   code.optimise(
       [&](PassBuilder &builder) { return builder.buildPerModuleDefaultPipeline(levels[std::clamp(level, 0, 3)]); });
+  moveFloatBits(code.module());
   auto file = code.write(CodeGenFileType::AssemblyFile);
   if (!file) return file.takeError();
   auto text = withoutHead(*file);

@@ -1,10 +1,12 @@
-// The op table on CUDA: every row becomes dispatches, kernels, PTX and an emulation image, runs in the emulator with
-// every check, and gives the interpreter's values within the row's bound.
+// The op table on CUDA: every row becomes dispatches, kernels and PTX, and gives the interpreter's values within the
+// row's bound. It runs in the emulator with every check, or on the GPU of this machine that SPRIG_TEST_GPU names:
+// "cuda:0".
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
-#include "test/unit/OpTable/Cuda/EmulatedRows.h"
+#include "test/unit/OpTable/Cuda/CudaRows.h"
 #include "test/unit/OpTable/Rows.h"
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <set>
 
@@ -16,6 +18,11 @@ std::string textOf(mlir::func::FuncOp function) {
   llvm::raw_string_ostream stream(text);
   function.print(stream);
   return text;
+}
+
+std::unique_ptr<KernelRunner> makeRunner() {
+  const char *device = std::getenv("SPRIG_TEST_GPU");
+  return device ? makeGpuRunner(device) : makeEmulatorRunner();
 }
 
 // `seen` are the functions whose kernels have run, `first` the bits of each row.
@@ -34,23 +41,23 @@ void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, boo
     runPhases(*module, options, "fuse");
   }
   if (fuse) expectDispatches(*module, rows);
-  EmulatedRows emulated;
+  CudaRows cuda(makeRunner());
   std::set<size_t> taken;
   for (size_t i = 0; i < rows.size(); ++i) {
     auto function = module->lookupSymbol<mlir::func::FuncOp>(entryName(i));
     if (!seen.insert(textOf(function)).second) continue;
-    std::string why = emulated.take(function);
+    std::string why = cuda.take(function);
     if (why.empty())
       taken.insert(i);
     else
       ADD_FAILURE() << rows[i].name << ": " << why;
   }
   if (taken.empty()) return;
-  emulated.build();
+  cuda.build();
   for (size_t i : taken) {
     std::string variant = fuse ? "cuda, fused" : "cuda, not fused";
-    auto outputs = emulated.run(module->lookupSymbol<mlir::func::FuncOp>(entryName(i)), all[i].inputs,
-                                rows[i].name + " (" + variant + ")");
+    auto outputs = cuda.run(module->lookupSymbol<mlir::func::FuncOp>(entryName(i)), all[i].inputs,
+                            rows[i].name + " (" + variant + ")");
     judge(all[i], variant, outputs);
     if (first[i].empty())
       first[i] = outputs;

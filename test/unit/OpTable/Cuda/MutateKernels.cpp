@@ -4,7 +4,7 @@
 // scripts/gpu-mutate. A mutant runs in a process of its own: it may crash or never end.
 #include "lib/Pipeline/Pipeline.h"
 #include "test/gpu/mutation/Mutants.h"
-#include "test/unit/OpTable/Cuda/EmulatedRows.h"
+#include "test/unit/OpTable/Cuda/CudaRows.h"
 #include "test/unit/OpTable/Rows.h"
 #include <algorithm>
 #include <cstdio>
@@ -397,7 +397,7 @@ private:
   std::deque<std::vector<Row>> rows; // with each pattern; they stay where they are
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::vector<Prepared> prepared;
-  EmulatedRows emulated;
+  CudaRows emulated{makeEmulatorRunner()};
 };
 
 } // namespace
