@@ -24,6 +24,7 @@ int64_t ConvFilterGradPartsOp::getFlops() {
   return 2 * getCotangent().getType().getNumElements() *
          llvm::product_of(getType().getShape().drop_front(2), int64_t(1));
 }
+int64_t MatmulPartsOp::getFlops() { return 2 * getLhs().getType().getNumElements() * getRhs().getType().getDimSize(1); }
 int64_t SumPartsOp::getFlops() { return getParts().getType().getNumElements(); }
 int64_t ConvWinogradOp::getFlops() { // of the products; the transforms are a few additions for each of their elements
   ArrayRef<int64_t> result = getType().getShape();

@@ -244,6 +244,18 @@ SPRIG_NN_INFER(ConvFilterGradPartsOp) {
   return infer.give(shape, input->getElementType());
 }
 
+SPRIG_NN_INFER(MatmulPartsOp) {
+  Inference infer(location, MatmulPartsOp::getOperationName(), results);
+  auto lhs = infer.tensor(op.getLhs(), "lhs"), rhs = infer.tensor(op.getRhs(), "rhs");
+  if (failed(lhs) || failed(rhs) || failed(infer.sameElementType(*lhs, "lhs", *rhs, "rhs"))) return failure();
+  for (RankedTensorType side : {*lhs, *rhs})
+    if (side.getRank() != 2) return infer.fail("takes two matrices, got ", describe(side));
+  if (lhs->getDimSize(0) != rhs->getDimSize(0))
+    return infer.fail("takes sides of as many rows, got ", describe(*lhs), " and ", describe(*rhs));
+  auto parts = int64_t(llvm::divideCeil(lhs->getDimSize(0), kChainPart));
+  return infer.give({parts, lhs->getDimSize(1), rhs->getDimSize(1)}, lhs->getElementType());
+}
+
 SPRIG_NN_INFER(SumPartsOp) {
   Inference infer(location, SumPartsOp::getOperationName(), results);
   auto parts = infer.tensor(op.getParts(), "parts");

@@ -164,6 +164,20 @@ def Kernel_ConvFilterGradPartsOp : Kernel_InferredOp<"conv_filter_grad_parts", [
   let assemblyFormat = "$input `,` $cotangent attr-dict `:` type($input) `,` type($cotangent)";
 }
 
+def Kernel_MatmulPartsOp : Kernel_InferredOp<"matmul_parts", [], NN_ContractionCost> {
+  let summary = "chains of a matrix product over the rows of both sides";
+  let description = [{
+    `lhs` [K, M], `rhs` [K, N]: element [p, m, n] of the result [ceil(K/512), M, N] is the chain of rows 512 p to
+    512 p + 511, as far as they are there. Its sum over the first dimension in ascending order is
+    nn.matmul with `transpose_lhs`, bit for bit, where K is more than 1024.
+  }] #
+      NN_Example<"%x: tensor<1100x40xf32>, %g: tensor<1100x24xf32>",
+                 "kernel.matmul_parts %x, %g : tensor<1100x40xf32>, tensor<1100x24xf32>", "tensor<3x40x24xf32>">.text;
+  let arguments = (ins Kernel_ChainTensor:$lhs, Kernel_ChainTensor:$rhs);
+  let results = (outs Kernel_ChainTensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}
+
 def Kernel_SumPartsOp : Kernel_InferredOp<"sum_parts", [FusesAs<"contraction">], NN_ContractionCost> {
   let summary = "the parts of a long sum of products, added up in their order";
   let description = [{

@@ -78,6 +78,21 @@ mlir::LogicalResult evaluateMatmul(ir::MatmulOp op, Evaluation &e) {
   });
 }
 
+mlir::LogicalResult evaluateMatmulParts(kernel::MatmulPartsOp, Evaluation &e) {
+  const Tensor &lhs = e.operands[0], &rhs = e.operands[1];
+  int64_t k = lhs.shape()[0], m = lhs.shape()[1], n = rhs.shape()[1];
+  return byClass(lhs, [&](auto zero) {
+    using T = decltype(zero);
+    std::vector<T> result(e.resultType().getNumElements());
+    for (int64_t first = 0; first < k; first += kChainPart) {
+      int64_t rows = std::min(kChainPart, k - first);
+      multiply<T>({lhs, first * m, m, rows, true}, {rhs, first * n, rows, n, false},
+                  result.data() + first / kChainPart * m * n);
+    }
+    return e.give(Tensor::of<T>(e.resultType(), std::move(result)));
+  });
+}
+
 mlir::LogicalResult evaluateLinear(ir::LinearOp op, Evaluation &e) {
   int64_t k = e.operands[1].shape()[1], n = e.operands[1].shape()[0];
   std::vector<double> result(e.resultType().getNumElements());
@@ -212,6 +227,7 @@ mlir::LogicalResult evaluateMatmulNarrowDot(kernel::MatmulNarrowDotOp op, Evalua
 
 void addContractions(EvaluatorTable &table) {
   table.add(evaluateMatmul);
+  table.add(evaluateMatmulParts);
   table.add(evaluateLinear);
   table.add(evaluatePack);
   table.add(evaluateMatmulPacked);

@@ -14,7 +14,7 @@ using namespace sprig;
 static bool isProductOfF32(Operation &op) {
   // Sums of parts are fused as products are, and are none.
   bool isProduct = fusionKind(&op) == FusionKind::contraction && !isa<kernel::SumPartsOp>(op);
-  isProduct |= isa<kernel::ConvFilterGradPartsOp>(op);
+  isProduct |= isa<kernel::ConvFilterGradPartsOp, kernel::MatmulPartsOp>(op);
   return isProduct && getElementTypeOrSelf(op.getResult(0).getType()).isF32();
 }
 

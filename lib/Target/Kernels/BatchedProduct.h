@@ -16,6 +16,9 @@ struct BatchedProduct {
   bool transposedLeft, transposedRight;
 
   int64_t matrices() const { return llvm::product_of(batch); }
+
+protected:
+  BatchedProduct() = default;
 };
 
 } // namespace sprig

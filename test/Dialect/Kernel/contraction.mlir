@@ -95,3 +95,10 @@ func.func @parts_in_the_models_layout(%x: tensor<6x4x16x16xf32>, %g: tensor<6x8x
   %s = kernel.sum_parts %p : tensor<3x8x4x3x3xf32>
   return %s : tensor<8x4x3x3xf32>
 }
+
+// CHECK-LABEL: func.func @matmul_parts(
+// CHECK: kernel.matmul_parts %{{.*}}, %{{.*}} : tensor<1100x40xf32>, tensor<1100x24xf32>
+func.func @matmul_parts(%x: tensor<1100x40xf32>, %g: tensor<1100x24xf32>) -> tensor<3x40x24xf32> {
+  %p = kernel.matmul_parts %x, %g : tensor<1100x40xf32>, tensor<1100x24xf32>
+  return %p : tensor<3x40x24xf32>
+}

@@ -446,3 +446,19 @@ func.func @narrow_dot(%x: tensor<8x64xi8>, %t: tensor<8x2xf32>, %w: tensor<2x8x3
   %r = kernel.matmul_narrow_dot %x, %t, %w, %s {columns = 40 : i64} : tensor<8x64xi8>, tensor<8x2xf32>, tensor<2x8x32x4xui8>, tensor<2x2x32xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x1100x40xf32>, %g: tensor<1100x24xf32>) {
+  // expected-error@+1 {{takes two matrices, got 4x1100x40xf32}}
+  %p = kernel.matmul_parts %x, %g : tensor<4x1100x40xf32>, tensor<1100x24xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<1100x40xf32>, %g: tensor<1101x24xf32>) {
+  // expected-error@+1 {{takes sides of as many rows, got 1100x40xf32 and 1101x24xf32}}
+  %p = kernel.matmul_parts %x, %g : tensor<1100x40xf32>, tensor<1101x24xf32>
+  return
+}

@@ -35,8 +35,8 @@ private:
     if (!type.getElementType().isF32() || left.getRank() != 2 || right.getRank() != 2) return false;
     int64_t rows = type.getDimSize(0), columns = type.getDimSize(1), depth = right.getDimSize(0);
     // Of both sides the parts lie behind each other.
-    if (op.getTransposeRhs() || (!op.getTransposeLhs() && rows != 1)) return false;
-    if (depth <= kLongestChain || depth % kChainPart) return false;
+    if (op.getTransposeRhs() || depth <= kLongestChain) return false;
+    if (!op.getTransposeLhs() && (rows != 1 || depth % kChainPart)) return false;
     // Fewer tiles than a large GPU has multiprocessors.
     constexpr int64_t kFew = 8, kTile = 32, kEnough = 128;
     int64_t tile = std::min(rows, columns) <= kFew ? kFew : kTile;
@@ -45,6 +45,8 @@ private:
 
   static void split(ir::MatmulOp op) {
     OpBuilder b(op);
+    if (typeOf(op.getRhs()).getDimSize(0) % kChainPart)
+      return replaceBySum(op, kernel::MatmulPartsOp::create(b, op.getLoc(), op.getLhs(), op.getRhs()));
     auto inParts = [&](Value side, bool stepsInner) -> Value {
       RankedTensorType type = typeOf(side);
       int64_t count = type.getDimSize(stepsInner ? 1 : 0) / kChainPart;

@@ -67,7 +67,7 @@ func.func @long(%x: tensor<40x1100xf32>, %w: tensor<1100x500xf32>) -> tensor<40x
 
 // -----
 
-// Few rows: the other side goes by once, in deep slices that the whole block copies; eight threads compute.
+// Few rows: the other side goes by once, in slices that the whole block copies; eight threads compute.
 func.func @row(%x: tensor<1x784xf32>, %w: tensor<256x784xf32>) -> tensor<1x256xf32> {
   %r = kernel.dispatch "matmul" (%a = %x : tensor<1x784xf32>, %b = %w : tensor<256x784xf32>) -> tensor<1x256xf32> {
     %0 = nn.matmul %a, %b {transpose_rhs} : tensor<1x784xf32>, tensor<256x784xf32>
@@ -76,13 +76,13 @@ func.func @row(%x: tensor<1x784xf32>, %w: tensor<256x784xf32>) -> tensor<1x256xf
   return %r : tensor<1x256xf32>
 }
 // CHECK-LABEL: gpu.func @kernel_0
-// CHECK-SAME: memref<512xf32, #gpu.address_space<workgroup>>, %{{.*}} : memref<4096xf32, #gpu.address_space<workgroup>>)
+// CHECK-SAME: memref<256xf32, #gpu.address_space<workgroup>>, %{{.*}} : memref<2048xf32, #gpu.address_space<workgroup>>)
 // CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
 // CHECK-SAME: sprig.tiles = 32 : i64
 // CHECK: scf.for
 // CHECK: %[[WORKS:.*]] = arith.cmpi ult, %thread_id_x, %c8{{(_[0-9]+)?}} : index
 // CHECK: scf.if %[[WORKS]]
-// CHECK-COUNT-256: math.fma
+// CHECK-COUNT-64: math.fma
 // CHECK: gpu.barrier
 // CHECK: scf.if
 // CHECK-COUNT-16: math.fma
@@ -103,7 +103,7 @@ func.func @odd(%x: tensor<3x77x50xf32>, %w: tensor<3x77x51xf32>) -> tensor<3x50x
 // CHECK-SAME: sprig.tiles = 48 : i64
 // CHECK-NOT: vector.load {{.*}}memref<11550xf32>
 // CHECK: nvgpu.device_async_copy {{.*}}, 1, %
-// CHECK-COUNT-256: math.fma
+// CHECK-COUNT-128: math.fma
 // CHECK: gpu.barrier
 // CHECK-COUNT-52: math.fma
 // CHECK-NOT: math.fma

@@ -30,17 +30,27 @@ func.func @many(%a: tensor<51200x40xf32>) -> tensor<40x40xf32> {
   return %0 : tensor<40x40xf32>
 }
 
-// One chain; parts that do not lie behind each other, or not all of 512; many tiles.
+// Parts that are not all of 512.
+// CHECK-LABEL: func.func @rest(
+// CHECK: %[[P:.*]] = kernel.matmul_parts %{{.*}}, %{{.*}} : tensor<1537x40xf32>, tensor<1537x24xf32>
+// CHECK: kernel.sum_parts %[[P]] : tensor<4x40x24xf32>
+func.func @rest(%x: tensor<1537x40xf32>, %g: tensor<1537x24xf32>) -> tensor<40x24xf32> {
+  %0 = nn.matmul %x, %g {transpose_lhs} : tensor<1537x40xf32>, tensor<1537x24xf32>
+  return %0 : tensor<40x24xf32>
+}
+
+// One chain; parts that do not lie behind each other; one row, not all of 512; many tiles.
 // CHECK-LABEL: func.func @whole(
 // CHECK-NOT: nn.reshape
+// CHECK-NOT: kernel.matmul_parts
 // CHECK: return
-func.func @whole(%a: tensor<1024x40xf32>, %b: tensor<1536x40xf32>, %c: tensor<40x1536xf32>, %d: tensor<1537x40xf32>, %e: tensor<1536x512xf32>)
-    -> (tensor<40x40xf32>, tensor<40x40xf32>, tensor<40x40xf32>, tensor<512x512xf32>) {
+func.func @whole(%a: tensor<1024x40xf32>, %b: tensor<1536x40xf32>, %c: tensor<40x1536xf32>, %d: tensor<1x1100xf32>, %w: tensor<1100x40xf32>, %e: tensor<1536x512xf32>)
+    -> (tensor<40x40xf32>, tensor<40x40xf32>, tensor<1x40xf32>, tensor<512x512xf32>) {
   %0 = nn.matmul %a, %a {transpose_lhs} : tensor<1024x40xf32>, tensor<1024x40xf32>
   %1 = nn.matmul %c, %b : tensor<40x1536xf32>, tensor<1536x40xf32>
-  %2 = nn.matmul %d, %d {transpose_lhs} : tensor<1537x40xf32>, tensor<1537x40xf32>
+  %2 = nn.matmul %d, %w : tensor<1x1100xf32>, tensor<1100x40xf32>
   %3 = nn.matmul %e, %e {transpose_lhs} : tensor<1536x512xf32>, tensor<1536x512xf32>
-  return %0, %1, %2, %3 : tensor<40x40xf32>, tensor<40x40xf32>, tensor<40x40xf32>, tensor<512x512xf32>
+  return %0, %1, %2, %3 : tensor<40x40xf32>, tensor<40x40xf32>, tensor<1x40xf32>, tensor<512x512xf32>
 }
 
 // Gradients of filters: any number of positions.

@@ -13,11 +13,12 @@ static TileShape tileOf(const MatmulForm &form) {
 namespace {
 class MatmulKernel {
 public:
-  MatmulKernel(GpuBuilder &kernel, ir::MatmulOp op) : k(kernel), op(op), form(op), tile(tileOf(form)) {}
+  MatmulKernel(GpuBuilder &kernel, Operation *op) : k(kernel), op(op), form(op), tile(tileOf(form)) {}
 
   void emit(Value tileNumber) {
     MatmulTile at(k, op, form, tileNumber, tile.rows, tile.columns);
     TileProduct product(k, tile, form.depth, side(at.left, at.row), side(at.right, at.column));
+    if (at.part) product.onlyPart(at.part);
     product.emit([&](ValueRange sums) { store(product, at, sums); });
   }
 
@@ -42,7 +43,7 @@ private:
   }
 
   GpuBuilder &k;
-  ir::MatmulOp op;
+  Operation *op;
   const MatmulForm form;
   const TileShape tile;
 };
@@ -51,25 +52,25 @@ class MatmulEmitter : public GpuEmitter {
 public:
   StringRef name() const override { return "matmul"; }
   bool matches(kernel::DispatchOp dispatch) const override {
-    auto op = dyn_cast_if_present<ir::MatmulOp>(contractionOf(dispatch));
+    Operation *op = matmulOf(dispatch);
     return op && MatmulForm(op).isWorthTiles();
   }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
-    MatmulForm form(cast<ir::MatmulOp>(contractionOf(dispatch)));
+    MatmulForm form(matmulOf(dispatch));
     TileShape tile = tileOf(form);
     return {form.tileCount(tile.rows, tile.columns), tile.threads};
   }
   // Its tiles would wait for one another, where a thread for each element needs few turns.
   bool isSlowInBlock(kernel::DispatchOp dispatch) const override {
     constexpr int64_t kFew = 1024;
-    MatmulForm product(cast<ir::MatmulOp>(contractionOf(dispatch)));
+    MatmulForm product(matmulOf(dispatch));
     return product.matrices() * product.rows * product.columns <= kFew && product.depth <= kFew;
   }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
     return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
-    MatmulKernel(k, cast<ir::MatmulOp>(contractionOf(dispatch))).emit(tile);
+    MatmulKernel(k, matmulOf(dispatch)).emit(tile);
     return success();
   }
 };

@@ -1,9 +1,32 @@
 #include "lib/Target/CUDA/Kernels/Contraction/MatmulForm.h"
+#include "dialects/Kernel/KernelContraction.h"
 #include "lib/Target/CUDA/Kernels/Contraction/MmaProduct.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace sprig;
+
+Operation *sprig::matmulOf(kernel::DispatchOp dispatch) {
+  Operation &first = dispatch->getRegion(0).front().front();
+  if (isa<kernel::MatmulPartsOp>(first) && getElementTypeOrSelf(first.getResult(0).getType()).isF32()) return &first;
+  return dyn_cast_if_present<ir::MatmulOp>(contractionOf(dispatch));
+}
+
+MatmulForm::MatmulForm(Operation *op) {
+  if (auto whole = dyn_cast<ir::MatmulOp>(op)) {
+    static_cast<BatchedProduct &>(*this) = BatchedProduct(whole);
+    return;
+  }
+  auto parts = cast<kernel::MatmulPartsOp>(op);
+  inParts = transposedLeft = true;
+  transposedRight = false;
+  ArrayRef<int64_t> shape = parts.getType().getShape();
+  batch = {shape[0]};
+  leftStrides = rightStrides = {0};
+  rows = shape[1];
+  columns = shape[2];
+  depth = parts.getLhs().getType().getDimSize(0);
+}
 
 SmallVector<int64_t> MatmulForm::tiles(int64_t tileRows, int64_t tileColumns) const {
   SmallVector<int64_t> sizes(batch);
@@ -33,9 +56,9 @@ Value MatrixSide::at(ElementBuilder &k, Value place, Value step) const {
   return k.add(begin, stepsInner ? k.add(k.mul(place, inner), step) : k.add(k.mul(step, inner), place));
 }
 
-MatmulTile::MatmulTile(ElementBuilder &kernel, ir::MatmulOp op, const MatmulForm &form, Value number, int64_t tileRows,
+MatmulTile::MatmulTile(ElementBuilder &kernel, Operation *op, const MatmulForm &form, Value number, int64_t tileRows,
                        int64_t tileColumns)
-    : k(kernel), shape(shapeOf(op.getResult())) {
+    : k(kernel), shape(shapeOf(op->getResult(0))) {
   SmallVector<Value> at = k.delinearize(number, form.tiles(tileRows, tileColumns));
   ArrayRef<Value> matrix = ArrayRef<Value>(at).drop_back(2);
   row = k.mul(at.end()[-2], tileRows);
@@ -45,9 +68,10 @@ MatmulTile::MatmulTile(ElementBuilder &kernel, ir::MatmulOp op, const MatmulForm
     for (auto [index, stride] : llvm::zip_equal(matrix, strides)) begin = k.add(begin, k.mul(index, stride));
     return {buffer, begin, places, stepsInner ? form.depth : places, stepsInner};
   };
-  left = side(op.getLhs(), form.leftStrides, form.rows, !form.transposedLeft);
-  right = side(op.getRhs(), form.rightStrides, form.columns, form.transposedRight);
+  left = side(op->getOperand(0), form.leftStrides, form.rows, !form.transposedLeft);
+  right = side(op->getOperand(1), form.rightStrides, form.columns, form.transposedRight);
   firstRow = k.mul(k.linearize(matrix, form.batch), form.rows);
+  if (form.inParts) part = matrix[0];
 }
 
 void MatmulTile::store(Epilogue &epilogue, ValueRange sums, Value row, Value column) const {

@@ -1,4 +1,5 @@
-// nn.matmul as products of matrices, and their tiles. For the emitters that compute it by tiles.
+// nn.matmul, and the parts of a long one, as products of matrices, and their tiles. For the emitters that compute them
+// by tiles.
 #pragma once
 #include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
 #include "lib/Target/Kernels/BatchedProduct.h"
@@ -6,8 +7,15 @@
 
 namespace sprig {
 
+/// The nn.matmul of a dispatch that is one (contractionOf), or its kernel.matmul_parts; null for any other.
+mlir::Operation *matmulOf(kernel::DispatchOp dispatch);
+
 struct MatmulForm : BatchedProduct {
-  using BatchedProduct::BatchedProduct;
+  /// Of what matmulOf finds.
+  explicit MatmulForm(mlir::Operation *op);
+
+  /// Whether a matrix is one of the chains that a sum is cut into, of all `depth` steps of which it takes some.
+  bool inParts = false;
 
   /// Tiles of these sizes: by leading dimensions, rows and columns, and all of them.
   llvm::SmallVector<int64_t> tiles(int64_t tileRows, int64_t tileColumns) const;
@@ -32,10 +40,11 @@ struct MatrixSide {
 
 /// A tile of the products, by its number among those of a size.
 struct MatmulTile {
-  MatmulTile(ElementBuilder &kernel, ir::MatmulOp op, const MatmulForm &form, mlir::Value number, int64_t rows,
+  MatmulTile(ElementBuilder &kernel, mlir::Operation *op, const MatmulForm &form, mlir::Value number, int64_t rows,
              int64_t columns);
   MatrixSide left, right;
   mlir::Value row, column; // its first, in the matrix
+  mlir::Value part;        // number of the chain; null unless the form is in parts
 
   /// Stores an epilogue's lanes from an element of the matrix on.
   void store(Epilogue &epilogue, mlir::ValueRange sums, mlir::Value row, mlir::Value column) const;

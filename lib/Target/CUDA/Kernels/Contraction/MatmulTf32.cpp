@@ -11,11 +11,12 @@ static MmaShape shapeFor(const MatmulForm &form) { return chooseMmaShape(form.ma
 namespace {
 class MatmulTf32Kernel {
 public:
-  MatmulTf32Kernel(GpuBuilder &kernel, ir::MatmulOp op) : k(kernel), op(op), form(op), shape(shapeFor(form)) {}
+  MatmulTf32Kernel(GpuBuilder &kernel, Operation *op) : k(kernel), op(op), form(op), shape(shapeFor(form)) {}
 
   void emit(Value tileNumber) {
     MatmulTile tile(k, op, form, tileNumber, shape.rows, shape.columns);
     MmaProduct product(k, shape, form.depth, side(tile.left, tile.row), side(tile.right, tile.column));
+    if (tile.part) product.onlyPart(tile.part);
     Epilogue epilogue(k, op, form.columns % 2 == 0 ? 2 : 1);
     product.emit([&](Value row, Value column, ValueRange sums) {
       for (int64_t i = 0; i < 2; i += epilogue.lanes()) {
@@ -33,7 +34,7 @@ private:
   }
 
   GpuBuilder &k;
-  ir::MatmulOp op;
+  Operation *op;
   const MatmulForm form;
   const MmaShape shape;
 };
@@ -43,11 +44,11 @@ public:
   StringRef name() const override { return "matmul_tf32"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     if (!dispatch.getTf32()) return false;
-    auto op = dyn_cast_if_present<ir::MatmulOp>(contractionOf(dispatch));
+    Operation *op = matmulOf(dispatch);
     return op && MatmulForm(op).isWorthTensorCores();
   }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
-    MatmulForm form(cast<ir::MatmulOp>(contractionOf(dispatch)));
+    MatmulForm form(matmulOf(dispatch));
     MmaShape shape = shapeFor(form);
     return {form.tileCount(shape.rows, shape.columns), shape.threads()};
   }
@@ -55,7 +56,7 @@ public:
     return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
-    MatmulTf32Kernel(k, cast<ir::MatmulOp>(contractionOf(dispatch))).emit(tile);
+    MatmulTf32Kernel(k, matmulOf(dispatch)).emit(tile);
     return success();
   }
 };

@@ -116,15 +116,17 @@ Value TileProduct::isBelow(Value index, Value bound) {
   return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::ult, index, bound);
 }
 
+SmallVector<Value> TileProduct::either(Value condition, llvm::function_ref<SmallVector<Value>()> then,
+                                       llvm::function_ref<SmallVector<Value>()> otherwise) {
+  auto choice = scf::IfOp::create(
+      k.b, k.loc, condition, [&](OpBuilder &, Location) { scf::YieldOp::create(k.b, k.loc, then()); },
+      [&](OpBuilder &, Location) { scf::YieldOp::create(k.b, k.loc, otherwise()); });
+  return SmallVector<Value>(choice.getResults());
+}
+
 SmallVector<Value> TileProduct::valuesIf(Value condition, llvm::function_ref<SmallVector<Value>()> then,
                                          ValueRange otherwise) {
-  auto choice = scf::IfOp::create(k.b, k.loc, otherwise.getTypes(), condition, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(k.b);
-  k.b.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(k.b, k.loc, then());
-  k.b.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(k.b, k.loc, otherwise);
-  return SmallVector<Value>(choice.getResults());
+  return either(condition, then, [&] { return SmallVector<Value>(otherwise); });
 }
 
 // Places beyond the matrix read its last one, whose sums nobody takes.
@@ -423,26 +425,35 @@ static int64_t stagesFor(const TileShape &shape, int64_t count, bool areCopied) 
 }
 
 SmallVector<Value> TileProduct::sums() {
-  bool isCut = part || depth > longestChain, isEven = depth % kChainPart == 0;
-  countIsKnown = isCut ? isEven : !end;
+  bool isCut = part || depth > longestChain;
+  countIsKnown = !end;
   stages = stagesFor(shape, isCut ? std::min(depth, kChainPart) : depth, isCopied(left) && isCopied(right));
   static_assert(kChainPart % kDeepest == 0, "parts are whole slices");
   allocate(left);
   allocate(right);
-  auto chainsOf = [&](Value begin) {
-    if (isEven) return chains(begin, k.add(begin, kChainPart), kChainPart);
-    return chains(begin, k.min(k.add(begin, kChainPart), k.index(depth)), std::nullopt);
-  };
-  if (part) return chainsOf(k.mul(part, kChainPart));
   if (!isCut) return end ? chains(k.index(0), end, std::nullopt) : chains(k.index(0), k.index(depth), depth);
-  SmallVector<Value> zeros(left.own * right.own, k.zero(f32));
-  return k.loop(k.index(0), k.index(depth), kChainPart, zeros, [&](Value begin, ValueRange totals) {
+  // The last part may have fewer steps, and code of its own.
+  int64_t whole = depth / kChainPart, rest = depth % kChainPart;
+  auto wholePart = [&](Value begin) { return chains(begin, k.add(begin, kChainPart), kChainPart); };
+  auto lastPart = [&] { return chains(k.index(whole * kChainPart), k.index(depth), rest); };
+  if (part) {
+    auto ofPart = [&] { return wholePart(k.mul(part, kChainPart)); };
+    if (rest == 0) return ofPart();
+    return whole ? either(isBelow(part, k.index(whole)), ofPart, lastPart) : lastPart();
+  }
+  SmallVector<Value> totals(left.own * right.own, k.zero(f32));
+  auto add = [&](ValueRange totals, ValueRange chains) {
     SmallVector<Value> result;
-    for (auto [total, chain] : llvm::zip_equal(totals, chainsOf(begin)))
+    for (auto [total, chain] : llvm::zip_equal(totals, chains))
       result.push_back(arith::AddFOp::create(k.b, k.loc, total, chain));
+    return result;
+  };
+  totals = k.loop(k.index(0), k.index(whole * kChainPart), kChainPart, totals, [&](Value begin, ValueRange totals) {
+    SmallVector<Value> result = add(totals, wholePart(begin));
     k.barrier(); // the next part's slices take the place of this one's
     return result;
   });
+  return rest ? add(totals, lastPart()) : totals;
 }
 
 void TileProduct::emit(llvm::function_ref<void(ValueRange)> body) {

@@ -151,6 +151,9 @@ private:
   mlir::Value sliceAt(const Slices &side, mlir::Value begin) {
     return k.mul(k.rem(k.div(begin, shape.depth), stages), side.size());
   }
+  llvm::SmallVector<mlir::Value> either(mlir::Value condition,
+                                        llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
+                                        llvm::function_ref<llvm::SmallVector<mlir::Value>()> otherwise);
   llvm::SmallVector<mlir::Value> valuesIf(mlir::Value condition,
                                           llvm::function_ref<llvm::SmallVector<mlir::Value>()> then,
                                           mlir::ValueRange otherwise);
