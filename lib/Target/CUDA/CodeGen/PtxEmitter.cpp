@@ -1,5 +1,6 @@
 #include "lib/Target/CUDA/CodeGen/PtxEmitter.h"
 #include "lib/Target/CUDA/CodeGen/FloatBits.h"
+#include "lib/Target/CUDA/CodeGen/NarrowDivisions.h"
 #include "lib/Target/CodeGen/CodeModule.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -96,8 +97,11 @@ Expected<std::string> PtxEmitter::functions(mlir::gpu::GPUModuleOp source) {
   if (Error error = refuseExternals(code.module())) return error;
   static const OptimizationLevel levels[] = {OptimizationLevel::O0, OptimizationLevel::O1, OptimizationLevel::O2,
                                              OptimizationLevel::O3};
-  code.optimise(
-      [&](PassBuilder &builder) { return builder.buildPerModuleDefaultPipeline(levels[std::clamp(level, 0, 3)]); });
+  code.optimise([&](PassBuilder &builder) {
+    ModulePassManager passes = builder.buildPerModuleDefaultPipeline(levels[std::clamp(level, 0, 3)]);
+    passes.addPass(createModuleToFunctionPassAdaptor(NarrowDivisions()));
+    return passes;
+  });
   moveFloatBits(code.module());
   auto file = code.write(CodeGenFileType::AssemblyFile);
   if (!file) return file.takeError();

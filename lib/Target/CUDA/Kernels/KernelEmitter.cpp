@@ -94,7 +94,11 @@ FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringR
   GpuBuilder kernel(builder, function, dispatch->getNumOperands(), dispatch->getNumResults(), arch, firstOperation);
   Value first = arith::IndexCastUIOp::create(builder, kernel.loc, builder.getIndexType(), kernel.firstTile());
   Value block = gpu::BlockIdOp::create(builder, kernel.loc, gpu::Dimension::x);
-  LogicalResult emitted = plan.tiles ? emitter->emit(dispatch, kernel, kernel.add(block, first)) : success();
+  Value tile = kernel.add(block, first), count = kernel.index(plan.tiles);
+  // So that index arithmetic is known to fit 32 bits, where it does.
+  LLVM::AssumeOp::create(builder, kernel.loc,
+                         arith::CmpIOp::create(builder, kernel.loc, arith::CmpIPredicate::ult, tile, count));
+  LogicalResult emitted = plan.tiles ? emitter->emit(dispatch, kernel, tile) : success();
   if (failed(emitted)) {
     function.erase();
     return failure();

@@ -426,7 +426,8 @@ static int64_t stagesFor(const TileShape &shape, int64_t count, bool areCopied) 
 
 SmallVector<Value> TileProduct::sums() {
   bool isCut = part || depth > longestChain;
-  countIsKnown = !end;
+  // What is there at once comes sooner by registers, through the first-level cache.
+  areCopied = !end && depth > shape.depth;
   stages = stagesFor(shape, isCut ? std::min(depth, kChainPart) : depth, isCopied(left) && isCopied(right));
   static_assert(kChainPart % kDeepest == 0, "parts are whole slices");
   allocate(left);

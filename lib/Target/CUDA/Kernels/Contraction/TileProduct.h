@@ -145,7 +145,7 @@ private:
   llvm::SmallVector<mlir::Value> multiply(mlir::Value begin, int64_t most, mlir::Value steps, mlir::ValueRange chains);
   llvm::SmallVector<mlir::Value> chains(mlir::Value begin, mlir::Value end, std::optional<int64_t> count);
   llvm::SmallVector<mlir::Value> sums();
-  bool isCopied(const Slices &side) const { return side.at && countIsKnown; }
+  bool isCopied(const Slices &side) const { return side.at && areCopied; }
   bool isFetched(const Slices &side) const { return !side.wholeStride && !isCopied(side); }
   // Where the slice that begins at a step is in the side's memory.
   mlir::Value sliceAt(const Slices &side, mlir::Value begin) {
@@ -165,8 +165,8 @@ private:
   const mlir::Type f32;
   Slices left, right;
   mlir::Value end, part;
-  bool countIsKnown = false; // of the steps of every chain, when the code is made
-  int64_t stages = 2;        // slices that are in shared memory at one time
+  bool areCopied = false; // sides that say where their elements are
+  int64_t stages = 2;     // slices that are in shared memory at one time
 };
 
 } // namespace sprig
