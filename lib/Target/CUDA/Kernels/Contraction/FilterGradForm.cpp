@@ -47,6 +47,9 @@ FilterGradForm FilterGradForm::cut() const {
 
 void FilterGradForm::choose() {
   tile = chooseTile(parts() * groups, rows, columns(), depth());
+  // Both sides pass registers: of a deep slice too much at a time.
+  constexpr int64_t kDeepestSlice = 16;
+  tile.depth = std::min(tile.depth, kDeepestSlice);
   fitSlices(tile, depth());
 }
 
