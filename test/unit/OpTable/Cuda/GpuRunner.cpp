@@ -42,9 +42,10 @@ public:
 
 private:
   explicit Gpu(const std::string &device) {
-    constexpr std::string_view kPrefix = "cuda:";
-    if (!device.starts_with(kPrefix)) throw std::runtime_error("'" + device + "': expected cuda:N");
-    int number = std::stoi(device.substr(kPrefix.size())), major = 0, minor = 0;
+    llvm::StringRef digits = device;
+    int number = 0, major = 0, minor = 0;
+    if (!digits.consume_front("cuda:") || digits.getAsInteger(10, number) || number < 0)
+      throw std::runtime_error("'" + device + "': expected cuda:N");
     CudaDriver::Answer answer = driver.start();
     if (!answer.problem.empty()) throw std::runtime_error(device + ": " + answer.problem);
     CUdevice handle = 0;
@@ -52,6 +53,8 @@ private:
     check(driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, handle), device);
     check(driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, handle), device);
     CudaArch own{major, minor};
+    if (own < cudaArchs().front())
+      throw std::runtime_error(device + " is " + own.name() + ", code is generated from sm_80 on");
     for (const CudaArch &each : cudaArchs())
       if (!(own < each)) arch = each; // the newest that is not above it
     CUcontext context = nullptr;

@@ -1,5 +1,5 @@
-// What the pass split-products makes for CUDA alone: parts of products and of gradients of filters in the model's layout,
-// and sums of parts in their order.
+// What the pass split-products makes for CUDA alone: parts of products and of gradients of filters in the model's
+// layout, and sums of parts in their order.
 #include "test/unit/OpTable/Harness.h"
 #include <gtest/gtest.h>
 

@@ -89,9 +89,9 @@ std::optional<ConvForm> ConvForm::of(Operation *op) {
 // Slices within a tap know once where they are; an eighth of them may be padding for it.
 void ConvForm::chooseSlices() {
   tile = chooseTile(phases() * groups, rows, columns(), std::max<int64_t>(1, taps()) * channels);
-  // Windows pass registers, or are copied one by one: of a deep slice too many at a time.
-  constexpr int64_t kDeepestSlice = 16;
-  tile.depth = std::min(tile.depth, kDeepestSlice);
+  // Windows pass registers, with whether they are there, or are copied one by one: of a deep slice too many at a time.
+  const int64_t deepest = isInside() ? 16 : 8;
+  tile.depth = std::min(tile.depth, deepest);
   // A thread has predicates for four columns beside its own.
   constexpr TileShape kMostWithPadding = {64, 64, 16, 8, 4, 128};
   if (!isInside() && tile.threadColumns > kMostWithPadding.threadColumns) {

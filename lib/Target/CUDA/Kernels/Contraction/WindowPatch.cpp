@@ -20,7 +20,7 @@ static int64_t reachBefore(const WindowDim &dim) { return std::min<int64_t>(0, (
 TileShape PatchForm::tileOf(const ConvForm &form) {
   constexpr int64_t kDeepest = 16;
   TileShape tile = form.tile;
-  tile.depth = std::min(tile.depth, kDeepest);
+  tile.depth = form.isOfTap(kDeepest) ? kDeepest : std::min(tile.depth, kDeepest);
   return tile;
 }
 
