@@ -98,8 +98,13 @@ void refuseRankOptions(const Options &options, const std::string &experiment) {
 const std::string kOfBytes[] = {"allreduce", "sums", "rings", "aggregation"};
 
 int runExperiment(const Options &options, const Experiment &experiment) {
-  for (const rt::core::GivenDevice &device : options.settings.parsedDevices().list)
-    if (device.kind != "cpu")
+  bool isOnGpu = experiment.runOnGpu && options.settings.namesGpus();
+  std::vector<rt::core::GivenDevice> devices = options.settings.parsedDevices().list;
+  if (isOnGpu && devices.size() != 1)
+    throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment on one GPU: no --devices " +
+                                      options.settings.givenDevices());
+  for (const rt::core::GivenDevice &device : devices)
+    if (device.kind != "cpu" && !isOnGpu)
       throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment on the processor: no --devices " +
                                         options.settings.givenDevices());
   options.settings.checkDeviceNames();
@@ -135,7 +140,7 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   given.ranks = options.ranks;
   given.algorithms = options.algorithms;
   given.sweep = options.sweep;
-  experiment.run(given, report);
+  (isOnGpu ? experiment.runOnGpu : experiment.run)(given, report);
   if (report.isEmpty()) return kDone;
   if (options.common.json())
     std::cout << toText(report.toJson(experiment.name)) << '\n';
@@ -288,8 +293,9 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command
       ->add_option(
           "--n", options->n,
-          "size of the matrices of matmul (default 4096), threads (1000), devices (768), bottlenecks (768), "
-          "overlap (512), "
+          "side of the cube that memory allocates on a GPU (1000); size of the matrices of matmul (default 4096), "
+          "threads (1000), devices (768), bottlenecks (768), "
+          "overlap (512, on a GPU 2048), "
           "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
           "batches of split (256, of the mlp 1024); the batch of pipeline (256); the bytes of allreduce, the most of "
           "threads (16777216) or those of "

@@ -4,13 +4,18 @@ namespace sprig::cli {
 
 const std::vector<Experiment> &experiments() {
   static const std::vector<Experiment> all = {
-      {"memory", "caches, bandwidths, latencies, alignment, order of accesses, false sharing", benchMemory},
+      {"memory",
+       "caches, bandwidths, latencies, alignment, order of accesses, false sharing; of a GPU: its memory, copies to it "
+       "and from it, allocation",
+       benchMemory, benchGpuMemory},
       {"matmul", "a compiled product of run-time matrices, its rate and the second thread", benchMatmul},
       {"threads", "one product by threads and by the shares that its tiles are dealt in", benchThreads},
       {"lanes", "products side by side beside all threads in each, over sizes, and the scheduler's choice", benchLanes},
       {"devices", "products on one share of the cores, on another, and on both at once", benchDevices},
-      {"overlap", "values computed on one share and copied to another over a paced link: apart, in turn, side by side",
-       benchOverlap},
+      {"overlap",
+       "values computed on one share and copied to another over a paced link: apart, in turn, side by side; "
+       "of a GPU: to the host",
+       benchOverlap, benchGpuOverlap},
       {"split", "a batch on one share of the cores and divided over all of them, over batch sizes", benchSplit},
       {"pipeline", "a network in two stages on two shares of the cores, over numbers of micro-batches", benchPipeline},
       {"bottlenecks", "a slow loader, a large product and a slow link, and what a profile says bounds each",

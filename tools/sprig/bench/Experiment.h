@@ -59,6 +59,7 @@ private:
 struct Experiment {
   std::string name, summary;
   void (*run)(const ExperimentOptions &, ExperimentReport &);
+  void (*runOnGpu)(const ExperimentOptions &, ExperimentReport &) = nullptr; ///< null: it is one on the processor
 };
 /// All of them, by name.
 const std::vector<Experiment> &experiments();
@@ -88,6 +89,10 @@ void benchSweep(const ExperimentOptions &options, ExperimentReport &report);
 void benchExposure(const ExperimentOptions &options, ExperimentReport &report);
 void benchComm(const ExperimentOptions &options, ExperimentReport &report);
 void benchLoader(const ExperimentOptions &options, ExperimentReport &report);
+
+// On the GPU that --devices names.
+void benchGpuMemory(const ExperimentOptions &options, ExperimentReport &report);
+void benchGpuOverlap(const ExperimentOptions &options, ExperimentReport &report);
 
 // These need the compiler: they are in its library (CompilerLibrary.h).
 void benchAsync(const ExperimentOptions &options, ExperimentReport &report);
