@@ -18,7 +18,7 @@ NO_KERNEL = {'after', 'constant', 'dispatch', 'get_param', 'param', 'reshape', '
 COMPILE = ['--sprig-freeze', '--sprig-differentiate', '--sprig-decompose', '--sprig-unroll-scans', '--sprig-scans', '--sprig-layout', '--sprig-pack',
            '--sprig-fuse', '--sprig-emit-kernels']
 # What only the layouts of GPUs make.
-OF_GPUS = {'sum_parts'}
+OF_GPUS = {'sum_parts', 'matmul_parts'}
 COMPILE_FOR_GPUS = ['--sprig-fuse=target=cuda', '--sprig-emit-gpu-kernels']
 
 

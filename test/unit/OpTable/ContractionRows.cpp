@@ -147,6 +147,9 @@ TEST(OpTable, Convolutions) {
       {"2x4x150x", "5x4x7x", "1", "20", "60, 60", "1", 28},
       {"1x3x160x", "4x3x9x", "2", "15", "70, 61", "1", 27},
       {"1x20x180x", "20x1x7x", "1", "24", "144, 0", "20", 7},
+      // One row, in blocks of columns: two, and many, of which only the outer ones have padding.
+      {"1x4x150x", "9x4x5x", "1", "1", "3, 2", "1", 20},
+      {"1x32x700x", "17x32x9x", "1", "2", "9, 7", "1", 288},
       // Long chains, whatever the tiles.
       {"1x400x20x", "9x400x3x", "1", "1", "1, 1", "1", 1200},
   };

@@ -80,12 +80,14 @@ func.func @depthwise(%x: tensor<1x9x9x20xf32>, %w: tensor<3x3x20xf32>) -> tensor
 }
 
 // Taps 20 columns apart: the edges are pieces of 20 columns that have the same taps inside the input, three on the left
-// and three on the right, so that no register tile is narrower for them.
+// and three on the right, so that no register tile is narrower for them. Of two blocks of columns each has one side.
 // CHECK-LABEL: func.func @kernel_5
+// CHECK-SAME: sprig.tiles = 2 : i64
 // CHECK: scf.for %[[PIECE:.*]] = %c0{{.*}} to %c60{{.*}} step %c20
 // CHECK: scf.for %{{.*}} = %[[PIECE]] to %{{.*}} step %c10
 // CHECK: %{{.*}}:20 = scf.for
-// CHECK: scf.for %{{.*}} = %c60{{.*}} to %c90{{.*}} step %c10
+// CHECK: scf.for %{{.*}} = %c60{{.*}} to %c76{{.*}} step %c8
+// CHECK: } else {
 // CHECK: scf.for %{{.*}} = %c90{{.*}} to %c150{{.*}} step %c20
 // CHECK: return
 func.func @dilated(%x: tensor<1x150x8xf32>, %p: tensor<1x56x32xf32>) -> tensor<1x150x32xf32> {
@@ -113,4 +115,36 @@ func.func @behind(%x: tensor<1x28x28x8xf32>, %p: tensor<1x72x32xf32>) -> tensor<
     kernel.yield %1 : tensor<1x28x28x16xf32>
   }
   return %r : tensor<1x28x28x16xf32>
+}
+
+// One row of one image: two blocks of columns, each with its own edge.
+// CHECK-LABEL: func.func @kernel_7
+// CHECK-SAME: sprig.tiles = 2 : i64
+// CHECK: arith.cmpi eq
+// CHECK: scf.if
+// CHECK: math.fma
+// CHECK: } else {
+// CHECK: math.fma
+// CHECK: return
+func.func @columns(%x: tensor<1x150x8xf32>, %p: tensor<1x24x32xf32>) -> tensor<1x150x32xf32> {
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x150x8xf32>, %p0 = %p : tensor<1x24x32xf32>) -> tensor<1x150x32xf32> {
+    %0 = kernel.conv_packed %x0, %p0 {window = array<i64: 3>, channels = 32 : i64, strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 1, 1>}
+        : tensor<1x150x8xf32>, tensor<1x24x32xf32>
+    kernel.yield %0 : tensor<1x150x32xf32>
+  }
+  return %r : tensor<1x150x32xf32>
+}
+
+// Fifteen blocks; only the outer ones have padding.
+// CHECK-LABEL: func.func @kernel_8
+// CHECK-SAME: sprig.tiles = 15 : i64
+// CHECK-COUNT-2: scf.if
+// CHECK: return
+func.func @many_columns(%x: tensor<1x1200x32xf32>, %p: tensor<1x288x32xf32>) -> tensor<1x1200x32xf32> {
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x1200x32xf32>, %p0 = %p : tensor<1x288x32xf32>) -> tensor<1x1200x32xf32> {
+    %0 = kernel.conv_packed %x0, %p0 {window = array<i64: 9>, channels = 32 : i64, strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 4, 4>}
+        : tensor<1x1200x32xf32>, tensor<1x288x32xf32>
+    kernel.yield %0 : tensor<1x1200x32xf32>
+  }
+  return %r : tensor<1x1200x32xf32>
 }

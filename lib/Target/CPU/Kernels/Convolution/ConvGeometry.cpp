@@ -83,6 +83,17 @@ SmallVector<TileStep> ConvGeometry::resultSteps(int64_t blockHeight, int64_t cha
   return {{positions() * channels, 0, positions() * channels}, {plane, 0, plane}, {block, 0, block}};
 }
 
+TileStep ConvGeometry::inputColumns(int64_t blockWidth) const {
+  TileStep rows = inputSteps(/*blockHeight=*/1).back();
+  int64_t row = in[2] * inputChannels, reach = (window[2] - 1) * dilation[2];
+  int64_t columns = ((blockWidth - 1) * stride[2] + reach + 1) * inputChannels;
+  return {blockWidth * stride[2] * inputChannels, rows.begin - low[2] * inputChannels, rows.extent - row + columns};
+}
+
+TileStep ConvGeometry::resultColumns(int64_t blockWidth, int64_t channels) const {
+  return {blockWidth * channels, 0, blockWidth * channels};
+}
+
 /// The taps [first, second) of dimension `d` that lie inside the input at output index `o`.
 static std::pair<Value, Value> tapBounds(KernelBuilder &k, const ConvGeometry &g, int d, Value o) {
   if (!g.hasPadding(d)) return {k.index(0), k.index(g.window[d])};
@@ -206,28 +217,35 @@ static SmallVector<Pieces> piecesOf(const ConvGeometry &g, int64_t begin, int64_
 }
 
 void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample, Value depth, Value height,
-                          int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body) {
-  auto [interiorBegin, interiorEnd] = g.interiorColumns();
+                          int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body,
+                          std::optional<std::pair<int64_t, int64_t>> columns) {
+  auto [first, last] = columns.value_or(std::pair<int64_t, int64_t>(0, g.out[2]));
+  const auto [inside, outside] = g.interiorColumns();
+  const int64_t interiorBegin = std::clamp(inside, first, last), interiorEnd = std::clamp(outside, interiorBegin, last);
   auto make = [&](ConvTile::Rows kind, Value width, int64_t edgeWidth, int64_t rows) {
     body(ConvTile{kind, sample, depth, height, width, edgeWidth, rows});
   };
 
   // The tiles of a balanced split; those that touch the padding are edges.
-  RowSplit split = splitRows(g.out[2], mostRows);
-  SmallVector<std::pair<int64_t, int64_t>> tiles; // first column, rows
-  for (int64_t i = 0, column = 0; i < split.count + split.smallerCount; ++i) {
-    int64_t rows = i < split.count ? split.rows : split.rows - 1;
-    tiles.push_back({column, rows});
-    column += rows;
-  }
-  auto isInterior = [&, begin = interiorBegin, end = interiorEnd](std::pair<int64_t, int64_t> tile) {
+  using Tile = std::pair<int64_t, int64_t>; // first column, rows
+  auto tilesOf = [&](int64_t column, int64_t end) {
+    RowSplit split = splitRows(end - column, mostRows);
+    SmallVector<Tile> tiles;
+    for (int64_t i = 0; i < split.count + split.smallerCount; ++i) {
+      int64_t rows = i < split.count ? split.rows : split.rows - 1;
+      tiles.push_back({column, rows});
+      column += rows;
+    }
+    return tiles;
+  };
+  auto isInterior = [begin = inside, end = outside](Tile tile) {
     return tile.first >= begin && tile.first + tile.second <= end;
   };
 
   // Unrolled edges grow with the window. Those of windows that are very wide, by taps or by their distance, are cut
-  // where the taps inside the input change.
+  // where the taps inside the input change: of the whole row, whatever part of it this is.
   constexpr int64_t kMostUnrolledTaps = 48;
-  int64_t edges = llvm::count_if(tiles, [&](auto tile) { return !isInterior(tile); });
+  int64_t edges = llvm::count_if(tilesOf(0, g.out[2]), [&](Tile tile) { return !isInterior(tile); });
   if (edges * g.window[2] > kMostUnrolledTaps) {
     auto edge = [&](int64_t begin, int64_t end) {
       for (const Pieces &pieces : piecesOf(g, begin, end))
@@ -237,13 +255,14 @@ void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample,
                              [&](Value first, int64_t rows) { make(ConvTile::Rows::Alike, first, 0, rows); });
                });
     };
-    edge(0, interiorBegin);
+    edge(first, interiorBegin);
     forRowTiles(k, k.index(interiorBegin), splitRows(interiorEnd - interiorBegin, mostRows),
                 [&](Value first, int64_t rows) { make(ConvTile::Rows::Interior, first, 0, rows); });
-    edge(interiorEnd, g.out[2]);
+    edge(interiorEnd, last);
     return;
   }
 
+  SmallVector<Tile> tiles = tilesOf(first, last);
   for (size_t i = 0; i < tiles.size();) {
     auto [column, rows] = tiles[i];
     if (!isInterior(tiles[i])) {

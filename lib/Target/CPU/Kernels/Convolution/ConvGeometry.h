@@ -5,6 +5,7 @@
 #pragma once
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
+#include <optional>
 
 namespace sprig {
 
@@ -40,6 +41,9 @@ struct ConvGeometry {
   /// can say it, and store of a result of some channels.
   llvm::SmallVector<TileStep> inputSteps(int64_t blockHeight) const;
   llvm::SmallVector<TileStep> resultSteps(int64_t blockHeight, int64_t channels) const;
+  /// The same of a further dimension of the space, blocks of some columns, behind blocks of one row.
+  TileStep inputColumns(int64_t blockWidth) const;
+  TileStep resultColumns(int64_t blockWidth, int64_t channels) const;
 };
 
 /// What is computed for each channel by itself, in tiles of some rows of the result: about `taps` taps, a multiple of
@@ -81,9 +85,11 @@ using TapBody = llvm::function_ref<llvm::SmallVector<mlir::Value>(
 llvm::SmallVector<mlir::Value> emitTaps(KernelBuilder &kernel, const ConvGeometry &geometry, const ConvTile &tile,
                                         bool mergeTaps, mlir::ValueRange accumulators, TapBody body);
 
-/// Calls `body` for the register tiles, of at most `mostRows` rows, that cover one row of the result.
+/// Calls `body` for the register tiles, of at most `mostRows` rows, that cover one row of the result, or its columns
+/// [first, second).
 void forWidthTiles(KernelBuilder &kernel, const ConvGeometry &geometry, mlir::Value sample, mlir::Value depth,
-                   mlir::Value height, int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body);
+                   mlir::Value height, int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body,
+                   std::optional<std::pair<int64_t, int64_t>> columns = std::nullopt);
 
 /// The linear positions of a tile's rows in the result, channels left out.
 llvm::SmallVector<mlir::Value> resultRows(KernelBuilder &kernel, const ConvGeometry &geometry, const ConvTile &tile);

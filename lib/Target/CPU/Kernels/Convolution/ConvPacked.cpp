@@ -22,6 +22,8 @@ struct Convolution {
   int64_t panelTiles;         // tiles that a group's panels make
   int64_t blockHeight;        // height of a tile when rows lie in width
   int64_t heightBlocks;
+  int64_t blockWidth; // of the only row of the result
+  int64_t widthBlocks = 1;
   int64_t blockSamples; // samples of a tile when rows are samples
   int64_t sampleBlocks;
 
@@ -52,9 +54,27 @@ struct Convolution {
     if (onePlane && heightBlocks == 3) heightBlocks = 4;
     blockHeight = llvm::divideCeil(height, heightBlocks);
     heightBlocks = llvm::divideCeil(height, blockHeight);
+    blockWidth = geometry.out[2];
+    if (onePlane && geometry.out[1] == 1 && !sampleRows && hasSmallPanels())
+      cutWidth(llvm::divideCeil(position * geometry.out[2], kTileFlops));
     int64_t samples = std::max<int64_t>(geometry.batch, 1);
     blockSamples = std::clamp<int64_t>(kTileFlops / position, std::min<int64_t>(28, samples), samples);
     sampleBlocks = llvm::divideCeil(samples, blockSamples);
+  }
+
+  /// Into so many blocks of columns, two at least, but where these would be narrow; all but the first and the last one
+  /// are without padding.
+  void cutWidth(int64_t blocks) {
+    constexpr int64_t kLeast = 32, kUnit = 4;
+    int64_t width = geometry.out[2];
+    if (width < 2 * kLeast) return;
+    auto in = [&](int64_t count) { return int64_t(llvm::alignTo(llvm::divideCeil(width, count), kUnit)); };
+    auto countOf = [&](int64_t wide) { return int64_t(llvm::divideCeil(width, wide)); };
+    int64_t wide = std::max(kLeast, in(std::max<int64_t>(blocks, 2)));
+    auto [begin, end] = geometry.interiorColumns();
+    if (countOf(wide) > 2 && (begin > wide || (countOf(wide) - 1) * wide > end)) wide = in(2);
+    blockWidth = wide;
+    widthBlocks = countOf(wide);
   }
 
   bool isGemm() const { return groups == 1 && geometry.isPointwise(); }
@@ -67,8 +87,8 @@ struct Convolution {
   /// reads what it wrote itself; else they share panels.
   bool rowsOutermost() const { return tiles() > groups * panelTiles && hasSmallPanels(); }
   int64_t tiles() const {
-    int64_t perPanels =
-        sampleRows ? geometry.positions() * sampleBlocks : geometry.batch * geometry.out[0] * heightBlocks;
+    int64_t perPanels = sampleRows ? geometry.positions() * sampleBlocks
+                                   : geometry.batch * geometry.out[0] * heightBlocks * widthBlocks;
     return groups * panelTiles * perPanels;
   }
 
@@ -80,17 +100,21 @@ struct Convolution {
       sizes.append({sampleBlocks, geometry.positions()});
     else
       sizes.append({geometry.batch, geometry.out[0], heightBlocks});
+    if (widthBlocks > 1) sizes.push_back(widthBlocks);
     if (rowsOutermost()) sizes.push_back(panelTiles);
     return sizes;
   }
   SmallVector<TileStep> inputSteps() const {
     int64_t sample = geometry.rowStride(/*samples=*/true);
-    return withPanels(geometry.batch * sample, sampleRows ? samples(sample) : geometry.inputSteps(blockHeight));
+    SmallVector<TileStep> steps = sampleRows ? samples(sample) : geometry.inputSteps(blockHeight);
+    if (widthBlocks > 1) steps.push_back(geometry.inputColumns(blockWidth));
+    return withPanels(geometry.batch * sample, std::move(steps));
   }
   SmallVector<TileStep> resultSteps() const {
     int64_t channels = groups * groupOutputs, sample = geometry.positions() * channels;
-    return withPanels(geometry.batch * sample,
-                      sampleRows ? samples(sample) : geometry.resultSteps(blockHeight, channels));
+    SmallVector<TileStep> steps = sampleRows ? samples(sample) : geometry.resultSteps(blockHeight, channels);
+    if (widthBlocks > 1) steps.push_back(geometry.resultColumns(blockWidth, channels));
+    return withPanels(geometry.batch * sample, std::move(steps));
   }
   SmallVector<TileStep> panelSteps() const {
     int64_t size = places.size(), group = panels * size, tile = tilePanels * size;
@@ -143,13 +167,31 @@ public:
 
 private:
   void emitRows(Value position) {
-    SmallVector<Value> at = k.delinearize(position, {g.batch, g.out[0], conv.heightBlocks});
+    SmallVector<Value> at = k.delinearize(position, {g.batch, g.out[0], conv.heightBlocks, conv.widthBlocks});
     Value begin = k.mul(at[2], conv.blockHeight);
     Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
-    forColumns(g.out[2], [&](int64_t firstVector, int64_t vectors) {
+    forColumns(conv.blockWidth, [&](int64_t firstVector, int64_t vectors) {
+      int64_t most = mostRows(vectors, /*samples=*/false);
+      auto emit = [&](const ConvTile &tile) { emitTile(tile, firstVector, vectors); };
       k.loop(begin, end, 1, [&](Value height) {
-        forWidthTiles(k, g, at[0], at[1], height, mostRows(vectors, /*samples=*/false),
-                      [&](const ConvTile &tile) { emitTile(tile, firstVector, vectors); });
+        auto columns = [&](int64_t first, int64_t last) {
+          forWidthTiles(k, g, at[0], at[1], height, most, emit, std::pair(first, last));
+        };
+        int64_t wide = conv.blockWidth, lastBlock = conv.widthBlocks - 1;
+        if (lastBlock == 0) return columns(0, g.out[2]);
+        auto is = [&](int64_t block) -> Value {
+          return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, at[3], k.index(block));
+        };
+        auto inside = [&] {
+          forRowTiles(k, k.mul(at[3], wide), splitRows(wide, most), [&](Value width, int64_t rows) {
+            emit(ConvTile{ConvTile::Rows::Interior, at[0], at[1], height, width, 0, rows});
+          });
+        };
+        auto behind = [&] {
+          auto last = [&] { columns(lastBlock * wide, g.out[2]); };
+          lastBlock == 1 ? last() : k.ifThen(is(lastBlock), last, inside);
+        };
+        k.ifThen(is(0), [&] { columns(0, wide); }, behind);
       });
     });
   }
