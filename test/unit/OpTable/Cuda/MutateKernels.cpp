@@ -212,6 +212,9 @@ std::vector<Subject> subjects() {
       {"matmul", row("nn.matmul %a0, %a1", {"29x5xf32", "5x33xf32"}, sums, units)},
       {"matmul by tiles", productOfReciprocals("29x19xf32", "19x33xf32", ""), infinities},
       {"matmul by tiles, transposed", productOfReciprocals("5x19x21xf32", "9x21xf32", "{transpose_rhs} "), infinities},
+      // Slices that are copied while others are multiplied, more of them than there are places.
+      {"matmul of memory by tiles", row("nn.matmul %a0, %a1", {"29x84xf32", "84x36xf32"}, sums, units)},
+      {"matmul in parts", row("nn.matmul %a0, %a1 {transpose_lhs}", {"1030x9xf32", "1030x7xf32"}, {2, 2e-4}, units)},
       {"matmul on tensor cores",
        productOfReciprocals("35x68xf32", "68x36xf32", "", {0, 0.02}),
        infinities,
