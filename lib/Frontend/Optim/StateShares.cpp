@@ -1,3 +1,4 @@
+#include "lib/Frontend/Optim/StateShares.h"
 #include "lib/Frontend/Optim/OptimizerState.h"
 #include "sprig/elementwise.h"
 #include "sprig/grad.h"
