@@ -34,6 +34,13 @@ struct CudaDriver {
   // The system's, loaded with the first call.
   static const CudaDriver &system();
 
+  // "CUDA_ERROR_INVALID_VALUE"; "error 1" where the driver has no name for it.
+  std::string errorName(CUresult result) const {
+    const char *name = nullptr;
+    cuGetErrorName(result, &name);
+    return name ? name : "error " + std::to_string(result);
+  }
+
   // "13.0"
   static std::string versionText(int version);
 };

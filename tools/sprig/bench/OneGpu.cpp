@@ -30,10 +30,7 @@ OneGpu::~OneGpu() {
 }
 
 void OneGpu::need(CUresult result, const std::string &what) const {
-  if (result == CUDA_SUCCESS) return;
-  const char *text = nullptr;
-  driver.cuGetErrorName(result, &text);
-  throw Error(ErrorKind::runtime, name + ": " + what + ": " + (text ? text : "error " + std::to_string(result)));
+  if (result != CUDA_SUCCESS) throw Error(ErrorKind::runtime, name + ": " + what + ": " + driver.errorName(result));
 }
 
 std::shared_ptr<uint8_t> OneGpu::allocate(uint64_t bytes) const {

@@ -26,10 +26,7 @@ public:
   }
 
   void check(CUresult result, const std::string &what) const {
-    if (result == CUDA_SUCCESS) return;
-    const char *name = nullptr;
-    driver.cuGetErrorName(result, &name);
-    throw std::runtime_error(what + ": " + (name ? name : "error " + std::to_string(result)));
+    if (result != CUDA_SUCCESS) throw std::runtime_error(what + ": " + driver.errorName(result));
   }
 
   CUdeviceptr memory(size_t bytes) {
