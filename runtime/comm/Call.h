@@ -10,8 +10,8 @@
 
 namespace sprig::rt::comm {
 
-// A collective that a rank has come to: what all ranks have to agree on, and the caller's line. Texts stay as they are
-// as long as the group lives.
+// A collective that a rank has come to: what all ranks have to agree on, and the caller's line. Its texts are the
+// caller's: who keeps a call longer keeps copies of them (Position.h).
 struct Call {
   collective::Kind kind = collective::Kind::allReduce;
   collective::Algorithm algorithm = collective::Algorithm::ring;

@@ -6,6 +6,9 @@ using core::concat;
 
 void Position::enter(const Call &next) {
   call = next;
+  file = next.file;
+  partText = next.partText;
+  call.file = call.partText = "";
   isInside = true;
   // Numbers of parts' calls are none of the group's, and of two parts hardly ever the same.
   constexpr uint64_t kOfPart = uint64_t(1) << 63;
@@ -17,16 +20,23 @@ void Position::enter(const Call &next) {
   isAnnounced = next.announces.has_value();
 }
 
+std::string Position::callText() const {
+  Call said = call;
+  said.file = file.c_str();
+  said.partText = partText.c_str();
+  return said.text();
+}
+
 std::string Position::text(int rank) const {
   std::string text = concat("rank ", rank);
-  if (isInside) return text + concat(" is at its collective ", counted, ", ", call.text()).text();
+  if (isInside) return text + concat(" is at its collective ", counted, ", ", callText()).text();
   if (hasLeft) return text + concat(" has ended after ", counted, " collectives").text();
   return text + concat(" is in no collective, after ", counted).text();
 }
 
 Status differ(int rank, const Position &position, int otherRank, const Position &other) {
   if (otherRank < rank) return differ(otherRank, other, rank, position);
-  std::string one = position.call.text(), two = other.call.text();
+  std::string one = position.callText(), two = other.callText();
   return Status(SPRIG_RT_INVALID_ARGUMENT, concat("collective ", position.counted, " differs: rank ", rank, " calls ",
                                                   one, ", rank ", otherRank, " calls ", two,
                                                   one != two                              ? ""
@@ -35,7 +45,7 @@ Status differ(int rank, const Position &position, int otherRank, const Position 
 }
 
 Status hasEnded(int rank, const Position &position, int peer, uint64_t counted) {
-  return Status(SPRIG_RT_INVALID_ARGUMENT, concat("rank ", rank, " is at ", position.call.text(), ", rank ", peer,
+  return Status(SPRIG_RT_INVALID_ARGUMENT, concat("rank ", rank, " is at ", position.callText(), ", rank ", peer,
                                                   " has ended after ", counted, " collectives"));
 }
 

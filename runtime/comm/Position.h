@@ -14,9 +14,13 @@ struct Position {
                         // of a part's
   uint64_t counted = 0; // of them, with what was said about one, those that people make
   uint64_t ofGroup = 0; // calls of the whole group that were begun
+  // The call's own, which may be gone with the rank when others are told where it was.
+  std::string file, partText;
   bool isInside = false, hasLeft = false, isAnnounced = false;
 
   void enter(const Call &next);
+  // "barrier at train.cpp:12"
+  std::string callText() const;
   // "rank 1 is at its collective 3, barrier at train.cpp:12"
   std::string text(int rank) const;
 };

@@ -332,6 +332,25 @@ TEST(Comm, DifferentCallsAreNamedOnEveryRank) {
   }
 }
 
+// A rank's texts are its own, and may be gone with it when another comes.
+TEST(Comm, WhereARankWasIsToldAfterItsTextsAreGone) {
+  ThreadRanks group({2, 5s});
+  {
+    std::string file = "a/directory/of/the/first/train.cpp", part = "ranks 0 and 1 of many";
+    Call call{Kind::allReduce, Algorithm::ring};
+    call.elements = 4, call.file = file.c_str(), call.line = 12;
+    call.part = 7, call.partCall = 1, call.partText = part.c_str();
+    ASSERT_TRUE(group.transport(0).begin(call).isOk());
+    file.assign(file.size(), '?');
+    part.assign(part.size(), '?');
+  }
+  Call other{Kind::barrier, Algorithm::tree};
+  other.part = 7, other.partCall = 1;
+  EXPECT_EQ(group.transport(1).begin(other).message(),
+            "collective 1 differs: rank 0 calls all_reduce of 4 f32 (sum, ring) of ranks 0 and 1 of many at "
+            "a/directory/of/the/first/train.cpp:12, rank 1 calls barrier");
+}
+
 // As many elements in other shapes, alone and among others.
 TEST(Comm, OtherShapesAreNamed) {
   for (size_t buffers : {1, 2}) {

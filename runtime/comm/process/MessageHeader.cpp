@@ -22,7 +22,7 @@ MessageHeader headerOf(const Position &position, uint64_t size) {
   header.reduction = uint8_t(call.reduction);
   header.dtype = uint8_t(call.dtype);
   header.announces = call.announces ? uint8_t(*call.announces) + 1 : 0;
-  std::string_view file = call.file;
+  std::string_view file = position.file;
   file = file.substr(file.size() - std::min(file.size(), sizeof header.file - 1));
   std::memcpy(header.file, file.data(), file.size());
   return header;
@@ -34,9 +34,9 @@ bool isSameCall(const MessageHeader &a, const MessageHeader &b) {
          a.reduction == b.reduction && a.dtype == b.dtype && a.announces == b.announces;
 }
 
-Position positionOf(const MessageHeader &header, std::string &file) {
-  file.assign(header.file, ::strnlen(header.file, sizeof header.file));
+Position positionOf(const MessageHeader &header) {
   Position position;
+  position.file.assign(header.file, ::strnlen(header.file, sizeof header.file));
   position.number = header.number;
   position.counted = header.counted;
   position.isInside = true;
@@ -56,7 +56,6 @@ Position positionOf(const MessageHeader &header, std::string &file) {
   if (header.announces)
     call.announces =
         collective::Kind(std::min<uint8_t>(uint8_t(header.announces - 1), uint8_t(collective::Kind::barrier)));
-  call.file = file.c_str();
   return position;
 }
 

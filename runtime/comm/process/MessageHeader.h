@@ -20,8 +20,7 @@ struct MessageHeader {
 MessageHeader headerOf(const Position &position, uint64_t size);
 // Whether both are of one call of all ranks.
 bool isSameCall(const MessageHeader &a, const MessageHeader &b);
-// `file` keeps what the call's points at.
-Position positionOf(const MessageHeader &header, std::string &file);
+Position positionOf(const MessageHeader &header);
 
 } // namespace sprig::rt::comm
 

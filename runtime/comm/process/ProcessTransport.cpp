@@ -261,11 +261,10 @@ Status ProcessTransport::check(int peer, const MessageHeader &other, size_t size
   if (other.magic != MessageHeader::kMagic)
     return Status(SPRIG_RT_IO_ERROR, concat("rank ", peer, " sends what is no message of Sprig"));
   if (isSameCall(other, header) && other.size == size) return {};
-  std::string file;
-  Position sent = positionOf(other, file);
+  Position sent = positionOf(other);
   if (isSameCall(other, header))
     return Status(SPRIG_RT_INVALID_ARGUMENT, concat("rank ", peer, " sends ", other.size, " bytes for ",
-                                                    position.call.text(), ", expected ", size));
+                                                    position.callText(), ", expected ", size));
   if (sent.number == position.number) return differ(options.rank, position, peer, sent);
   return Status(SPRIG_RT_INVALID_ARGUMENT,
                 concat("collectives differ: ", position.text(options.rank), "; ", sent.text(peer)));
