@@ -1,6 +1,6 @@
-// mutate-kernels [--list | ROW...]: what tests of CUDA kernels find. Each row's kernels are broken in one place at a
-// time (test/gpu/mutation/Mutants.h), built, and run like a row of the op table: emulator with every check, values
-// against the interpreter. Prints the rows with their mutants, and each that nothing found, as JSON, for
+// mutate-kernels [--list | --ptx ROW | ROW...]: what tests of CUDA kernels find. Each row's kernels are broken in one
+// place at a time (test/gpu/mutation/Mutants.h), built, and run like a row of the op table: emulator with every check,
+// values against the interpreter. Prints the rows with their mutants, and each that nothing found, as JSON, for
 // scripts/gpu-mutate. A mutant runs in a process of its own: it may crash or never end.
 #include "lib/Pipeline/Pipeline.h"
 #include "test/gpu/mutation/Mutants.h"
@@ -314,6 +314,8 @@ public:
       throw std::runtime_error(std::string(subject.name) + ": fails as it is");
   }
 
+  const std::string &ptx() const { return emulated.ptx(); }
+
   Json run() {
     std::vector<gpu::Mutant> mutants = gpu::mutantsOf(emulated.ptx());
     std::map<Verdict, int> counts;
@@ -407,16 +409,26 @@ private:
 
 int main(int argc, char **argv) {
   testing::InitGoogleTest();
+  std::vector<std::string> words(argv + 1, argv + argc);
+  bool lists = words == std::vector<std::string>{"--list"};
+  bool shows = words.size() == 2 && words.front() == "--ptx";
+  if (lists || shows) words.erase(words.begin());
   Json result = Json::array();
   try {
-    for (const Subject &subject : subjects())
-      if (argc == 2 && argv[1] == std::string("--list"))
+    for (const Subject &subject : subjects()) {
+      if (!lists && !words.empty() && !std::erase(words, subject.name)) continue;
+      if (lists)
         result.push_back(subject.name);
-      else if (argc == 1 || std::find(argv + 1, argv + argc, std::string(subject.name)) != argv + argc)
+      else if (shows)
+        std::fputs(Mutation(subject).ptx().c_str(), stdout);
+      else
         result.push_back(Mutation(subject).run());
+      if (!lists && words.empty() && argc > 1) break;
+    }
+    if (!words.empty()) throw std::runtime_error("there is no row '" + words.front() + "': --list names them");
   } catch (const std::exception &error) {
     return std::fprintf(stderr, "error: %s\n", error.what()), 1;
   }
-  std::puts(result.dump(1).c_str());
+  if (!shows) std::puts(result.dump(1).c_str());
   return 0;
 }
