@@ -19,7 +19,7 @@ static size_t distance(const std::string &a, const std::string &b) {
   return row[b.size()];
 }
 
-std::string suggestion(const std::string &name, const std::vector<std::string> &known) {
+std::string suggestion(const std::string &name, const std::vector<std::string> &known, const std::string &before) {
   const std::string *best = nullptr;
   size_t least = name.size() / 3 + 1;
   if (name.size() > 64) return "";
@@ -28,7 +28,7 @@ std::string suggestion(const std::string &name, const std::vector<std::string> &
       best = &word;
       least = d;
     }
-  return best ? "; did you mean '" + *best + "'?" : "";
+  return best ? "; did you mean '" + before + *best + "'?" : "";
 }
 
 } // namespace sprig::data

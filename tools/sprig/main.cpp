@@ -1,7 +1,5 @@
 // sprig: compile, run, check, inspect and time small neural networks. docs/cli.md is the contract.
 #include "lib/Data/File.h"
-#include "lib/Data/Listed.h"
-#include "lib/Data/Suggestion.h"
 #include "lib/Target/SignalStack.h"
 #include "tools/StandardDescriptors.h"
 #include "tools/sprig/Command.h"
@@ -10,6 +8,7 @@
 #include "tools/sprig/MemoryLimit.h"
 #include "tools/sprig/train/TextStream.h"
 #include "tools/sprig/Version.h"
+#include "tools/sprig/WrongUse.h"
 #include <CLI/CLI.hpp>
 #include <cerrno>
 #include <csignal>
@@ -18,6 +17,7 @@
 #include <iostream>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <unistd.h>
@@ -124,33 +124,6 @@ CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &
 
 } // namespace sprig::cli
 
-// CLI11's text, but for values that are no number, of which it says "Could not convert: --seed = x".
-static std::string textOf(const CLI::Error &error) {
-  std::string text = error.what();
-  constexpr std::string_view start = "Could not convert: ";
-  size_t equals = text.find(" = ");
-  if (!text.starts_with(start) || equals == std::string::npos) return text;
-  return text.substr(start.size(), equals - start.size()) + ": expected a number, found '" + text.substr(equals + 3) +
-         "'";
-}
-
-// What the first word says that is neither a command nor a flag of the program's own; CLI11 would say that a subcommand
-// is required.
-static std::optional<std::string> wrongFirstWord(const CLI::App &app, std::string_view word) {
-  if (word.starts_with('-')) {
-    if (app.get_option_no_throw(std::string(word))) return std::nullopt;
-    return "'" + std::string(word) + "': expected a command first, whose flags follow it";
-  }
-  std::vector<std::string> names;
-  for (const CLI::App *command : app.get_subcommands(nullptr)) {
-    if (command->get_name() == word) return std::nullopt;
-    names.push_back(command->get_name());
-  }
-  std::string text(word), meant = sprig::data::suggestion(text, names);
-  return "there is no command '" + text + "'" +
-         (meant.empty() ? "; there are " + sprig::data::listed(names, names.size()) : meant);
-}
-
 int main(int argc, char **argv) {
   using namespace sprig::cli;
   if (!sprig::openStandardDescriptors()) return int(sprig::ErrorKind::runtime);
@@ -167,9 +140,9 @@ int main(int argc, char **argv) {
   CLI::App app("Sprig compiles small neural networks to machine code and runs them.", "sprig");
   app.set_version_flag("--version", kVersionText);
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App *app, const CLI::Error &error) {
-    return "error: " + textOf(error) + "\nRun '" + app->get_name() + " --help' for what is there.\n";
-  });
+  std::span<const char *const> words(argv + 1, argv + std::max(argc, 1));
+  app.failure_message(
+      [words](const CLI::App *app, const CLI::Error &error) { return "error: " + textOf(*app, error, words) + "\n"; });
   Invocation invocation;
   for (auto add : {addRun, addCompile, addCheck, addInspect, addDevices, addOps, addBench, addProfile, addShard,
                    addSimulate, addTrain, addQuantize, addLaunch})

@@ -4,5 +4,5 @@
 host=$1
 shift
 echo "$host: $(echo "$@" | sed 's@.*/@@')" >>"$AGENT_LOG"
-[ "$host" = nowhere ] && { echo "agent: no host '$host'" >&2; exit 255; }
+[ "$host" = nowhere ] && { printf "agent: no host '$host'\r\n" >&2; exit 255; }
 exec env -u SPRIG_LAUNCH_SECRET -u SPRIG_GIVEN -u GIVEN "$@"

@@ -101,8 +101,9 @@ for attempt in range(3):
     errors = end(process, 130)
     assert "'states'" not in errors and 'is gone' not in errors, errors
 
-# A second one does not wait.
-process = start(['sh', '-c', 'trap "" INT; sleep 60 & wait; wait'])
+# A second one does not wait, and ends what ranks have started, too.
+os.environ['LAUNCH_SIGNALS'] = f'{os.getpid()}.second'
+process = start(['sh', '-c', 'trap "" INT; sleep 600 & wait; wait'])
 time.sleep(0.5)
 process.send_signal(signal.SIGINT)
 time.sleep(0.3)
@@ -111,6 +112,7 @@ begin = time.monotonic()
 process.send_signal(signal.SIGINT)
 end(process, 130)
 assert time.monotonic() - begin < 5, 'the second did not end it at once'
+wait_for(lambda: not alive(f'LAUNCH_SIGNALS={os.getpid()}.second'), 'the end of what ranks have started')
 
 # Who does not hear SIGTERM is killed a while after it, and what it has started.
 grace = launch.index('--')

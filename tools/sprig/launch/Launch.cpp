@@ -79,12 +79,7 @@ int launch(LaunchOptions options, const Nodes &nodes, const std::string &hosts, 
   return Launcher(options).run();
 }
 
-// The launcher of one host: all it is told comes by its standard input.
-int launchAsNode() {
-  // No byte behind the line is taken: it is the launcher's that is made here.
-  std::string line;
-  for (char byte; ::read(0, &byte, 1) == 1 && byte != '\n';) line += byte;
-  NodeJob job = parseJob(line);
+int launchNode(NodeJob &job) {
   std::error_code error;
   std::filesystem::current_path(job.folder, error);
   if (error) throw Error(ErrorKind::runtime, "launch: no folder '" + job.folder + "' here: " + error.message());
@@ -102,6 +97,23 @@ int launchAsNode() {
                         .bindsCores = job.bindsCores,
                         .isNode = true};
   return Launcher(options).run();
+}
+
+// The launcher of one host: all it is told comes by its standard input, and what it cannot do is told by the one that
+// has started it.
+int launchAsNode() {
+  // No byte behind the line is taken: it is the launcher's that is made here.
+  std::string line;
+  for (char byte; ::read(0, &byte, 1) == 1 && byte != '\n';) line += byte;
+  NodeJob job = parseJob(line);
+  try {
+    return launchNode(job);
+  } catch (const Error &error) {
+    std::string_view why = error.what(), own = "launch: ";
+    if (why.starts_with(own)) why.remove_prefix(own.size());
+    tellLauncher({job.first, int(error.kind()), job.name + ": " + std::string(why)});
+    return int(error.kind());
+  }
 }
 
 } // namespace

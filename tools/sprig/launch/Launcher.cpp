@@ -24,19 +24,14 @@ namespace {
 
 // In which ranks that are told of a failure end by themselves, and in which they end when they are asked to.
 constexpr std::chrono::seconds kOwnTime = 2s, kAskedTime = 3s;
+// In which a host's launcher that is let go ends.
+constexpr std::chrono::seconds kHangUpTime = 1s;
 
 // The first signal, and how many there were.
 volatile std::sig_atomic_t interrupted = 0, interrupts = 0;
 void onSignal(int signal) {
   if (!interrupted) interrupted = signal;
   interrupts = interrupts + 1;
-}
-
-// Not by a stream, which shows no character that begins news.
-void tellLauncher(const NodeNews &news) {
-  std::cout << std::flush;
-  std::string line = toLine(news);
-  [[maybe_unused]] ssize_t put = ::write(1, line.data(), line.size());
 }
 
 volatile std::sig_atomic_t suspended = 0;
@@ -122,6 +117,7 @@ void Launcher::startHosts() {
               .bindsCores = options.bindsCores,
               .variables = variablesFor(options.variables)};
   for (const LaunchHost &host : options.hosts) {
+    job.name = host.name;
     job.ranks = host.ranks;
     members.push_back(
         {std::make_unique<RankProcess>(job.first, "the launcher on " + host.name), job.first, host.ranks, true});
@@ -190,10 +186,9 @@ void Launcher::print(const Member &member, RankProcess::Stream stream, const std
   if (member.isHost) {
     if (auto news = isOutput ? parseNews(line) : std::nullopt; news && member.holds(news->rank))
       return news->why.empty() ? store->noteEnd(news->rank) : fail(news->rank, news->why, news->code);
-    if (isOutput)
-      writeOutput(line);
-    else
-      std::cerr << line + "\n" << std::flush;
+    if (isOutput) return writeOutput(line);
+    // ssh ends lines of its own as terminals do.
+    std::cerr << line.substr(0, line.size() - line.ends_with('\r')) + "\n" << std::flush;
     return;
   }
   int rank = member.first;
@@ -228,6 +223,12 @@ void Launcher::Member::pass(int signal) const {
     process->signal(signal == SIGTSTP ? SIGSTOP : signal);
 }
 
+void Launcher::Member::kill() {
+  if (!isHost) return process->signal(SIGKILL);
+  process->hangUp();
+  if (!hungUpAt) hungUpAt = Clock::now();
+}
+
 void Launcher::stopRanks(bool stops) {
   for (const Member &member : members)
     if (member.process->isRunning()) member.pass(stops ? SIGTSTP : SIGCONT);
@@ -246,6 +247,8 @@ bool Launcher::step() {
   for (Member &member : members) {
     watch(member);
     isAnyRunning |= member.process->isRunning();
+    if (member.hungUpAt && member.process->isRunning() && Clock::now() - *member.hungUpAt >= kHangUpTime)
+      member.process->signal(SIGKILL);
   }
   std::string why;
   const Member *first = memberOf(blamed(why));
@@ -311,7 +314,7 @@ void Launcher::passOn() {
   for (Member &member : members) {
     if (!member.process->isRunning()) continue;
     if (!isFirst)
-      member.process->signal(SIGKILL);
+      member.kill();
     else
       member.pass(interrupted);
   }
@@ -331,7 +334,7 @@ void Launcher::endLate() {
     std::cerr << "note: launch: " + who + " not ended " + formatDouble(options.grace) + " s after signal " +
                      std::to_string(interrupted) + " (" + strsignal(interrupted) + "), and is killed\n"
               << std::flush;
-    member.process->signal(SIGKILL);
+    member.kill();
   }
   killsAt.reset();
 }
@@ -347,7 +350,7 @@ void Launcher::stop() {
     if (!member.process->isRunning()) continue;
     // One that is stopped hears no request.
     if (kills || (&member == first && !member.isHost))
-      member.process->signal(SIGKILL);
+      member.kill();
     else if (!hasAsked)
       member.pass(SIGTERM);
   }

@@ -44,9 +44,12 @@ private:
     std::unique_ptr<RankProcess> process;
     int first, ranks;
     bool isHost;
+    std::optional<Clock::time_point> hungUpAt = {}; ///< a host's launcher
     bool holds(int rank) const { return rank >= first && rank < first + ranks; }
     /// To its processes; a launcher on another host passes it on.
     void pass(int signal) const;
+    /// At once; a launcher on another host is let go first, and so kills its ranks and what they have started.
+    void kill();
   };
 
   void start();

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <sstream>
 #include <unistd.h>
 
@@ -72,12 +73,10 @@ std::string toLine(const NodeJob &job) {
   Json command = Json::array(), variables = Json::object();
   for (const std::string &argument : job.command) command.push_back(encoded(argument));
   for (auto &[name, value] : job.variables) variables[encoded(name)] = encoded(value);
-  Json json = {{"command", command},         {"folder", encoded(job.folder)},
-               {"first", job.first},         {"ranks", job.ranks},
-               {"world", job.world},         {"host", encoded(job.host)},
-               {"port", job.port},           {"secret", encoded(job.secret)},
-               {"heartbeat", job.heartbeat}, {"variables", variables},
-               {"bind", job.bindsCores}};
+  Json json = {{"name", encoded(job.name)},  {"command", command},     {"folder", encoded(job.folder)},
+               {"first", job.first},         {"ranks", job.ranks},     {"world", job.world},
+               {"host", encoded(job.host)},  {"port", job.port},       {"secret", encoded(job.secret)},
+               {"heartbeat", job.heartbeat}, {"variables", variables}, {"bind", job.bindsCores}};
   if (job.timeout) json["timeout"] = *job.timeout;
   return json.dump(-1, ' ', true) + "\n";
 }
@@ -91,6 +90,7 @@ NodeJob parseJob(std::string_view line) {
   try {
     Json json = Json::parse(line);
     NodeJob job;
+    job.name = textOf(json.at("name"));
     for (const Json &argument : json.at("command")) job.command.push_back(textOf(argument));
     job.folder = textOf(json.at("folder"));
     json.at("first").get_to(job.first);
@@ -111,6 +111,13 @@ NodeJob parseJob(std::string_view line) {
     throw Error(ErrorKind::badInput,
                 std::string("launch: --as-node: expected a launcher's job on standard input: ") + error.what());
   }
+}
+
+// Not by a stream, which shows no character that begins news.
+void tellLauncher(const NodeNews &news) {
+  std::cout << std::flush;
+  std::string line = toLine(news);
+  [[maybe_unused]] ssize_t put = ::write(1, line.data(), line.size());
 }
 
 std::optional<NodeNews> parseNews(std::string_view line) {

@@ -22,6 +22,7 @@ std::vector<LaunchHost> parseHosts(const std::string &text);
 
 /// What one host does of a launch.
 struct NodeJob {
+  std::string name; ///< the host's, as it was given
   std::vector<std::string> command;
   std::string folder; ///< where it is started
   int first = 0, ranks = 1, world = 1;
@@ -34,7 +35,8 @@ struct NodeJob {
   std::map<std::string, std::string> variables; ///< of the environment, that are passed on
 };
 
-/// Of a rank on a host: that it has failed, as the first there, or, without a reason, that it has ended well.
+/// Of a rank on a host: that it has failed, as the first there, or, without a reason, that it has ended well. What
+/// keeps the host from starting its ranks is its first one's.
 struct NodeNews {
   int rank = 0;
   int code = 0; ///< its exit code, as shells count; 0 where it was not its own end
@@ -45,6 +47,8 @@ constexpr char kNews = '\x01';
 
 std::string toLine(const NodeJob &job);
 std::string toLine(const NodeNews &news);
+/// By standard output, to the launcher that has started this one.
+void tellLauncher(const NodeNews &news);
 /// Without the line's end. Throws bad input.
 NodeJob parseJob(std::string_view line);
 std::optional<NodeNews> parseNews(std::string_view line);

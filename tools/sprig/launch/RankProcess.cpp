@@ -111,6 +111,10 @@ void RankProcess::tell(const std::string &line) const {
   }
 }
 
+void RankProcess::hangUp() {
+  if (input >= 0) ::close(std::exchange(input, -1));
+}
+
 bool RankProcess::hasJustEnded() {
   int change = 0;
   if (!running || ::waitpid(pid, &change, WNOHANG | WUNTRACED | WCONTINUED) != pid) return false;

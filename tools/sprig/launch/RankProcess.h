@@ -39,6 +39,8 @@ public:
   std::string endText() const;
   /// A line of its input, if it takes it.
   void tell(const std::string &line) const;
+  /// Ends its input.
+  void hangUp();
   /// To it and what it has started.
   void signal(int number) const;
 
