@@ -35,6 +35,7 @@ def NN_ScanOp : NN_Op<"scan", [IsolatedFromAbove, SingleBlockImplicitTerminator<
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
   let extraClassDeclaration = [{
     ::mlir::Block &getStep() { return getBody().front(); }
     unsigned getNumInputs() { return getInputs().size(); }

@@ -74,6 +74,7 @@ def NN_SliceOp : NN_InferredOp<"slice", [NN_Vjp, FusesAs<"view">]> {
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand `starts` `=` $starts `sizes` `=` $sizes `steps` `=` $steps attr-dict `:` type($operand)";
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 def NN_ConcatOp : NN_InferredOp<"concat", [NN_Vjp]> {
   let summary = "joins tensors along an axis";
@@ -120,6 +121,7 @@ def NN_GatherOp : NN_InferredOp<"gather", [NN_Vjp, FusesAs<"generator">]> {
   let arguments = (ins NN_Tensor:$operand, NN_IndexTensor:$indices, I64Attr:$axis);
   let results = (outs NN_Tensor:$result);
   let assemblyFormat = "$operand `,` $indices `axis` `=` $axis attr-dict `:` type($operand) `,` type($indices)";
+  let hasCanonicalizer = 1;
 }
 def NN_GatherElementsOp : NN_InferredOp<"gather_elements", [NN_Vjp, FusesAs<"generator">]> {
   let summary = "result[.., i, ..] = operand[.., indices[.., i, ..], ..] along an axis";

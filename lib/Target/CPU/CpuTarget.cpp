@@ -83,7 +83,10 @@ void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &opt
   bool rounds = options.precision == Precision::bf16, isFast = options.freeze && options.math == MathMode::fast;
   // Not under `strict`, which keeps constants small.
   if (isFast && !rounds) passes.addNestedPass<func::FuncOp>(createWidenHalves());
-  passes.addNestedPass<func::FuncOp>(createScans());
+  // Products in loops round no factors.
+  ScansOptions scans;
+  scans.products = !rounds;
+  passes.addNestedPass<func::FuncOp>(createScans(scans));
   // Layouts before packing: a packed filter is that of a channels-last convolution.
   LayoutOptions layout;
   layout.strict = options.math == MathMode::strict;

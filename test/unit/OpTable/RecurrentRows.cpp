@@ -75,6 +75,7 @@ TEST(OpTable, RecurrentSizes) {
     add(2, 29, 4, 20);
     add(5, 1, 2, 100);
     add(2, 3, 2, 5, "f64");
+    add(3, 16, 5, 9, "f64");
     add(2, 3, 2, 19, "f16");
     add(2, 3, 2, 19, "bf16");
   }

@@ -11,12 +11,18 @@
 include "mlir/Pass/PassBase.td"
 
 def Scans : Pass<"sprig-scans", "::mlir::func::FuncOp"> {
-  let summary = "Packs the matrices of scans that become one kernel";
+  let summary = "Packs the matrices of scans that become one kernel, whose steps take products of inputs";
   let description = [{
     A scan (`nn.scan`) whose step consists of matrix products with the scan's invariants, elementwise operations and moves
     within rows becomes one kernel for all steps: its matrices are packed here, constants at once, others by a `kernel.pack`
     in front of the loop. Every other scan is left as it is (`sprig-unroll-scans`).
+
+    Of several rows at once the products of inputs that a scan reads, in f32 and f64, are computed in its steps, at the same
+    bits: no array of all of them is written, which tiles of other threads would read.
   }];
+  let options = [
+    Option<"products", "products", "bool", "true", "compute products of inputs in the steps that read them">,
+  ];
   let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
 }
 

@@ -1,6 +1,10 @@
-// The scans pass: packs the matrices of scans that become one kernel.
+// The scans pass: makes products of inputs part of the steps that read them, and packs the matrices of scans that
+// become one kernel.
 #include "dialects/NN/ScanStages.h"
 #include "dialects/Kernel/KernelContraction.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNState.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
@@ -16,19 +20,85 @@ using namespace sprig;
 
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
+// A step computes the products of its own inputs where a kernel of them has this many rows at once: from two tiles of
+// rows on, in which the matrix is read as often as a product of all steps at once reads it, nearly. All products are
+// then no array that one thread writes and another reads, which at 16 rows was most of a second thread's time.
+constexpr int64_t kLeastRows = 16;
+// Elements of the matrix, which lies in a core's second cache beside that of the state.
+constexpr int64_t kMostElements = 1 << 16;
+// Loops sum up in one chain, other products only up to here (docs/numerics.md).
+constexpr int64_t kMostDepth = 1024;
+
 namespace {
+/// The products of all steps at once that an input of a scan is: inputs times a matrix, and what is added to each row.
+struct InputProducts {
+  ir::MatmulOp product;
+  ir::AddOp sum; // or null
+  Value added;
+
+  static std::optional<InputProducts> of(Value input) {
+    InputProducts found;
+    if (!input.hasOneUse()) return std::nullopt;
+    if ((found.sum = input.getDefiningOp<ir::AddOp>())) {
+      found.added = found.sum.getRhs();
+      input = found.sum.getLhs();
+      if (!input.hasOneUse() || tensorOf(found.added).getRank() != 1) return std::nullopt;
+    }
+    found.product = input.getDefiningOp<ir::MatmulOp>();
+    if (!found.product || found.product.getTransposeLhs() || !isTaken(found.product)) return std::nullopt;
+    return found;
+  }
+
+private:
+  static bool isTaken(ir::MatmulOp product) {
+    RankedTensorType rows = tensorOf(product.getLhs()), matrix = tensorOf(product.getRhs());
+    Type element = tensorOf(product.getResult()).getElementType();
+    Operation *origin = product.getRhs().getDefiningOp();
+    return (element.isF32() || element.isF64()) && rows.getElementType() == element &&
+           matrix.getElementType() == element && rows.getRank() == 3 && matrix.getRank() == 2 &&
+           rows.getDimSize(1) >= kLeastRows && rows.getDimSize(2) <= kMostDepth &&
+           matrix.getNumElements() <= kMostElements && (!origin || isa<ir::ConstantOp, ir::GetParamOp>(origin));
+  }
+};
+
 struct Scans : sprig::impl::ScansBase<Scans> {
+  using ScansBase::ScansBase;
+
   void runOnOperation() override {
     made.clear();
     SmallVector<ir::ScanOp> scans;
     getOperation().walk([&](ir::ScanOp scan) { scans.push_back(scan); });
     for (ir::ScanOp scan : scans) {
       std::string reason;
-      if (ir::ScanStages::analyze(scan, reason)) pack(scan);
+      if (!ir::ScanStages::analyze(scan, reason)) continue;
+      if (products)
+        for (unsigned i = 0; i < scan.getNumInputs(); ++i)
+          if (auto found = InputProducts::of(scan.getInputs()[i])) computeInSteps(scan, i, *found);
+      pack(scan);
     }
   }
 
 private:
+  void computeInSteps(ir::ScanOp scan, unsigned i, InputProducts of) {
+    Block &body = scan.getStep();
+    auto known = [&](Value value) {
+      scan.getInvariantsMutable().append(value);
+      return body.addArgument(value.getType(), value.getLoc());
+    };
+    Value matrix = known(of.product.getRhs()), added = of.added ? known(of.added) : Value();
+    BlockArgument input = body.getArgument(i);
+    RankedTensorType rows = tensorOf(of.product.getLhs());
+    input.setType(rows.clone(rows.getShape().drop_front()));
+    OpBuilder b = OpBuilder::atBlockBegin(&body);
+    auto product = ir::MatmulOp::create(b, of.product.getLoc(), input, matrix, false, of.product.getTransposeRhs());
+    Value result = product;
+    if (added) result = ir::AddOp::create(b, of.sum.getLoc(), result, added);
+    input.replaceAllUsesExcept(result, product);
+    scan->setOperand(i, of.product.getLhs());
+    if (of.sum) of.sum.erase();
+    of.product.erase();
+  }
+
   /// The products of all steps read the same matrices, so that packing pays even where it happens at run time.
   void pack(ir::ScanOp scan) {
     Block &body = scan.getStep();

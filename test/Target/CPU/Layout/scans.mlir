@@ -1,4 +1,5 @@
 // RUN: %sprig-opt %s --split-input-file --sprig-scans | FileCheck %s
+// RUN: %sprig-opt %s --split-input-file --sprig-scans=products=false | FileCheck %s --check-prefix=APART
 
 // A constant matrix is packed at once, one that is not in front of the loop; what nothing reads any more goes.
 // CHECK-LABEL: func.func @packed(
@@ -31,4 +32,51 @@ func.func @mixed(%h: tensor<3x4xf32>) -> tensor<3x4xf32> {
     nn.yield %2 : tensor<3x4xf32>
   }
   return %0 : tensor<3x4xf32>
+}
+
+// -----
+
+// Of 16 rows products of inputs, and what is added to them, are each step's own. Not of fewer, nor where something else
+// reads them, nor where they are cut into several chains.
+// CHECK-LABEL: func.func @inputs(
+// CHECK-NOT: nn.matmul %arg0
+// CHECK: nn.scan steps = 3 over (%[[X:.*]] = %arg0 : tensor<3x16x5xf32>) carry (%{{.*}} = %arg1 : tensor<16x4xf32>) with (%[[B:.*]] = %arg4 : tensor<4xf32>, %[[W:.*]] = %{{.*}} : tensor<1x5x32xf32>, %[[V:.*]] = %{{.*}} : tensor<1x4x32xf32>)
+// CHECK: %[[P:.*]] = kernel.matmul_packed %[[X]], %[[W]] {columns = 4 : i64}
+// CHECK: nn.add %[[P]], %[[B]] : tensor<16x4xf32>, tensor<4xf32>
+// APART-LABEL: func.func @inputs(
+// APART: nn.matmul %arg0
+// APART: nn.scan
+func.func @inputs(%x: tensor<3x16x5xf32>, %h: tensor<16x4xf32>, %w: tensor<4x5xf32>, %v: tensor<4x4xf32>, %b: tensor<4xf32>) -> tensor<16x4xf32> {
+  %p = nn.matmul %x, %w {transpose_rhs} : tensor<3x16x5xf32>, tensor<4x5xf32>
+  %q = nn.add %p, %b : tensor<3x16x4xf32>, tensor<4xf32>
+  %0 = nn.scan steps = 3 over (%t = %q : tensor<3x16x4xf32>) carry (%s = %h : tensor<16x4xf32>) with (%m = %v : tensor<4x4xf32>) -> tensor<16x4xf32> {
+    %1 = nn.matmul %s, %m : tensor<16x4xf32>, tensor<4x4xf32>
+    %2 = nn.add %1, %t : tensor<16x4xf32>, tensor<16x4xf32>
+    nn.yield %2 : tensor<16x4xf32>
+  }
+  return %0 : tensor<16x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @apart(
+// CHECK-COUNT-3: nn.matmul %{{.*}}, %{{.*}}
+// CHECK-COUNT-3: nn.scan
+func.func @apart(%x: tensor<3x15x5xf32>, %h: tensor<15x4xf32>, %w: tensor<5x4xf32>, %y: tensor<3x16x5xf32>, %g: tensor<16x4xf32>, %z: tensor<3x16x1025xf32>, %u: tensor<1025x4xf32>) -> (tensor<15x4xf32>, tensor<16x4xf32>, tensor<3x16x4xf32>, tensor<16x4xf32>) {
+  %few = nn.matmul %x, %w : tensor<3x15x5xf32>, tensor<5x4xf32>
+  %read = nn.matmul %y, %w : tensor<3x16x5xf32>, tensor<5x4xf32>
+  %long = nn.matmul %z, %u : tensor<3x16x1025xf32>, tensor<1025x4xf32>
+  %0 = nn.scan steps = 3 over (%t = %few : tensor<3x15x4xf32>) carry (%s = %h : tensor<15x4xf32>) -> tensor<15x4xf32> {
+    %n = nn.add %s, %t : tensor<15x4xf32>, tensor<15x4xf32>
+    nn.yield %n : tensor<15x4xf32>
+  }
+  %1 = nn.scan steps = 3 over (%t = %read : tensor<3x16x4xf32>) carry (%s = %g : tensor<16x4xf32>) -> tensor<16x4xf32> {
+    %n = nn.add %s, %t : tensor<16x4xf32>, tensor<16x4xf32>
+    nn.yield %n : tensor<16x4xf32>
+  }
+  %2 = nn.scan steps = 3 over (%t = %long : tensor<3x16x4xf32>) carry (%s = %g : tensor<16x4xf32>) -> tensor<16x4xf32> {
+    %n = nn.add %s, %t : tensor<16x4xf32>, tensor<16x4xf32>
+    nn.yield %n : tensor<16x4xf32>
+  }
+  return %0, %1, %read, %2 : tensor<15x4xf32>, tensor<16x4xf32>, tensor<3x16x4xf32>, tensor<16x4xf32>
 }

@@ -1,0 +1,165 @@
+// Canonical forms of what takes one element along an axis: a slice, and one taken in front of what only moves elements,
+// so that fewer are moved. The last step of a loop's outputs is what the loop ends with, and outputs that nothing uses
+// are not stacked: of a recurrent network whose last step counts no other is kept.
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNYield.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+namespace sprig::ir {
+
+static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+/// The only axis along which a slice takes one element of several, if it takes all along the others.
+static std::optional<int64_t> selectedAxis(SliceOp op) {
+  std::optional<int64_t> axis;
+  for (auto [i, size, whole] : llvm::enumerate(op.getSizes(), tensorOf(op.getOperand()).getShape())) {
+    if (size == whole && (size <= 1 || op.getSteps()[i] == 1)) continue;
+    if (size != 1 || axis) return std::nullopt;
+    axis = int64_t(i);
+  }
+  return axis;
+}
+
+/// Element `index` along an axis, whose size becomes 1.
+static Value select(PatternRewriter &rewriter, Location loc, Value value, int64_t axis, int64_t index) {
+  ArrayRef<int64_t> shape = tensorOf(value).getShape();
+  SmallVector<int64_t> starts(shape.size(), 0), sizes(shape), steps(shape.size(), 1);
+  starts[axis] = index;
+  sizes[axis] = 1;
+  return SliceOp::create(rewriter, loc, value, starts, sizes, steps);
+}
+
+namespace {
+/// A gather of one known element.
+struct GatherOfOne : OpRewritePattern<GatherOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(GatherOp op, PatternRewriter &rewriter) const override {
+    auto indices = op.getIndices().getDefiningOp<ConstantOp>();
+    std::string reason;
+    if (!indices || tensorOf(op.getIndices()).getNumElements() != 1 || !isReadableConstant(indices.getValue(), reason))
+      return failure();
+    int64_t axis = int64_t(op.getAxis()), size = tensorOf(op.getOperand()).getDimSize(axis);
+    auto index = int64_t(ConstantView(indices.getValue()).asDouble(0));
+    if (index < 0) index += size;
+    if (index < 0 || index >= size) return failure(); // told at run time
+    Value one = select(rewriter, op.getLoc(), op.getOperand(), axis, index);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), one);
+    return success();
+  }
+};
+
+struct SelectOfTranspose : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto moved = op.getOperand().getDefiningOp<TransposeOp>();
+    std::optional<int64_t> axis = selectedAxis(op);
+    if (!moved || !axis) return failure();
+    Value one = select(rewriter, op.getLoc(), moved.getOperand(), moved.getPermutation()[*axis], op.getStarts()[*axis]);
+    rewriter.replaceOpWithNewOp<TransposeOp>(op, one, moved.getPermutation());
+    return success();
+  }
+};
+
+/// A reshape that only adds or drops dimensions of one element.
+struct SelectOfReshape : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto shaped = op.getOperand().getDefiningOp<ReshapeOp>();
+    std::optional<int64_t> axis = selectedAxis(op);
+    if (!shaped || !axis) return failure();
+    // The same dimensions of several elements; the axis is one of them.
+    SmallVector<int64_t> before, after;
+    for (auto [shape, dims] : {std::pair(tensorOf(shaped.getOperand()).getShape(), &before),
+                               std::pair(tensorOf(shaped.getResult()).getShape(), &after)})
+      for (auto [i, size] : llvm::enumerate(shape))
+        if (size != 1) dims->push_back(int64_t(i));
+    if (before.size() != after.size()) return failure();
+    std::optional<int64_t> from;
+    for (auto [a, b] : llvm::zip_equal(before, after)) {
+      if (tensorOf(shaped.getOperand()).getDimSize(a) != tensorOf(shaped.getResult()).getDimSize(b)) return failure();
+      if (b == *axis) from = a;
+    }
+    if (!from) return failure();
+    Value one = select(rewriter, op.getLoc(), shaped.getOperand(), *from, op.getStarts()[*axis]);
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), one);
+    return success();
+  }
+};
+
+/// The last of a loop's outputs, or of a layer's that has no lengths, where it is what is carried.
+struct LastOfSteps : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  static Value lastOf(OpResult outputs, int64_t step) {
+    auto isLast = [&](bool reverse) { return step == (reverse ? 0 : tensorOf(outputs).getDimSize(0) - 1); };
+    if (auto scan = dyn_cast<ScanOp>(outputs.getOwner())) {
+      unsigned index = outputs.getResultNumber();
+      if (index < scan.getNumCarried() || !isLast(scan.getReverse())) return {};
+      auto yielded = scan.getStep().getTerminator()->getOperands();
+      for (unsigned i = 0; i < scan.getNumCarried(); ++i)
+        if (yielded[i] == yielded[index]) return scan.getResult(i);
+      return {};
+    }
+    auto ofLayer = [&](auto layer) -> Value {
+      bool isOutput = layer && outputs == layer.getOutputs() && !layer.getLengths() && isLast(layer.getReverse());
+      return isOutput ? Value(layer.getLastH()) : Value();
+    };
+    if (auto layer = dyn_cast<RnnOp>(outputs.getOwner())) return ofLayer(layer);
+    if (auto layer = dyn_cast<GruOp>(outputs.getOwner())) return ofLayer(layer);
+    if (auto layer = dyn_cast<LstmOp>(outputs.getOwner())) return ofLayer(layer);
+    return {};
+  }
+
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto outputs = dyn_cast<OpResult>(op.getOperand());
+    if (!outputs || selectedAxis(op) != 0) return failure();
+    Value last = lastOf(outputs, op.getStarts()[0]);
+    if (!last) return failure();
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), last);
+    return success();
+  }
+};
+
+/// Outputs of a loop's steps that nothing uses.
+struct UnusedOutputs : OpRewritePattern<ScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScanOp op, PatternRewriter &rewriter) const override {
+    llvm::BitVector unused(op.getNumResults());
+    for (unsigned i = op.getNumCarried(); i < op.getNumResults(); ++i)
+      if (op.getResult(i).use_empty()) unused.set(i);
+    if (unused.none() || op->use_empty()) return failure(); // without any use the operation itself is dead
+    SmallVector<Type> types;
+    for (OpResult result : op.getResults())
+      if (!unused.test(result.getResultNumber())) types.push_back(result.getType());
+    auto smaller = ScanOp::create(rewriter, op.getLoc(), types, op.getInputs(), op.getInitial(), op.getInvariants(),
+                                  op.getSteps(), op.getReverse());
+    smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    smaller.getBody().takeBody(op.getBody());
+    Operation *yield = smaller.getStep().getTerminator();
+    rewriter.modifyOpInPlace(yield, [&] { yield->eraseOperands(unused); });
+    unsigned next = 0;
+    for (OpResult result : op.getResults())
+      if (!unused.test(result.getResultNumber())) rewriter.replaceAllUsesWith(result, smaller.getResult(next++));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+} // namespace
+
+void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<GatherOfOne>(context);
+}
+
+void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<SelectOfTranspose, SelectOfReshape, LastOfSteps>(context);
+}
+
+void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<UnusedOutputs>(context);
+}
+
+} // namespace sprig::ir
