@@ -17,14 +17,16 @@ def inputs(name, batch):
 class Mnn:
     """MNN's session: f32 (precision high), weights rearranged and kernels chosen (Winograd among them) when it is made."""
 
+    source, options, memory = 'model', [], 'high'
+
     def __init__(self, name, batch):
         import MNN
         model = TEMP / f'{name}_{batch}.mnn'
-        run(['mnnconvert', '-f', 'ONNX', '--modelFile', str(nets.DATA / name / f'model_{batch}.onnx'), '--MNNModel', str(model),
-             '--bizCode', 'bench'])
+        run(['mnnconvert', '-f', 'ONNX', '--modelFile', str(nets.DATA / name / f'{self.source}_{batch}.onnx'), '--MNNModel',
+             str(model), '--bizCode', 'bench', *self.options])
         self.interpreter = MNN.Interpreter(str(model))
         self.session = self.interpreter.createSession(
-            {'backend': 'CPU', 'precision': 'high', 'numThread': THREADS, 'memory': 'high', 'power': 'high'})
+            {'backend': 'CPU', 'precision': 'high', 'numThread': THREADS, 'memory': self.memory, 'power': 'high'})
         slots = self.interpreter.getSessionInputAll(self.session)
         for tensor, a in zip(slots.values(), inputs(name, batch)):
             if a.dtype == np.int64:   # it has no 64-bit integers
@@ -49,6 +51,12 @@ class Mnn:
             tensor.copyToHostTensor(host)
             got.append(np.array(host.getNumpyData(), np.float32))
         return got
+
+
+class MnnInt8(Mnn):
+    """Of the network in f32 (quantized_data.py): weights of 8 bits, activations rounded in each call (memory low). Its
+    converter crashes on models of ONNX Runtime's quantiser."""
+    source, options, memory = 'float', ['--weightQuantBits', '8'], 'low'
 
 
 class Ncnn:
@@ -90,4 +98,4 @@ class Ncnn:
         return [np.array(mat) for _, mat in self.y]
 
 
-PEERS = {'mnn': Mnn, 'ncnn': Ncnn}
+PEERS = {'mnn': Mnn, 'mnn_int8': MnnInt8, 'ncnn': Ncnn}
