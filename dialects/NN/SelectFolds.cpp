@@ -5,6 +5,7 @@
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNYield.h"
+#include "dialects/NN/Select.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -12,26 +13,6 @@ using namespace mlir;
 namespace sprig::ir {
 
 static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-/// The only axis along which a slice takes one element of several, if it takes all along the others.
-static std::optional<int64_t> selectedAxis(SliceOp op) {
-  std::optional<int64_t> axis;
-  for (auto [i, size, whole] : llvm::enumerate(op.getSizes(), tensorOf(op.getOperand()).getShape())) {
-    if (size == whole && (size <= 1 || op.getSteps()[i] == 1)) continue;
-    if (size != 1 || axis) return std::nullopt;
-    axis = int64_t(i);
-  }
-  return axis;
-}
-
-/// Element `index` along an axis, whose size becomes 1.
-static Value select(PatternRewriter &rewriter, Location loc, Value value, int64_t axis, int64_t index) {
-  ArrayRef<int64_t> shape = tensorOf(value).getShape();
-  SmallVector<int64_t> starts(shape.size(), 0), sizes(shape), steps(shape.size(), 1);
-  starts[axis] = index;
-  sizes[axis] = 1;
-  return SliceOp::create(rewriter, loc, value, starts, sizes, steps);
-}
 
 namespace {
 /// A gather of one known element.
@@ -64,30 +45,26 @@ struct SelectOfTranspose : OpRewritePattern<SliceOp> {
   }
 };
 
-/// A reshape that only adds or drops dimensions of one element.
+/// A reshape that keeps the axis: as many elements lie in front of it and behind it as before.
 struct SelectOfReshape : OpRewritePattern<SliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
     auto shaped = op.getOperand().getDefiningOp<ReshapeOp>();
     std::optional<int64_t> axis = selectedAxis(op);
     if (!shaped || !axis) return failure();
-    // The same dimensions of several elements; the axis is one of them.
-    SmallVector<int64_t> before, after;
-    for (auto [shape, dims] : {std::pair(tensorOf(shaped.getOperand()).getShape(), &before),
-                               std::pair(tensorOf(shaped.getResult()).getShape(), &after)})
-      for (auto [i, size] : llvm::enumerate(shape))
-        if (size != 1) dims->push_back(int64_t(i));
-    if (before.size() != after.size()) return failure();
-    std::optional<int64_t> from;
-    for (auto [a, b] : llvm::zip_equal(before, after)) {
-      if (tensorOf(shaped.getOperand()).getDimSize(a) != tensorOf(shaped.getResult()).getDimSize(b)) return failure();
-      if (b == *axis) from = a;
+    ArrayRef<int64_t> before = tensorOf(shaped.getOperand()).getShape(),
+                      after = tensorOf(shaped.getResult()).getShape();
+    int64_t ahead = product(after.take_front(*axis));
+    for (auto [i, size] : llvm::enumerate(before)) {
+      if (size != after[*axis] || product(before.take_front(i)) != ahead) continue;
+      Value one = select(rewriter, op.getLoc(), shaped.getOperand(), int64_t(i), op.getStarts()[*axis]);
+      rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), one);
+      return success();
     }
-    if (!from) return failure();
-    Value one = select(rewriter, op.getLoc(), shaped.getOperand(), *from, op.getStarts()[*axis]);
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, op.getType(), one);
-    return success();
+    return failure();
   }
+
+  static int64_t product(ArrayRef<int64_t> sizes) { return llvm::product_of(sizes); }
 };
 
 /// The last of a loop's outputs, or of a layer's that has no lengths, where it is what is carried.

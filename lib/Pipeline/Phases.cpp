@@ -49,6 +49,7 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
 
 static void buildDifferentiate(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDifferentiate());
+  passes.addNestedPass<func::FuncOp>(createSelectEarly());
   simplify(passes, options, /*keepQuantized=*/true);
   // On products as differentiation leaves them, and before anybody counts what all-reduces take.
   if (options.factors == FactorPolicy::never) return;

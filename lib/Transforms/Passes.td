@@ -68,6 +68,17 @@ def UnrollScans : Pass<"sprig-unroll-scans", "::mlir::func::FuncOp"> {
   ];
 }
 
+def SelectEarly : Pass<"sprig-select-early", "::mlir::func::FuncOp"> {
+  let summary = "Computes of what is read at one element along an axis that element alone";
+  let description = [{
+    A slice of one element along an axis moves in front of what computes each element along it from those at its place
+    (elementwise operations, rows and columns of products, softmax and norms along other axes, joins), if nothing else reads
+    that: of a transformer of which one step is read the last layer computes keys and values of all steps, and all else of
+    that one. Bits of values stay. It comes after differentiation, since gradients of weights would be sums over other rows.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
 def Decompose : Pass<"sprig-decompose", "::mlir::func::FuncOp"> {
   let summary = "Replaces composites by the expressions of primitives that they stand for";
   let description = [{

@@ -18,7 +18,7 @@ func.func @gathers(%x: tensor<5x3x6xf32>) -> (tensor<3x6xf32>, tensor<3x1x6xf32>
 
 // -----
 
-// Of a reshape that adds and drops dimensions of one element; not of one that joins any, nor what takes several elements.
+// Of a reshape that keeps the axis; not of one that joins it with others, nor what takes several elements.
 // CHECK-LABEL: @reshapes
 // CHECK: %[[S:.*]] = nn.slice %arg0 starts = [0, 2, 0] sizes = [4, 1, 6] steps = [1, 1, 1]
 // CHECK: %[[R:.*]] = nn.reshape %[[S]] : tensor<4x1x6xf32> to tensor<4x1x1x6xf32>
@@ -26,15 +26,19 @@ func.func @gathers(%x: tensor<5x3x6xf32>) -> (tensor<3x6xf32>, tensor<3x1x6xf32>
 // CHECK: %[[A:.*]] = nn.slice %[[J]]
 // CHECK: %[[M:.*]] = nn.transpose %arg0
 // CHECK: %[[B:.*]] = nn.slice %[[M]]
-// CHECK: return %[[R]], %[[A]], %[[B]]
-func.func @reshapes(%x: tensor<4x5x6xf32>) -> (tensor<4x1x1x6xf32>, tensor<1x6xf32>, tensor<2x5x4xf32>) {
+// CHECK: %[[H:.*]] = nn.slice %arg0 starts = [0, 2, 0] sizes = [4, 1, 6] steps = [1, 1, 1]
+// CHECK: %[[C:.*]] = nn.reshape %[[H]] : tensor<4x1x6xf32> to tensor<2x2x1x3x2xf32>
+// CHECK: return %[[R]], %[[A]], %[[B]], %[[C]]
+func.func @reshapes(%x: tensor<4x5x6xf32>) -> (tensor<4x1x1x6xf32>, tensor<1x6xf32>, tensor<2x5x4xf32>, tensor<2x2x1x3x2xf32>) {
   %0 = nn.reshape %x : tensor<4x5x6xf32> to tensor<4x1x5x6xf32>
   %1 = nn.slice %0 starts = [0, 0, 2, 0] sizes = [4, 1, 1, 6] steps = [1, 1, 1, 1] : tensor<4x1x5x6xf32>
   %2 = nn.reshape %x : tensor<4x5x6xf32> to tensor<20x6xf32>
   %3 = nn.slice %2 starts = [7, 0] sizes = [1, 6] steps = [1, 1] : tensor<20x6xf32>
   %4 = nn.transpose %x [2, 1, 0] : tensor<4x5x6xf32>
   %5 = nn.slice %4 starts = [1, 0, 0] sizes = [2, 5, 4] steps = [1, 1, 1] : tensor<6x5x4xf32>
-  return %1, %3, %5 : tensor<4x1x1x6xf32>, tensor<1x6xf32>, tensor<2x5x4xf32>
+  %6 = nn.reshape %x : tensor<4x5x6xf32> to tensor<2x2x5x3x2xf32>
+  %7 = nn.slice %6 starts = [0, 0, 2, 0, 0] sizes = [2, 2, 1, 3, 2] steps = [1, 1, 1, 1, 1] : tensor<2x2x5x3x2xf32>
+  return %1, %3, %5, %7 : tensor<4x1x1x6xf32>, tensor<1x6xf32>, tensor<2x5x4xf32>, tensor<2x2x1x3x2xf32>
 }
 
 // -----

@@ -105,4 +105,46 @@ TEST(SameBits, NormsOfSamplesAndGroups) {
   }
 }
 
+/// What is read at one step is compiled for that step alone where it can be: values, and gradients of all parameters.
+TEST(SameBits, NetworksThatAreReadAtOneStep) {
+  for (bool normFirst : {false, true})
+    for (int64_t step : {0, 4, -1}) {
+      nn::TransformerOptions options = {.feedForward = 48, .dropout = 0, .batchFirst = true, .normFirst = normFirst};
+      nn::TransformerEncoderLayer first(16, 2, options), second(16, 2, options);
+      nn::Linear head(16, 3);
+      std::vector<Parameter> parameters = first.parameters();
+      for (const nn::Module *module : std::initializer_list<const nn::Module *>{&second, &head})
+        for (const Parameter &parameter : module->parameters()) parameters.push_back(parameter);
+      auto f = [&](Tensor x) {
+        Tensor y = head(second(first(x)).select(1, step));
+        std::vector<Tensor> results = grad(mean(y * y) + sum(y) * 0.01f, parameters);
+        results.push_back(y);
+        return flat(results);
+      };
+      for (int64_t batch : {1, 3, 17})
+        expectSameBits(f, someTensor({batch, 9, 16}, 10),
+                       "batch " + std::to_string(batch) + ", step " + std::to_string(step) +
+                           (normFirst ? ", norm first" : ""));
+    }
+  auto recurrent = [](auto layer, const std::string &name) {
+    nn::Linear head(12, 3);
+    std::vector<Parameter> parameters = layer.parameters();
+    for (const Parameter &parameter : head.parameters()) parameters.push_back(parameter);
+    for (int64_t step : {-1, 2})
+      for (int64_t batch : {1, 3, 17}) {
+        auto f = [&](Tensor x) {
+          Tensor y = head(layer(x).output.select(1, step));
+          std::vector<Tensor> results = grad(mean(y * y) + sum(y) * 0.01f, parameters);
+          results.push_back(y);
+          return flat(results);
+        };
+        expectSameBits(f, someTensor({batch, 7, 5}, 11),
+                       name + " " + std::to_string(step) + ", batch " + std::to_string(batch));
+      }
+  };
+  recurrent(nn::LSTM(5, 12, {.batchFirst = true}), "LSTM");
+  recurrent(nn::GRU(5, 12, {.batchFirst = true}), "GRU");
+  recurrent(nn::GRU(5, 6, {.batchFirst = true, .bidirectional = true}), "GRU both ways");
+}
+
 } // namespace
