@@ -3,6 +3,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/UnusedResults.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -81,20 +82,7 @@ struct CondResults : OpRewritePattern<CondOp> {
     for (OpResult result : op.getResults())
       if (result.use_empty()) unused.set(result.getResultNumber());
     if (unused.none() || unused.all()) return failure(); // without any use the operation itself is dead
-    SmallVector<Type> types;
-    for (OpResult result : op.getResults())
-      if (!unused.test(result.getResultNumber())) types.push_back(result.getType());
-    auto smaller = CondOp::create(rewriter, op.getLoc(), types, op.getPredicate(), op.getInputs());
-    smaller.getThenRegion().takeBody(op.getThenRegion());
-    smaller.getElseRegion().takeBody(op.getElseRegion());
-    for (Block *block : {&smaller.getThen(), &smaller.getElse()}) {
-      Operation *yield = block->getTerminator();
-      rewriter.modifyOpInPlace(yield, [&] { yield->eraseOperands(unused); });
-    }
-    unsigned next = 0;
-    for (OpResult result : op.getResults())
-      if (!unused.test(result.getResultNumber())) rewriter.replaceAllUsesWith(result, smaller.getResult(next++));
-    rewriter.eraseOp(op);
+    dropResults(rewriter, op, unused);
     return success();
   }
 };

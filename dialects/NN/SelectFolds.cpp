@@ -6,7 +6,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNYield.h"
 #include "dialects/NN/Select.h"
-#include "mlir/IR/PatternMatch.h"
+#include "dialects/NN/UnusedResults.h"
 
 using namespace mlir;
 
@@ -109,19 +109,7 @@ struct UnusedOutputs : OpRewritePattern<ScanOp> {
     for (unsigned i = op.getNumCarried(); i < op.getNumResults(); ++i)
       if (op.getResult(i).use_empty()) unused.set(i);
     if (unused.none() || op->use_empty()) return failure(); // without any use the operation itself is dead
-    SmallVector<Type> types;
-    for (OpResult result : op.getResults())
-      if (!unused.test(result.getResultNumber())) types.push_back(result.getType());
-    auto smaller = ScanOp::create(rewriter, op.getLoc(), types, op.getInputs(), op.getInitial(), op.getInvariants(),
-                                  op.getSteps(), op.getReverse());
-    smaller->setDiscardableAttrs(op->getDiscardableAttrDictionary());
-    smaller.getBody().takeBody(op.getBody());
-    Operation *yield = smaller.getStep().getTerminator();
-    rewriter.modifyOpInPlace(yield, [&] { yield->eraseOperands(unused); });
-    unsigned next = 0;
-    for (OpResult result : op.getResults())
-      if (!unused.test(result.getResultNumber())) rewriter.replaceAllUsesWith(result, smaller.getResult(next++));
-    rewriter.eraseOp(op);
+    dropResults(rewriter, op, unused);
     return success();
   }
 };
