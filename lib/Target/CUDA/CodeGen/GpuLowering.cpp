@@ -122,7 +122,42 @@ static void declareDynamicMemory(gpu::GPUModuleOp module) {
   }
 }
 
+namespace {
+// LLVM joins loads of 4 elements with gaps between them, and reads what lies in a gap or behind the last one as far as
+// the alignment of the buffer goes. Of a buffer that ends amid such a vector it hears no more than its size says.
+class BufferAlignments {
+public:
+  explicit BufferAlignments(gpu::GPUModuleOp module) {
+    for (auto function : module.getOps<gpu::GPUFuncOp>())
+      for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+        if (auto buffer = dyn_cast<MemRefType>(type); buffer && buffer.hasStaticShape())
+          if (uint64_t bytes = bytesOf(buffer); bytes % kVectorBytes)
+            known.push_back({function.getName().str(), unsigned(i), uint64_t(1) << llvm::countr_zero(bytes)});
+  }
+
+  void set(gpu::GPUModuleOp module) const {
+    Builder b(module.getContext());
+    for (const Known &each : known)
+      if (auto function = module.lookupSymbol<LLVM::LLVMFuncOp>(each.function))
+        function.setArgAttr(each.argument, LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(each.alignment));
+  }
+
+private:
+  static constexpr uint64_t kVectorBytes = 16;
+  static uint64_t bytesOf(MemRefType buffer) {
+    return uint64_t(buffer.getNumElements()) * llvm::divideCeil(buffer.getElementTypeBitWidth(), 8);
+  }
+  struct Known {
+    std::string function;
+    unsigned argument;
+    uint64_t alignment;
+  };
+  std::vector<Known> known;
+};
+} // namespace
+
 LogicalResult GpuLowering::run(gpu::GPUModuleOp module) const {
+  BufferAlignments alignments(module);
   if (failed(applyPatternsGreedily(module, expand))) return module.emitError("kernels cannot be expanded for the GPU");
   if (failed(refuseLibraryFunctions(module))) return failure();
   LLVMConversionTarget legal(*module.getContext());
@@ -130,6 +165,7 @@ LogicalResult GpuLowering::run(gpu::GPUModuleOp module) const {
   legal.addLegalOp<gpu::GPUModuleOp>();
   if (failed(applyFullConversion(module, legal, convert)))
     return module.emitError("kernels cannot be lowered for the GPU");
+  alignments.set(module);
   requireBlockSizes(module);
   declareDynamicMemory(module);
   return success();

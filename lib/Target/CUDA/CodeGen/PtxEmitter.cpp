@@ -62,9 +62,11 @@ static void setAttributes(Module &module) {
     if (function.getCallingConv() != CallingConv::PTX_Kernel) continue;
     AttrBuilder aligned(module.getContext());
     aligned.addAlignmentAttr(Align(kBufferAlignment));
-    // The parameters are buffers, status, scratch memory, first tile; nothing is said of the status.
+    // The parameters are buffers, status, scratch memory, first tile; nothing is said of the status, nor more of a
+    // buffer than is known already (GpuLowering.cpp).
     for (Argument &argument : function.args())
-      if (argument.getType()->isPointerTy() && argument.getArgNo() + 3 != function.arg_size())
+      if (argument.getType()->isPointerTy() && argument.getArgNo() + 3 != function.arg_size() &&
+          !argument.getParamAlign())
         argument.addAttrs(aligned);
   }
   for (GlobalVariable &global : module.globals())
