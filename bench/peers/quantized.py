@@ -37,12 +37,16 @@ class Samples(CalibrationDataReader):
         return next(self.rows, None)
 
 
+def quantise(model, prepared, path, form=QuantFormat.QDQ):
+    quant_pre_process(str(model), str(prepared))
+    quantize_static(str(prepared), str(path), Samples(prepared), quant_format=form, per_channel=True,
+                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+
+
 def quantised(model, folder, net):
-    prepared, path = folder / f'{net}.f32.onnx', folder / f'{net}.qdq.onnx'
+    path = folder / f'{net}.qdq.onnx'
     if not path.exists():
-        quant_pre_process(str(model), str(prepared))
-        quantize_static(str(prepared), str(path), Samples(prepared), quant_format=QuantFormat.QDQ, per_channel=True,
-                        activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+        quantise(model, folder / f'{net}.f32.onnx', path)
     return path
 
 

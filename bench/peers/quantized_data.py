@@ -3,8 +3,8 @@
 
 Of each network in $BENCH_DATA (nets.py) TO has model.onnx and model_B.onnx, quantised by ONNX Runtime (QDQ, activations
 ui8, weights i8 for each output; --format qoperator: integer operators instead), the network in f32 as float_B.onnx, the
-same inputs, ONNX Runtime's outputs, and, where torch and ExecuTorch are installed, model_B.pte, quantised by XNNPACK's own quantiser (static, i8, weights for
-each output). Then:
+same inputs, ONNX Runtime's outputs, and, where torch and ExecuTorch are installed, model_B.pte, quantised by XNNPACK's own
+quantiser (static, i8, weights for each output). Then:
 
   BENCH_DATA=TO infer.py --threads 1 --peers ort,openvino,executorch,mnn_int8,compile_int8 --add sprig=... --nets ...
 
@@ -16,8 +16,7 @@ import shutil
 
 import numpy as np
 import onnx
-from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
-from onnxruntime.quantization.shape_inference import quant_pre_process
+from onnxruntime.quantization import QuantFormat
 from onnxruntime.tools.onnx_model_utils import make_dim_param_fixed
 
 import nets
@@ -26,9 +25,7 @@ import quantized
 
 def write_onnx(net, to, form):
     prepared = to / 'prepared.onnx'
-    quant_pre_process(str(nets.DATA / net / 'model.onnx'), str(prepared))
-    quantize_static(str(prepared), str(to / 'model.onnx'), quantized.Samples(prepared), quant_format=form, per_channel=True,
-                    activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+    quantized.quantise(nets.DATA / net / 'model.onnx', prepared, to / 'model.onnx', form)
     prepared.unlink()
     for batch in nets.ALL[net]:
         model = onnx.load(to / 'model.onnx')
@@ -61,16 +58,11 @@ def write_executorch(net, to):
     from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (XNNPACKQuantizer,
                                                                          get_symmetric_quantization_config)
     from executorch.exir import to_edge_transform_and_lower
-    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
     module, shapes = models.build(net)
     for batch in nets.ALL[net]:
         xs = tuple(models.inputs(shapes, batch))
         quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config(is_per_channel=True))
-        prepared = prepare_pt2e(torch.export.export(module.eval(), xs).module(), quantizer)
-        with torch.no_grad():
-            for seed in range(8):
-                prepared(*models.inputs(shapes, batch, seed))
-        program = torch.export.export(convert_pt2e(prepared), xs)
+        program = torch.export.export(models.quantised(module.eval(), shapes, batch, quantizer), xs)
         lowered = to_edge_transform_and_lower(program, partitioner=[XnnpackPartitioner()]).to_executorch()
         lowered.save(str(to / f'model_{batch}.pte'))
 

@@ -1,6 +1,6 @@
 // The unroll-scans pass: spells out the loops over time that the target has no kernel for.
 #include "dialects/NN/NNRecurrent.h"
-#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/Select.h"
 #include "lib/Target/Registry.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -18,12 +18,8 @@ static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(va
 
 /// Slice `step` along the first dimension, without it.
 static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t step) {
-  ArrayRef<int64_t> shape = tensorOf(value).getShape();
-  SmallVector<int64_t> starts(shape.size(), 0), sizes(shape), steps(shape.size(), 1);
-  starts[0] = step;
-  sizes[0] = 1;
-  Value slice = ir::SliceOp::create(b, loc, value, starts, sizes, steps);
-  return ir::ReshapeOp::create(b, loc, tensorOf(value).clone(shape.drop_front()), slice);
+  Value slice = ir::select(b, loc, value, 0, step);
+  return ir::ReshapeOp::create(b, loc, tensorOf(value).clone(tensorOf(value).getShape().drop_front()), slice);
 }
 
 static void unroll(ir::ScanOp scan) {

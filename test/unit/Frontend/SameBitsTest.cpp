@@ -105,6 +105,13 @@ TEST(SameBits, NormsOfSamplesAndGroups) {
   }
 }
 
+/// Gradients of a loss on y by the parameters, and y.
+Tensor gradientsAnd(const Tensor &y, const std::vector<Parameter> &parameters) {
+  std::vector<Tensor> results = grad(mean(y * y) + sum(y) * 0.01f, parameters);
+  results.push_back(y);
+  return flat(results);
+}
+
 /// What is read at one step is compiled for that step alone where it can be: values, and gradients of all parameters.
 TEST(SameBits, NetworksThatAreReadAtOneStep) {
   for (bool normFirst : {false, true})
@@ -117,9 +124,7 @@ TEST(SameBits, NetworksThatAreReadAtOneStep) {
         for (const Parameter &parameter : module->parameters()) parameters.push_back(parameter);
       auto f = [&](Tensor x) {
         Tensor y = head(second(first(x)).select(1, step));
-        std::vector<Tensor> results = grad(mean(y * y) + sum(y) * 0.01f, parameters);
-        results.push_back(y);
-        return flat(results);
+        return gradientsAnd(y, parameters);
       };
       for (int64_t batch : {1, 3, 17})
         expectSameBits(f, someTensor({batch, 9, 16}, 10),
@@ -134,9 +139,7 @@ TEST(SameBits, NetworksThatAreReadAtOneStep) {
       for (int64_t batch : {1, 3, 17}) {
         auto f = [&](Tensor x) {
           Tensor y = head(layer(x).output.select(1, step));
-          std::vector<Tensor> results = grad(mean(y * y) + sum(y) * 0.01f, parameters);
-          results.push_back(y);
-          return flat(results);
+          return gradientsAnd(y, parameters);
         };
         expectSameBits(f, someTensor({batch, 7, 5}, 11),
                        name + " " + std::to_string(step) + ", batch " + std::to_string(batch));

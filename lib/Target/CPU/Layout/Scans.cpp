@@ -1,12 +1,12 @@
 // The scans pass: makes products of inputs part of the steps that read them, and packs the matrices of scans that
 // become one kernel.
-#include "dialects/NN/ScanStages.h"
 #include "dialects/Kernel/KernelContraction.h"
+#include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNRecurrent.h"
+#include "dialects/NN/ScanStages.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
 
