@@ -28,12 +28,12 @@ public:
     for (Operation *op : order) {
       if (!depends.lookup(op->getResult(0))) continue;
       for (Value operand : op->getOperands())
-        if (splatOf(operand)) members.insert(operand.getDefiningOp());
+        if (!depends.lookup(operand) && isCounted(operand)) insertCounted(operand, members);
       members.insert(op);
     }
     attention.rows.assign(members.begin(), members.end());
-    for (Operation *op : members)
-      if (!isa<ConstantOp>(op) && !staysInside(op, members)) return name(op) + " is used elsewhere too";
+    for (Operation *op : order)
+      if (depends.lookup(op->getResult(0)) && !staysInside(op, members)) return name(op) + " is used elsewhere too";
     if (!staysInside(attention.scores, members)) return name(attention.scores) + " is used elsewhere too";
     return refuse(attention);
   }
@@ -52,6 +52,21 @@ private:
     if (own == shape) return true;
     return own.size() == shape.size() && own.drop_back() == shape.drop_back() && own.back() == 1 &&
            !elementOf(op->getResult(0)).isInteger(1);
+  }
+
+  // What is made of splat constants and of indices alone (a causal mask): computed in place, whoever else reads it.
+  bool isCounted(Value value, int depth = 8) const {
+    Operation *op = value.getDefiningOp();
+    if (!op || shapeOf(value).size() > shape.size()) return false;
+    if (splatOf(value) || isa<IotaOp>(op)) return true;
+    return depth && isa<ElementwiseOpInterface>(op) && op->getNumOperands() && op->getNumResults() == 1 &&
+           !isCheckedAtRunTime(op) &&
+           llvm::all_of(op->getOperands(), [&](Value operand) { return isCounted(operand, depth - 1); });
+  }
+  static void insertCounted(Value value, llvm::SetVector<Operation *> &members) {
+    Operation *op = value.getDefiningOp();
+    for (Value operand : op->getOperands()) insertCounted(operand, members);
+    members.insert(op);
   }
 
   bool dependsOnScores(Value value) {

@@ -10,7 +10,7 @@ namespace sprig::ir {
 
 struct Attention {
   MatmulOp scores, output;
-  llvm::SmallVector<mlir::Operation *> rows;  // what lies between both, splat constants included, in program order
+  llvm::SmallVector<mlir::Operation *> rows;  // what lies between both, indices and splats included, in program order
   PointwiseView query, key, value;            // both operands of `scores`, the right one of `output`
   llvm::SmallVector<mlir::Operation *> views; // behind `output`, up to a transpose; the result is written through them
 

@@ -90,11 +90,10 @@ public:
     if (scale == 0) scale = 1 / std::sqrt(size);
     if (n.intAttr("unidirectional", 0) != 0) {
       Type i64 = n.i64();
-      Value rows = n.add(n.iota({positions, 1}, i64, 0), n.scalar(double(total - positions), i64));
-      Value seen = n.compare(ir::ComparePredicate::le, n.iota({1, total}, i64, 1), rows);
+      Value rows = n.add(n.iota({1, 1, positions, 1}, i64, 2), n.scalar(double(total - positions), i64));
+      Value seen = n.compare(ir::ComparePredicate::le, n.iota({1, 1, 1, total}, i64, 3), rows);
       constexpr double kNever = -std::numeric_limits<double>::infinity();
-      plus(n.reshape(n.select(seen, n.scalar(0, Emit::elem(q)), n.scalar(kNever, Emit::elem(q))),
-                     {1, 1, positions, total}));
+      plus(n.select(seen, n.scalar(0, Emit::elem(q)), n.scalar(kNever, Emit::elem(q))));
     }
     Value scores = n.mul(n.matmul(q, k, false, true), scale);
     if (added) scores = n.add(scores, added);

@@ -236,8 +236,7 @@ private:
 
   /// Which keys a query sees: those up to its own, no further back than the window.
   Value seen() {
-    Value own = n.add(begin, n.iota({1, positions}, n.i64(), 1));
-    own = n.reshape(own, {batch, 1, positions, 1});
+    Value own = n.add(n.reshape(begin, {batch, 1, 1, 1}), n.iota({1, 1, positions, 1}, n.i64(), 2));
     Value places = n.iota({1, 1, 1, total}, n.i64(), 3);
     Value result = n.compare(ir::ComparePredicate::le, places, own);
     int64_t window = n.intAttr("local_window_size", -1);

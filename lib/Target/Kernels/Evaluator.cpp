@@ -93,6 +93,8 @@ Value Evaluator::elementwise(Operation *op, ArrayRef<Coordinate> position) {
   return k.apply(op, arguments);
 }
 
+size_t Evaluator::coordinateOf(ir::IotaOp iota) const { return iota.getAxis(); }
+
 Value Evaluator::view(Operation *op, ArrayRef<Coordinate> position) {
   if (auto broadcast = dyn_cast<ir::BroadcastOp>(op))
     return at(broadcast.getOperand(), broadcastPosition(broadcast.getOperand(), position));
@@ -111,7 +113,7 @@ Value Evaluator::view(Operation *op, ArrayRef<Coordinate> position) {
   }
   auto iota = cast<ir::IotaOp>(op);
   Type elementType = elementTypeOf(iota.getResult());
-  Coordinate along = position[iota.getAxis()];
+  Coordinate along = position[coordinateOf(iota)];
   Type i64 = k.b.getI64Type();
   Value index = arith::IndexCastOp::create(k.b, k.loc, i64, along.base);
   if (along.step) {

@@ -15,6 +15,7 @@ class GatherElementsOp;
 class GatherNdOp;
 class GatherOp;
 class InRangeOp;
+class IotaOp;
 class MatmulOp;
 class PadOp;
 class PoolGradOp;
@@ -97,6 +98,8 @@ protected:
   virtual llvm::SmallVector<int64_t> positionShape(mlir::Value value) const {
     return llvm::SmallVector<int64_t>(shapeOf(value));
   }
+  /// Which of a position's coordinates runs along the axis of an iota.
+  virtual size_t coordinateOf(ir::IotaOp iota) const;
   /// A value that lies in memory of the kernel already; null where it has to be computed or is an operand.
   virtual mlir::Value stored(mlir::Value value, llvm::ArrayRef<Coordinate> position) { return {}; }
   static bool isUniform(llvm::ArrayRef<Coordinate> position) {

@@ -29,6 +29,7 @@ public:
 
 protected:
   llvm::SmallVector<int64_t> positionShape(mlir::Value value) const override { return group.positionShape(value); }
+  size_t coordinateOf(ir::IotaOp iota) const override { return group.coordinateOf(iota); }
   mlir::Value stored(mlir::Value value, llvm::ArrayRef<Coordinate> position) override;
 
 private:

@@ -90,7 +90,7 @@ void LoopGroup::chooseRuns() {
   merged = true;
   SmallVector<Value> values;
   for (Operation *op : ops) {
-    if (isLoopGenerator(op) || isa<ir::TransposeOp, ir::SliceOp, ir::IotaOp>(op)) merged = false;
+    if (isLoopGenerator(op) || isa<ir::TransposeOp, ir::SliceOp>(op)) merged = false;
     if (!isa<ir::ReduceOp>(op)) values.push_back(op->getResult(0));
     values.append(op->operand_begin(), op->operand_end());
   }
@@ -114,6 +114,7 @@ void LoopGroup::chooseRuns() {
         none &= own[i] == 1;
       }
       joins = (before && has(d)) || (none && own[d] == 1);
+      if (auto iota = value.getDefiningOp<ir::IotaOp>()) joins &= countsAlone(iota, runs.back().begin, d + 1);
     }
     if (joins) {
       runs.back().end = d + 1;
@@ -174,6 +175,21 @@ bool LoopGroup::lanesAllowed(Value value, SmallVector<bool> laneDims) const {
   if (isa<ir::ConvOp, ir::ConvTransposeOp, ir::ConvFilterGradOp>(op)) return false;
   // Gathers take lanes one by one where they run over the indices; a product's columns are lanes.
   return true;
+}
+
+/// Whether a run of these dimensions counts as the operation does, where its axis is one of them.
+bool LoopGroup::countsAlone(ir::IotaOp iota, int64_t begin, int64_t end) const {
+  ArrayRef<int64_t> own = shapeOf(iota.getResult());
+  int64_t missing = static_cast<int64_t>(shape.size() - own.size()), axis = iota.getAxis() + missing;
+  if (axis < begin || axis >= end) return true;
+  SmallVector<int64_t> sizes = padded(own, shape.size());
+  return product(ArrayRef(sizes).slice(begin, end - begin)) == sizes[axis];
+}
+
+size_t LoopGroup::coordinateOf(ir::IotaOp iota) const {
+  if (!merged) return iota.getAxis();
+  int64_t axis = iota.getAxis() + static_cast<int64_t>(shape.size() - shapeOf(iota.getResult()).size());
+  return llvm::find_if(runs, [&](const DimRun &run) { return axis < run.end; }) - runs.begin();
 }
 
 SmallVector<int64_t> LoopGroup::positionShape(Value value) const {
@@ -379,7 +395,9 @@ SmallVector<TileStep> LoopGroup::stepsOf(ArrayRef<int64_t> sizes) const {
 }
 
 bool LoopGroup::isElementwise() const {
-  auto isInPlace = [](Operation *op) { return isa<ElementwiseOpInterface, ir::ReduceOp>(op) || ir::splatOf(op); };
+  auto isInPlace = [](Operation *op) {
+    return isa<ElementwiseOpInterface, ir::ReduceOp, ir::IotaOp>(op) || ir::splatOf(op);
+  };
   return merged && llvm::all_of(ops, isInPlace);
 }
 

@@ -3,6 +3,7 @@
 // For LoopEmitter and LoopEvaluator. All of it follows from shapes alone.
 #pragma once
 #include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
@@ -58,6 +59,8 @@ public:
 
   /// A value's shape as positions count it.
   llvm::SmallVector<int64_t> positionShape(mlir::Value value) const;
+  /// Which of a position's coordinates runs along the axis of an iota.
+  size_t coordinateOf(ir::IotaOp iota) const;
   /// Whether a value is constant along the reduced dimensions, that is, one per row.
   bool isRow(mlir::Value value) const;
   /// Whether one pass over a row is enough: what the group gives for each element needs no reduction.
@@ -83,6 +86,7 @@ public:
 private:
   bool collect();
   void chooseRuns();
+  bool countsAlone(ir::IotaOp iota, int64_t begin, int64_t end) const;
   bool lanesAllowed(mlir::Value value, llvm::SmallVector<bool> laneDims) const;
   bool chooseBlocks(bool always);
   void keepRows();
