@@ -28,7 +28,7 @@ struct EqualDispatch : llvm::DenseMapInfo<mlir::Operation *> {
     auto b = llvm::cast<DispatchOp>(const_cast<mlir::Operation *>(right));
     return llvm::equal(a->getOperandTypes(), b->getOperandTypes()) &&
            llvm::equal(a->getResultTypes(), b->getResultTypes()) && a.getTileAttr() == b.getTileAttr() &&
-           a.getTf32() == b.getTf32() &&
+           a.getTf32() == b.getTf32() && a.getSkipMasked() == b.getSkipMasked() &&
            mlir::OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
                                                             mlir::OperationEquivalence::IgnoreLocations);
   }

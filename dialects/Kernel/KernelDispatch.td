@@ -11,7 +11,8 @@ def Kernel_DispatchOp
   let description = [{
     The region's arguments are the operands in order; it yields the results. `label` names the kernel for people; `tile`
     is one that somebody chose for it, where it is there. With `tf32` the kernel may round the factors of its product
-    (of matrices, or of a convolution) to 10 bits of mantissa.
+    (of matrices, or of a convolution) to 10 bits of mantissa. With `skip_masked` it may leave out the keys that an
+    attention's own mask excludes, as if all their scores and values were finite.
 
     Example:
 
@@ -26,7 +27,7 @@ def Kernel_DispatchOp
     ```
   }];
   let arguments = (ins Variadic<NN_Tensor>:$operands, OptionalAttr<StrAttr>:$label, OptionalAttr<Kernel_TileAttr>:$tile,
-                       UnitAttr:$tf32);
+                       UnitAttr:$tf32, UnitAttr:$skip_masked);
   let results = (outs Variadic<NN_Tensor>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

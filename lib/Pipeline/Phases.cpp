@@ -79,6 +79,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   // With bf16 all constants are rounded that products read.
   bool keepNarrow = options.freeze && options.precision != Precision::bf16 && targetOf(options).takesDotProducts();
   simplify(passes, options, /*keepQuantized=*/false, keepNarrow);
+  passes.addNestedPass<func::FuncOp>(createBandMasks());
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());
   UnrollScansOptions unroll;
@@ -108,6 +109,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   fuse.tf32 = options.precision == Precision::tf32;
   passes.addNestedPass<func::FuncOp>(createFuse(fuse));
   if (options.precision == Precision::tf32) passes.addNestedPass<func::FuncOp>(createAllowTf32());
+  if (options.freeze && options.math == MathMode::fast) passes.addNestedPass<func::FuncOp>(createSkipMasked());
   ShareKernelsOptions shared;
   shared.target = options.target;
   if (options.fuse) passes.addNestedPass<func::FuncOp>(createShareKernels(shared));

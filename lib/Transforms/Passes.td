@@ -39,6 +39,31 @@ def AllowTf32 : Pass<"sprig-allow-tf32", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sprig::kernel::KernelDialect"];
 }
 
+def BandMasks : Pass<"sprig-band-masks", "::mlir::func::FuncOp"> {
+  let summary = "Computes constant masks that are bands along a diagonal from indices";
+  let description = [{
+    A constant of two values, of which one fills a band `-lower <= column - row <= upper` of its last two dimensions (a
+    causal mask, a sliding window, the triangle of ONNX's Trilu; booleans or what is added to scores), becomes a
+    comparison of indices where nothing but elementwise operations reads it: kernels count where they would read
+    megabytes, packages are smaller, and `sprig-skip-masked` sees what it masks. Small constants stay, of which
+    `sprig-fold-constants` folds the indices. No bit changes.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+  let options = [
+    Option<"small", "small", "int64_t", "64", "rows, or columns, up to which a constant is small">,
+  ];
+}
+
+def SkipMasked : Pass<"sprig-skip-masked", "::mlir::func::FuncOp"> {
+  let summary = "Lets attention leave out keys that its own mask excludes";
+  let description = [{
+    Sets `skip_masked` of dispatches whose mask is a band of indices that leaves a key to every row (dialects/NN/AttentionBand.h).
+    Results are those of before as far as scores and values are finite: an infinite or NaN value times a weight of 0 is left out. For
+    graphs frozen for inference, but under `--math strict`; of targets whose kernels do so (CPUs).
+  }];
+  let dependentDialects = ["::sprig::kernel::KernelDialect"];
+}
+
 def ShareKernels : Pass<"sprig-share-kernels", "::mlir::func::FuncOp"> {
   let summary = "Lets dispatches that differ in single numbers share a kernel";
   let description = [{

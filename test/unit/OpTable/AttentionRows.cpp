@@ -2,6 +2,7 @@
 // operands as they lie and through views, masks.
 #include "test/unit/OpTable/Harness.h"
 #include <gtest/gtest.h>
+#include <optional>
 
 namespace sprig::optable {
 namespace {
@@ -110,6 +111,52 @@ TEST(OpTable, AttentionWithMasks) {
                   "%r = nn.matmul %s, %a2 : tensor<19x37xf32>, tensor<37x5xf32>",
                   {64, 4e-5},
                   {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}}});
+  checkFused(rows);
+}
+
+// %s of %p, where row i sees the keys [i - lower, i + upper]; without a bound, as far as there are keys.
+std::string banded(const Sizes &s, std::optional<int64_t> lower, std::optional<int64_t> upper) {
+  std::string rows = tensor(shape({s.rows, 1}, "i64")), keys = tensor(shape({1, s.keys}, "i64"));
+  std::string places = tensor(shape({s.rows, s.keys}, "i1")), scores = tensor(shape({s.matrices, s.rows, s.keys}));
+  std::string text = "%i = nn.iota axis = 0 : " + rows + "\n%j = nn.iota axis = 1 : " + keys + "\n";
+  auto number = [](const std::string &name, int64_t value) {
+    return "%" + name + " = nn.constant dense<" + std::to_string(value) + "> : tensor<i64>\n";
+  };
+  if (upper)
+    text += number("u", *upper) + "%iu = nn.add %i, %u : " + rows +
+            ", tensor<i64>\n%mu = nn.compare ge %iu, %j : " + rows + ", " + keys + "\n";
+  if (lower)
+    text += number("l", *lower) + "%jl = nn.add %j, %l : " + keys +
+            ", tensor<i64>\n%ml = nn.compare lt %jl, %i : " + keys + ", " + rows + "\n";
+  text += "%low = nn.constant dense<0xFF800000> : tensor<f32>\n";
+  if (lower)
+    text +=
+        std::string(upper ? "%t" : "%s") + " = nn.select %ml, %low, %p : " + places + ", tensor<f32>, " + scores + "\n";
+  if (upper)
+    text += "%s = nn.select %mu, " + std::string(lower ? "%t" : "%p") + ", %low : " + places + ", " + scores +
+            ", tensor<f32>\n";
+  return text;
+}
+
+// Masks that are bands: keys that no row of a step sees are left out. Rows and keys that end amid vectors and panels,
+// more keys than rows and fewer, chains that are cut.
+TEST(OpTable, AttentionInBands) {
+  std::vector<Row> rows;
+  auto add = [&](const Sizes &s, std::optional<int64_t> lower, std::optional<int64_t> upper) {
+    rows.push_back(attention(s, {}, banded(s, lower, upper)));
+  };
+  for (const Sizes &s : {Sizes{2, 130, 130, 4, 5}, {1, 200, 200, 8, 33}, {1, 96, 224, 4, 8}, {2, 150, 70, 4, 16}}) {
+    add(s, std::nullopt, std::max<int64_t>(s.keys - s.rows, 0));
+    if (s.rows <= s.keys) add(s, 0, std::nullopt);
+    add(s, 90, 3);
+    if (s.rows <= s.keys) add(s, 17, 40);
+  }
+  add({1, 300, 300, 4, 8}, 5, 0);
+  add({1, 7, 1300, 4, 8}, std::nullopt, 200);
+  add({1, 70, 1300, 4, 8}, -600, std::nullopt);
+  add({1, 70, 1300, 4, 8}, -500, 700);
+  // Of rows that see no key the weights are no numbers.
+  add({1, 130, 130, 4, 5}, std::nullopt, -1);
   checkFused(rows);
 }
 

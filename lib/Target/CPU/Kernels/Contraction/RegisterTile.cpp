@@ -144,7 +144,8 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
   if (loop.fetch && count && *count <= kLongestChain) return emitFetchingChain(k, loop, *count, accumulators);
   bool isShort = loop.isPart || !count || *count * loop.interleave + loop.tail <= kLongestChain;
-  if (isShort || !isFloat) return emitChain(k, loop, k.index(0), loop.count, accumulators, /*withTail=*/true);
+  Value first = loop.firstStep ? loop.firstStep : k.index(0), end = loop.endStep ? loop.endStep : loop.count;
+  if (isShort || !isFloat) return emitChain(k, loop, first, end, accumulators, /*withTail=*/true);
   // The rounding error of a chain grows with its length: long ones are cut at fixed points and their parts added in
   // order.
   SmallVector<Value> zeros;
@@ -158,10 +159,16 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
     return sums;
   };
   int64_t whole = *count / partSteps * partSteps;
+  bool isLimited = loop.firstStep || loop.endStep;
+  Value firstPart = isLimited ? k.mul(k.div(first, partSteps), partSteps) : k.index(0);
   SmallVector<Value> totals =
-      k.loop(k.index(0), k.index(whole), partSteps, accumulators,
-             [&](Value begin, ValueRange t) { return addPart(begin, k.add(begin, partSteps), t, false); });
-  return whole == *count && !loop.tail ? totals : addPart(k.index(whole), loop.count, totals, true);
+      k.loop(firstPart, isLimited ? k.min(end, k.index(whole)) : k.index(whole), partSteps, accumulators,
+             [&](Value part, ValueRange t) {
+               Value next = k.add(part, partSteps);
+               return addPart(isLimited ? k.max(part, first) : part, isLimited ? k.min(next, end) : next, t, false);
+             });
+  if (whole == *count && !loop.tail) return totals;
+  return addPart(isLimited ? k.max(k.index(whole), first) : k.index(whole), end, totals, true);
 }
 
 RowSplit sprig::splitRows(int64_t length, int64_t most) {

@@ -48,6 +48,9 @@ struct ContractionLoop {
     tail = rest;
     if (ofRows > 1) leftStep = ofRows, rightStep = kPanelWidth * ofRows;
   }
+  /// Steps before the one and from the other on have a left side of zeros and are left out; null: none. Chains are cut
+  /// where those of all steps are.
+  mlir::Value firstStep, endStep;
   std::optional<EpilogueFetch> fetch; // left out where the chain is cut in parts, which hide the misses
 };
 

@@ -17,8 +17,13 @@ public:
 
   /// `count` rows from the `first` of all on; of a group of analyzeRows. They do not cross a dimension's end. Rows of
   /// `root` lie in `source`, which is of such rows; those of the only result go to `target`, which may be the same.
+  /// Where columns are given, other whole vectors of them change no reduction and are left out; they begin and end at
+  /// multiples of kLanes.
+  struct Columns {
+    mlir::Value begin, end;
+  };
   void emitRows(mlir::Value first, int64_t count, mlir::Value root, LoopEvaluator::Rows source,
-                LoopEvaluator::Rows target);
+                LoopEvaluator::Rows target, Columns columns);
 
 private:
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)>;
@@ -69,6 +74,7 @@ private:
   llvm::ArrayRef<mlir::Value> yielded;
   int64_t laneRun = -1;                      // the run that vectors lie along, or blocks of rows
   std::optional<LoopEvaluator::Rows> target; // of the only result
+  Columns columns;                           // of emitRows; null: all
 };
 
 } // namespace sprig

@@ -1,6 +1,8 @@
 // Attention in one kernel (dialects/NN/AttentionPattern.h): a tile is some rows of one matrix of the batch. The keys
 // are turned into panels once a tile; then, for as many rows as fit the first-level cache, scores go to scratch memory,
 // become weights in place and are multiplied with the values. The chains and reductions are those of separate kernels.
+// Of keys that a mask excludes for all of those rows, neither scores nor products are computed where that is allowed.
+#include "dialects/NN/AttentionBand.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
@@ -23,6 +25,7 @@ struct Plan : AttentionForm {
   bool packsValues, copiesQuery;
   int64_t keyPanels = 0, valuePanels = 0, queryRows = 0, scores = 0, stage = 0; // byte offsets
   std::optional<LoopGroup> group;
+  std::optional<ir::Band> band; // of the keys that count; null: all do, or next to all
 
   Plan(kernel::DispatchOp dispatch, AttentionForm form) : AttentionForm(std::move(form)) {
     packsValues = !value.isPlain() || value.columnStride != 1;
@@ -48,6 +51,9 @@ struct Plan : AttentionForm {
     scores = take(stepRows * scoreStride);
     stage = end;
     group = LoopGroup::analyzeRows(dispatch, attention.rows, {attention.weights()}, stage);
+    if (dispatch.getSkipMasked()) band = ir::bandOf(attention);
+    constexpr double kWorthwhile = 0.9;
+    if (band && shareOfKeys() > kWorthwhile) band.reset();
   }
 
   SmallVector<int64_t> space() const {
@@ -92,6 +98,17 @@ struct Plan : AttentionForm {
   }
 
 private:
+  /// How many of the keys the steps of a matrix see, about.
+  double shareOfKeys() const {
+    double seen = 0;
+    for (int64_t first = 0; first < rows; first += stepRows) {
+      int64_t last = std::min(first + stepRows, rows) - 1;
+      int64_t begin = std::max<int64_t>(first - band->lower, 0), end = std::min(last + band->upper + 1, keys);
+      seen += double(last + 1 - first) *
+              double(std::min(llvm::alignTo(end, kPanelWidth) - begin / kPanelWidth * kPanelWidth, uint64_t(keys)));
+    }
+    return seen / double(rows * keys);
+  }
   /// Along the batch, then within a matrix of that reach.
   SmallVector<TileStep> stepsOf(ArrayRef<int64_t> batchStrides, int64_t matrix, TileStep within) const {
     SmallVector<TileStep> steps(batch.size());
@@ -210,13 +227,17 @@ private:
     loop.right = keyPanels;
     loop.rightBase = k.index(0);
     loop.count = k.index(p.depth);
-    product(loop, rows, p.keys, /*panels=*/true, p.depth, [&](Value i, Value j, Value value, Value) {
-      k.store(value, scores, k.add(k.mul(i, p.scoreStride), j), p.elementType);
-    });
+    LoopNest::Columns columns = seenBy(k.add(row, first), rows);
+    product(
+        loop, rows, p.keys, /*panels=*/true, p.depth,
+        [&](Value i, Value j, Value value, Value) {
+          k.store(value, scores, k.add(k.mul(i, p.scoreStride), j), p.elementType);
+        },
+        columns);
 
     LoopEvaluator::Rows lines{scores, k.index(0), p.scoreStride};
     Value position = k.add(k.mul(k.linearize(matrix, p.batch), p.rows), k.add(row, first));
-    nest.emitRows(position, rows, p.attention.scores.getResult(), lines, lines);
+    nest.emitRows(position, rows, p.attention.scores.getResult(), lines, lines, columns);
 
     loop = {};
     loop.elementType = elementTypeOf(p.attention.output.getResult());
@@ -227,6 +248,8 @@ private:
     loop.rightBase = p.packsValues ? k.index(0) : baseOf(p.value);
     if (!p.packsValues) loop.rightStep = p.value.rowStride;
     loop.count = k.index(p.keys);
+    loop.firstStep = columns.begin;
+    if (columns.end) loop.endStep = k.min(columns.end, k.index(p.keys));
     Value target = k.flat(k.resultBuffer(0)), base = k.index(0);
     for (auto [index, stride] : llvm::zip_equal(matrix, ArrayRef(p.resultStrides).drop_back(2)))
       base = k.add(base, k.mul(index, stride));
@@ -237,30 +260,62 @@ private:
     });
   }
 
-  // rows x columns of a product by register tiles; gives each vector of results to `store`.
-  void product(const ContractionLoop &loop, int64_t rows, int64_t columns, bool panels, int64_t depth,
-               llvm::function_ref<void(Value row, Value column, Value value, Value mask)> store) {
-    int64_t vectors = llvm::divideCeil(columns, kLanes);
+  // Whole panels of the keys that some of these rows of the matrix see; null where all are computed.
+  LoopNest::Columns seenBy(Value firstRow, int64_t rows) {
+    if (!p.band) return {};
+    LoopNest::Columns seen{k.index(0), k.index(p.keys)};
+    auto panelAt = [&](Value column) { return k.mul(k.div(column, kPanelWidth), kPanelWidth); };
+    if (p.band->lower < p.rows) seen.begin = panelAt(k.max(k.add(firstRow, -p.band->lower), k.index(0)));
+    if (p.band->upper < p.keys) {
+      Value end = k.add(firstRow, rows + p.band->upper); // not below 1
+      seen.end = panelAt(k.add(k.min(end, seen.end), kPanelWidth - 1));
+    }
+    return seen;
+  }
+
+  using Store = llvm::function_ref<void(Value row, Value column, Value value, Value mask)>;
+
+  // rows x columns of a product by register tiles; gives each vector of results to `store`. Whole panels that are not
+  // seen are left out.
+  void product(const ContractionLoop &loop, int64_t rows, int64_t columns, bool panels, int64_t depth, Store store,
+               LoopNest::Columns seen = {}) {
+    int64_t vectors = llvm::divideCeil(columns, kLanes), first = 0;
     int64_t step = std::min(chooseTileVectors(k.target, loop.elementType, rows), vectors);
-    for (int64_t v = 0; v < vectors; v += step) {
-      int64_t count = std::min(step, vectors - v);
-      int64_t most = maxTileRows(k.target, loop.elementType, count, loop.leftStep == 1 ? loop.leftRowStride : 0);
-      forRowTiles(k, k.index(0), splitRows(rows, most), [&](Value first, int64_t tileRows) {
-        ContractionLoop tile = loop;
-        tile.leftBase = k.add(loop.leftBase, k.mul(first, loop.leftRowStride));
-        SmallVector<Value> masks;
-        for (int64_t j = v; j < v + count; ++j) {
-          int64_t valid = columns - j * kLanes;
-          masks.push_back(valid < kLanes ? k.mask(valid) : Value());
-          tile.rightOffsets.push_back(panels ? j / 2 * depth * kPanelWidth + j % 2 * kLanes : j * kLanes);
-        }
-        if (!panels) tile.rightMasks = masks;
-        SmallVector<Value> sums = emitContraction(k, tile, zeroTile(k, loop.elementType, tileRows, count));
-        for (int64_t i = 0; i < tileRows; ++i)
-          for (int64_t j = 0; j < count; ++j)
-            store(k.add(first, i), k.index((v + j) * kLanes), k.round(sums[i * count + j], loop.elementType), masks[j]);
+    if (seen.end && columns >= kPanelWidth) {
+      constexpr int64_t kVectors = kPanelWidth / kLanes; // of a panel
+      step = std::min(step, kVectors);
+      first = columns / kPanelWidth * kVectors;
+      k.loop(seen.begin, k.min(seen.end, k.index(first * kLanes)), kPanelWidth, [&](Value column) {
+        ContractionLoop panel = loop;
+        panel.rightBase = k.add(loop.rightBase, k.mul(column, depth));
+        for (int64_t v = 0; v < kVectors; v += step)
+          columnTiles(panel, rows, v, step, kPanelWidth, /*panels=*/true, depth,
+                      [&](Value i, Value j, Value value, Value mask) { store(i, k.add(column, j), value, mask); });
       });
     }
+    for (int64_t v = first; v < vectors; v += step)
+      columnTiles(loop, rows, v, std::min(step, vectors - v), columns, panels, depth, store);
+  }
+
+  // Vectors [v, v + count) of such columns.
+  void columnTiles(const ContractionLoop &loop, int64_t rows, int64_t v, int64_t count, int64_t columns, bool panels,
+                   int64_t depth, Store store) {
+    int64_t most = maxTileRows(k.target, loop.elementType, count, loop.leftStep == 1 ? loop.leftRowStride : 0);
+    forRowTiles(k, k.index(0), splitRows(rows, most), [&](Value first, int64_t tileRows) {
+      ContractionLoop tile = loop;
+      tile.leftBase = k.add(loop.leftBase, k.mul(first, loop.leftRowStride));
+      SmallVector<Value> masks;
+      for (int64_t j = v; j < v + count; ++j) {
+        int64_t valid = columns - j * kLanes;
+        masks.push_back(valid < kLanes ? k.mask(valid) : Value());
+        tile.rightOffsets.push_back(panels ? j / 2 * depth * kPanelWidth + j % 2 * kLanes : j * kLanes);
+      }
+      if (!panels) tile.rightMasks = masks;
+      SmallVector<Value> sums = emitContraction(k, tile, zeroTile(k, loop.elementType, tileRows, count));
+      for (int64_t i = 0; i < tileRows; ++i)
+        for (int64_t j = 0; j < count; ++j)
+          store(k.add(first, i), k.index((v + j) * kLanes), k.round(sums[i * count + j], loop.elementType), masks[j]);
+    });
   }
 
   KernelBuilder &k;

@@ -9,8 +9,9 @@ using namespace sprig;
 // Shorter rows are spelled out vector by vector; of longer ones, several run side by side to hide the latency of sums.
 static constexpr int64_t kMostVectors = 8, kRowsTogether = 4;
 
-void LoopNest::emitRows(Value first, int64_t count, Value root, LoopEvaluator::Rows source,
-                        LoopEvaluator::Rows target) {
+void LoopNest::emitRows(Value first, int64_t count, Value root, LoopEvaluator::Rows source, LoopEvaluator::Rows target,
+                        Columns columns) {
+  this->columns = columns;
   SmallVector<int64_t> sizes;
   for (const DimRun &run : ArrayRef(group.runs).drop_back()) sizes.push_back(run.size);
   SmallVector<Value> indices = k.delinearize(first, sizes);
@@ -91,10 +92,12 @@ SmallVector<Value> LoopNest::forVectors(ValueRange initial, Body body) {
     return body(carried);
   };
   SmallVector<Value> values(initial);
-  if (length <= kMostVectors * kLanes) {
+  if (length <= kMostVectors * kLanes && !columns.end) {
     for (int64_t column = 0; column < whole; column += kLanes) values = at(k.index(column), values);
   } else {
-    values = k.loop(k.index(0), k.index(whole), kLanes, values, [&](Value column, ValueRange carried) {
+    Value begin = columns.begin ? columns.begin : k.index(0), end = k.index(whole);
+    if (columns.end) end = k.min(columns.end, end);
+    values = k.loop(begin, end, kLanes, values, [&](Value column, ValueRange carried) {
       Evaluator::Scope scope(evaluator);
       return at(column, carried);
     });

@@ -1,0 +1,139 @@
+#include "dialects/NN/Constants.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
+#include "lib/Transforms/Passes.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_BANDMASKS
+#include "lib/Transforms/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+
+namespace {
+/// A matrix of two values, as the bytes of its elements.
+struct TwoValues {
+  ArrayRef<char> bytes, first, second;
+  int64_t rows, columns, elementBytes;
+
+  /// Whether an element is the first value.
+  bool isFirst(int64_t row, int64_t column) const {
+    return bytes.slice((row * columns + column) * elementBytes, elementBytes) == first;
+  }
+  /// The first element of a row, from a column on, that is another than the one before it; `columns`: none.
+  int64_t nextStep(int64_t row, int64_t column) const {
+    bool before = isFirst(row, column);
+    while (++column < columns && isFirst(row, column) == before) {
+    }
+    return column;
+  }
+};
+
+/// The places [row - lower, row + upper] of each row; null: without an end on that side.
+struct Limits {
+  std::optional<int64_t> lower, upper;
+};
+} // namespace
+
+static std::optional<TwoValues> twoValuesOf(const ir::ConstantView &view, int64_t small) {
+  ArrayRef<int64_t> shape = view.type().getShape();
+  if (view.isSplat() || shape.size() < 2 || shape.end()[-2] <= small || shape.back() <= small) return std::nullopt;
+  if (llvm::any_of(shape.drop_back(2), [](int64_t size) { return size != 1; })) return std::nullopt;
+  TwoValues matrix{view.bytes(),    view.element(0), {},
+                   shape.end()[-2], shape.back(),    static_cast<int64_t>(view.element(0).size())};
+  for (int64_t i = 1; i < view.size(); ++i) {
+    ArrayRef<char> element = view.element(i);
+    if (element == matrix.first || element == matrix.second) continue;
+    if (!matrix.second.empty()) return std::nullopt;
+    matrix.second = element;
+  }
+  return matrix;
+}
+
+/// The band that the first value fills, or all but it (`isInside` false).
+static std::optional<Limits> bandOf(const TwoValues &matrix, bool isInside) {
+  Limits limits;
+  for (int64_t row = 0; row < matrix.rows && !(limits.lower && limits.upper); ++row)
+    for (int64_t column = 0; (column = matrix.nextStep(row, column)) < matrix.columns;) {
+      if (matrix.isFirst(row, column) == isInside) {
+        if (!limits.lower) limits.lower = row - column;
+      } else if (!limits.upper) {
+        limits.upper = column - 1 - row;
+      }
+    }
+  for (int64_t row = 0; row < matrix.rows; ++row)
+    for (int64_t column = 0; column < matrix.columns; ++column) {
+      bool inBand =
+          (!limits.lower || column >= row - *limits.lower) && (!limits.upper || column <= row + *limits.upper);
+      if ((matrix.isFirst(row, column) == isInside) != inBand) return std::nullopt;
+    }
+  return limits;
+}
+
+/// Whether a place is in a band, as a tensor of booleans with this many dimensions.
+static Value comparisonOf(OpBuilder &b, Location loc, const Limits &limits, const TwoValues &matrix, int64_t rank) {
+  Type i32 = b.getI32Type();
+  auto iota = [&](int64_t axis, int64_t size) -> Value {
+    SmallVector<int64_t> shape(rank, 1);
+    shape[axis] = size;
+    return ir::IotaOp::create(b, loc, RankedTensorType::get(shape, i32), axis);
+  };
+  Value row = iota(rank - 2, matrix.rows), column = iota(rank - 1, matrix.columns);
+  auto rowPlus = [&](int64_t number) -> Value {
+    if (number == 0) return row;
+    Value constant = ir::ConstantOp::create(b, loc, ir::makeSplat(RankedTensorType::get({}, i32), double(number)));
+    return ir::AddOp::create(b, loc, row.getType(), row, constant);
+  };
+  SmallVector<int64_t> shape(rank, 1);
+  shape[rank - 2] = matrix.rows, shape[rank - 1] = matrix.columns;
+  auto type = RankedTensorType::get(shape, b.getI1Type());
+  auto atLeast = [&](Value left, Value right) -> Value {
+    return ir::CompareOp::create(b, loc, type, ir::ComparePredicate::ge, left, right);
+  };
+  Value lower, upper;
+  if (limits.lower) lower = atLeast(column, rowPlus(-*limits.lower));
+  if (limits.upper) upper = atLeast(rowPlus(*limits.upper), column);
+  if (lower && upper) return ir::AndOp::create(b, loc, type, lower, upper);
+  return lower ? lower : upper;
+}
+
+static void computeFromIndices(ir::ConstantOp constant, int64_t small) {
+  if (!llvm::all_of(constant->getUsers(), llvm::IsaPred<ElementwiseOpInterface>)) return;
+  ir::ConstantView view(constant.getValue());
+  std::optional<TwoValues> matrix = twoValuesOf(view, small);
+  if (!matrix) return;
+  bool isInside = true;
+  std::optional<Limits> limits = bandOf(*matrix, isInside);
+  if (!limits) limits = bandOf(*matrix, isInside = false);
+  if (!limits) return;
+  OpBuilder b(constant);
+  Location loc = constant.getLoc();
+  Value inBand = comparisonOf(b, loc, *limits, *matrix, view.type().getRank()), result = inBand;
+  if (view.elementType().isInteger(1)) {
+    bool isTrueInside = (matrix->first.front() != 0) == isInside;
+    if (!isTrueInside) result = ir::NotOp::create(b, loc, inBand.getType(), inBand);
+  } else {
+    auto scalar = RankedTensorType::get({}, view.elementType());
+    auto splat = [&](ArrayRef<char> element) -> Value {
+      return ir::ConstantOp::create(b, loc, ir::makeConstant(scalar, element));
+    };
+    Value inside = splat(isInside ? matrix->first : matrix->second);
+    Value outside = splat(isInside ? matrix->second : matrix->first);
+    result = ir::SelectOp::create(b, loc, view.type(), inBand, inside, outside);
+  }
+  constant.replaceAllUsesWith(result);
+  constant.erase();
+}
+
+namespace {
+struct BandMasksPass : sprig::impl::BandMasksBase<BandMasksPass> {
+  using Base::Base;
+  void runOnOperation() override {
+    SmallVector<ir::ConstantOp> constants;
+    getOperation().walk([&](ir::ConstantOp constant) { constants.push_back(constant); });
+    for (ir::ConstantOp constant : constants) computeFromIndices(constant, small);
+  }
+};
+} // namespace
