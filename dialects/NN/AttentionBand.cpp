@@ -111,7 +111,8 @@ private:
   std::optional<Index> index(Value value) const {
     Operation *op = value.getDefiningOp();
     auto type = cast<RankedTensorType>(value.getType());
-    if (!op || !type.getElementType().isInteger() || type.getElementType().isInteger(1)) return std::nullopt;
+    // Numbers without a sign would wrap below zero.
+    if (!op || !type.getElementType().isSignlessInteger() || type.getElementType().isInteger(1)) return std::nullopt;
     if (auto iota = dyn_cast<IotaOp>(op)) {
       int64_t axis = iota.getAxis(), fromEnd = type.getRank() - axis;
       if (fromEnd > 2 || type.getElementTypeBitWidth() < 32) return std::nullopt;

@@ -1,8 +1,10 @@
 #include "dialects/NN/AttentionPattern.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNUnary.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -54,13 +56,15 @@ private:
            !elementOf(op->getResult(0)).isInteger(1);
   }
 
-  // What is made of splat constants and of indices alone (a causal mask): computed in place, whoever else reads it.
+  // What a few cheap operations make of splat constants and of indices alone (a causal mask): computed in place,
+  // whoever else reads it. No booleans of rows, which fits() does not take either.
   bool isCounted(Value value, int depth = 8) const {
     Operation *op = value.getDefiningOp();
     if (!op || shapeOf(value).size() > shape.size()) return false;
     if (splatOf(value) || isa<IotaOp>(op)) return true;
-    return depth && isa<ElementwiseOpInterface>(op) && op->getNumOperands() && op->getNumResults() == 1 &&
-           !isCheckedAtRunTime(op) &&
+    bool isOfRows = shapeOf(value).empty() || shapeOf(value).back() == 1;
+    if (isOfRows && elementOf(value).isInteger(1)) return false;
+    return depth && isa<AddOp, SubOp, MulOp, CompareOp, AndOp, OrOp, NotOp, SelectOp, CastOp>(op) &&
            llvm::all_of(op->getOperands(), [&](Value operand) { return isCounted(operand, depth - 1); });
   }
   static void insertCounted(Value value, llvm::SetVector<Operation *> &members) {

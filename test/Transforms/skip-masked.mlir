@@ -96,3 +96,46 @@ func.func @padding(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x
   %3 = nn.matmul %2, %v : tensor<2x6x6xf32>, tensor<2x6x8xf32>
   return %3 : tensor<2x6x8xf32>
 }
+
+// -----
+
+// Indices without a sign wrap: i - 2 is large in the first rows.
+// CHECK-LABEL: @unsigned
+// CHECK:         kernel.dispatch "attention"
+// CHECK-NOT:     skip_masked
+func.func @unsigned(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x6x8xf32> {
+  %i = nn.iota axis = 0 : tensor<6x1xui32>
+  %j = nn.iota axis = 1 : tensor<1x6xui32>
+  %two = nn.constant dense<2> : tensor<ui32>
+  %first = nn.sub %i, %two : tensor<6x1xui32>, tensor<ui32>
+  %mask = nn.compare ge %j, %first : tensor<1x6xui32>, tensor<6x1xui32>
+  %low = nn.constant dense<0xFF800000> : tensor<f32>
+  %0 = nn.matmul %q, %k : tensor<2x6x8xf32>, tensor<2x8x6xf32>
+  %1 = nn.select %mask, %0, %low : tensor<6x6xi1>, tensor<2x6x6xf32>, tensor<f32>
+  %2 = nn.softmax %1 axis = 2 : tensor<2x6x6xf32>
+  %3 = nn.matmul %2, %v : tensor<2x6x6xf32>, tensor<2x6x8xf32>
+  return %3 : tensor<2x6x8xf32>
+}
+
+// -----
+
+// Booleans of rows are computed outside.
+// CHECK-LABEL: @rows_of_bits
+// CHECK:         kernel.dispatch "compare_or"
+// CHECK:         kernel.dispatch "attention"
+// CHECK-NOT:     nn.iota
+// CHECK-NOT:     skip_masked
+func.func @rows_of_bits(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x6x8xf32> {
+  %i = nn.iota axis = 0 : tensor<6x1xi32>
+  %j = nn.iota axis = 1 : tensor<1x6xi32>
+  %two = nn.constant dense<2> : tensor<i32>
+  %late = nn.compare ge %i, %two : tensor<6x1xi32>, tensor<i32>
+  %causal = nn.compare ge %i, %j : tensor<6x1xi32>, tensor<1x6xi32>
+  %mask = nn.or %late, %causal : tensor<6x1xi1>, tensor<6x6xi1>
+  %low = nn.constant dense<0xFF800000> : tensor<f32>
+  %0 = nn.matmul %q, %k : tensor<2x6x8xf32>, tensor<2x8x6xf32>
+  %1 = nn.select %mask, %0, %low : tensor<6x6xi1>, tensor<2x6x6xf32>, tensor<f32>
+  %2 = nn.softmax %1 axis = 2 : tensor<2x6x6xf32>
+  %3 = nn.matmul %2, %v : tensor<2x6x6xf32>, tensor<2x6x8xf32>
+  return %3 : tensor<2x6x8xf32>
+}
