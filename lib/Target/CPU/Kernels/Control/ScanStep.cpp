@@ -130,6 +130,10 @@ void ScanStep::emitProduct(Operation *op) {
   loop.count = k.index(depth);
   int64_t panelSize = depth * kPanelWidth, vectors = llvm::divideCeil(columns, kLanes);
   int64_t step = std::min(chooseTileVectors(k.target, type, rows), std::max<int64_t>(vectors, 1));
+  // One row of weights that the first-level cache does not hold waits for the second, not for its chains: smaller
+  // groups leave more of the last ones there.
+  constexpr int64_t kFirstLevel = 24 << 10, kEnoughVectors = 4;
+  if (rows == 1 && depth * columns * storageBytes(type) > kFirstLevel) step = std::min(step, kEnoughVectors);
 
   // `count` vectors of columns from `column` on, a multiple of the panel width or half of it.
   auto strip = [&](Value panel, Value column, int64_t count) {
@@ -153,8 +157,20 @@ void ScanStep::emitProduct(Operation *op) {
     for (int64_t j = 0; j < count; j += step)
       strip(k.add(panel, j / 2 * panelSize + j % 2 * kLanes), k.add(column, j * kLanes), std::min(step, count - j));
   };
-  k.loop(k.index(0), k.index(groups), 1, [&](Value index) { group(index, groupVectors); });
-  if (int64_t rest = vectors - groups * groupVectors) group(k.index(groups), rest);
+  // Every other step goes from the last to the first, to find in the first-level cache what the step before read last.
+  int64_t rest = vectors - groups * groupVectors;
+  if (!groups) return group(k.index(0), rest);
+  auto isParity = [&](int64_t number) -> Value {
+    return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, parity, k.index(number));
+  };
+  Value isForward = isParity(0), isBackward = isParity(1);
+  auto emitRest = [&] { group(k.index(groups), rest); };
+  if (rest) k.ifThen(isBackward, emitRest);
+  k.loop(k.index(0), k.index(groups), 1, [&](Value index) {
+    Value fromEnd = k.sub(k.index(groups - 1), index);
+    group(arith::SelectOp::create(k.b, k.loc, isBackward, fromEnd, index), groupVectors);
+  });
+  if (rest) k.ifThen(isForward, emitRest);
 }
 
 // What this stage keeps, and in the last one what the step yields: values of one width in one loop.
