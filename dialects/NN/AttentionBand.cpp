@@ -43,11 +43,11 @@ public:
 private:
   enum Number { Lowest, Zero }; // minus infinity, 0
 
+  static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
   static bool is(double value, Number number) { return number == Zero ? value == 0 : std::isinf(value) && value < 0; }
   bool isEverywhere(Value value, Number number) const {
     auto splat = splatOf(value);
-    return splat && isa<FloatType>(getElementTypeOrSelf(value.getType())) &&
-           is(ConstantView(splat).asDouble(0), number);
+    return splat && isFloat(value) && is(ConstantView(splat).asDouble(0), number);
   }
 
   /// The band outside of which a float value is that number.
@@ -63,7 +63,11 @@ private:
         return intersect(where(select.getOperand(0), false), outside(no, number).value_or(all));
       return std::nullopt;
     }
-    if (isa<CastOp>(op)) return outside(op->getOperand(0), number);
+    if (isa<CastOp>(op)) {
+      // Integers have a lowest number that is no infinity.
+      bool keeps = number == Zero || (isFloat(value) && isFloat(op->getOperand(0)));
+      return keeps ? outside(op->getOperand(0), number) : std::nullopt;
+    }
     if (number == Lowest) {
       if (isa<AddOp>(op)) return either(op, number);
       if (isa<SubOp>(op)) return outside(op->getOperand(0), number);

@@ -49,6 +49,7 @@ static std::optional<TwoValues> twoValuesOf(const ir::ConstantView &view, int64_
     if (!matrix.second.empty()) return std::nullopt;
     matrix.second = element;
   }
+  if (matrix.second.empty()) return std::nullopt;
   return matrix;
 }
 

@@ -79,3 +79,22 @@ func.func @product(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
   %1 = nn.mul %0, %m : tensor<3x3xf32>, tensor<3x3xf32>
   return %1 : tensor<3x3xf32>
 }
+
+// -----
+
+// Equal elements that are stored one by one.
+// CHECK-LABEL: @equal
+// CHECK-NOT:     nn.iota
+func.func @equal(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %m = nn.constant dense_resource<equal> : tensor<3x3xf32>
+  %r = nn.add %x, %m : tensor<3x3xf32>, tensor<3x3xf32>
+  return %r : tensor<3x3xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      equal: "0x04000000000000400000004000000040000000400000004000000040000000400000004000000040"
+    }
+  }
+#-}

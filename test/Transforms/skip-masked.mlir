@@ -139,3 +139,23 @@ func.func @rows_of_bits(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor
   %3 = nn.matmul %2, %v : tensor<2x6x6xf32>, tensor<2x6x8xf32>
   return %3 : tensor<2x6x8xf32>
 }
+
+// -----
+
+// The lowest byte is a score like others.
+// CHECK-LABEL: @bytes
+// CHECK:         kernel.dispatch "attention"
+// CHECK-NOT:     skip_masked
+func.func @bytes(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x6x8xf32> {
+  %i = nn.iota axis = 0 : tensor<6x1xi32>
+  %j = nn.iota axis = 1 : tensor<1x6xi32>
+  %mask = nn.compare ge %i, %j : tensor<6x1xi32>, tensor<1x6xi32>
+  %low = nn.constant dense<0xFF800000> : tensor<f32>
+  %0 = nn.matmul %q, %k : tensor<2x6x8xf32>, tensor<2x8x6xf32>
+  %1 = nn.select %mask, %0, %low : tensor<6x6xi1>, tensor<2x6x6xf32>, tensor<f32>
+  %2 = nn.cast %1 : tensor<2x6x6xf32> to tensor<2x6x6xi8>
+  %3 = nn.cast %2 : tensor<2x6x6xi8> to tensor<2x6x6xf32>
+  %4 = nn.softmax %3 axis = 2 : tensor<2x6x6xf32>
+  %5 = nn.matmul %4, %v : tensor<2x6x6xf32>, tensor<2x6x8xf32>
+  return %5 : tensor<2x6x8xf32>
+}

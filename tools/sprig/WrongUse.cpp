@@ -57,6 +57,17 @@ std::optional<std::string> wrongFirstWord(const CLI::App &app, std::string_view 
          (meant.empty() ? "; there are " + data::listed(names, names.size()) : meant);
 }
 
+std::optional<std::string> emptyValue(const CLI::App &app) {
+  for (const CLI::App *command : app.get_subcommands())
+    for (const CLI::Option *option : command->get_options()) {
+      if (!option->nonpositional() || option->get_items_expected_max() == 0) continue;
+      const std::vector<std::string> &values = option->results();
+      if (std::find(values.begin(), values.end(), "") != values.end())
+        return option->get_name() + ": the value is empty; leave the option out for its default";
+    }
+  return std::nullopt;
+}
+
 std::string textOf(const CLI::App &app, const CLI::Error &error, std::span<const char *const> words) {
   std::vector<CLI::App *> given = app.get_subcommands(); // of the command line
   const CLI::App &command = given.empty() ? app : *given.front();

@@ -12,6 +12,9 @@ namespace sprig::cli {
 /// subcommand is required.
 std::optional<std::string> wrongFirstWord(const CLI::App &app, std::string_view word);
 
+/// What an option has been given that is no value, as where a shell's variable is not set.
+std::optional<std::string> emptyValue(const CLI::App &app);
+
 /// Of an error with these words behind the program's name, and whose help to ask for.
 std::string textOf(const CLI::App &app, const CLI::Error &error, std::span<const char *const> words);
 

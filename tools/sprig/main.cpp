@@ -154,10 +154,12 @@ int main(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     int code = app.exit(error);
-    return code == 0 ? 0 : int(sprig::ErrorKind::usage);
+    if (code) return int(sprig::ErrorKind::usage);
+    return runCommand([] { return 0; }); // help, which may not be written
   } catch (const sprig::Error &error) {
     return fail(error.what(), int(error.kind()));
   }
+  if (std::optional<std::string> wrong = emptyValue(app)) return fail(*wrong, int(sprig::ErrorKind::usage));
   // Everything is written; taking down what LLVM and ONNX keep would take milliseconds.
   int code = runCommand(invocation.run);
   std::cerr.flush();

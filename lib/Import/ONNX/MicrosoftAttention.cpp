@@ -36,6 +36,7 @@ public:
     IntsRef before = Emit::shape(past), after = Emit::shape(now);
     n.require(before.size() == 4 && before[0] == after[0] && before[1] == after[1] && before[3] == after[3],
               std::string("has ") + name + " " + typeText(past) + " in front of " + typeText(now));
+    pastLength = before[2];
     return n.concat({past, now}, 2);
   }
 
@@ -89,6 +90,10 @@ public:
     double size = double(Emit::shape(q)[3]), scale = n.realAttr("scale", 0);
     if (scale == 0) scale = 1 / std::sqrt(size);
     if (n.intAttr("unidirectional", 0) != 0) {
+      // ONNX Runtime's own mask is of another form there, with a last row that sees all.
+      if (total != pastLength + positions)
+        n.unsupported("has unidirectional = 1 for " + std::to_string(positions) + " positions and " +
+                      std::to_string(total) + " keys, " + std::to_string(pastLength) + " of them from before");
       Type i64 = n.i64();
       Value rows = n.add(n.iota({1, 1, positions, 1}, i64, 2), n.scalar(double(total - positions), i64));
       Value seen = n.compare(ir::ComparePredicate::le, n.iota({1, 1, 1, total}, i64, 3), rows);
@@ -107,7 +112,7 @@ private:
   void plus(Value term) { added = added ? n.add(added, term) : term; }
 
   Node &n;
-  int64_t heads, batch = 0, positions = 0, total = 0;
+  int64_t heads, batch = 0, positions = 0, total = 0, pastLength = 0;
   Value q, k, v, added;
 };
 

@@ -164,9 +164,8 @@ void Launcher::fail(int rank, const std::string &why, int code) {
   if (firstFailed < 0) {
     firstFailed = rank;
     firstFailure = why;
-    firstCode = code;
-    if (options.isNode) tellLauncher({rank, code, why});
   }
+  if (codes.try_emplace(rank, code).second && options.isNode) tellLauncher({rank, code, why});
   if (store) store->fail(rank, Status(SPRIG_RT_CANCELLED, why));
 }
 
@@ -364,8 +363,10 @@ int Launcher::end() {
   if (why.empty()) return 0;
   std::cout.flush();
   if (!options.isNode) std::cerr << "error: launch: " + why + "\n";
-  // Of the rank whose fault it is, where that is known and it was not ended from here.
-  int code = by == firstFailed ? firstCode : 0;
+  // Of the rank whose fault it is, where that is known and it was not ended from here; of one that others have started
+  // the first here.
+  auto found = codes.find(memberOf(by) ? by : firstFailed);
+  int code = found == codes.end() ? 0 : found->second;
   return code ? code : int(ErrorKind::runtime);
 }
 

@@ -5,6 +5,7 @@
 #include "tools/sprig/launch/Node.h"
 #include "tools/sprig/launch/RankProcess.h"
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -86,7 +87,8 @@ private:
   bool isAlone = false;     ///< that one is gone
   int firstFailed = -1;     ///< of the ranks whose processes are watched
   std::string firstFailure; ///< what became of it
-  int firstCode = 0;        ///< its exit code, where it ended by itself
+  std::map<int, int>
+      codes; ///< of those that have failed before they were asked to end: exit codes, 0 where there is none
   struct Line {
     int rank;
     std::string text;

@@ -62,7 +62,7 @@ MemoryNeeds memoryNeeds(const Model &model, const std::vector<EntryRequest> &ent
 
 int64_t largestBatch(const Model &model, EntryRequest entry, const std::string &symbol, const Settings &settings,
                      uint64_t limit) {
-  constexpr int64_t kMost = 1 << 20;
+  constexpr int64_t kMost = int64_t(1) << 30;
   uint64_t least = 0;
   auto fits = [&](int64_t batch) {
     entry.dims[symbol] = batch;

@@ -320,6 +320,9 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
   point.ranks = ranks;
   point.cluster = machine::clusterOf(topology, ranks, source->ranks.network);
   Cluster single = machine::clusterOf(topology, 1);
+  // All programs are for the threads that nodes have: those of this machine say nothing about them.
+  if (Settings &compiled = source->compileSettings; !compiled.laneCount())
+    compiled.threads = topology.nodes[single.nodes[0]].threads;
   Source::Compiled &first = source->compiledFor(1, 0);
   // Of a mesh what one of its ranks does, and nobody is waited for.
   int ranksOfOne = meshText(*first.runner, first.entry).empty() ? 1 : first.ranks;

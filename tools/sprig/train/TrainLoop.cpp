@@ -8,6 +8,7 @@
 #include "tools/sprig/train/RatePlateau.h"
 #include "tools/sprig/train/TrainBatches.h"
 #include "tools/sprig/train/TrainProgress.h"
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
@@ -77,8 +78,9 @@ public:
   TrainOutcome run() {
     std::optional<InterruptsWait> signals;
     if (options.endsBySignal) signals.emplace();
-    TrainProgress progress(*config.steps, batches.stepsPerEpoch(), config.batch * config.accumulate, outcome.steps,
-                           options.logEvery);
+    int64_t each = config.batch * config.accumulate, perEpoch = batches.stepsPerEpoch();
+    TrainProgress::Epoch epochSizes{perEpoch, config.dropLast ? perEpoch * each : data.count(), each};
+    TrainProgress progress(*config.steps, epochSizes, outcome.steps, options.logEvery);
     auto start = Clock::now();
     auto secondsAt = [&](Clock::time_point now) { return std::chrono::duration<double>(now - start).count(); };
     UnderWay underWay(program);
@@ -182,7 +184,8 @@ private:
     } catch (const Error &error) {
       if (error.kind() != ErrorKind::runtime) throw;
       warn(std::string(error.what()) + "; " + consequence);
-      if (outcome.unwritten.empty()) outcome.unwritten = error.what();
+      if (std::find(outcome.unwritten.begin(), outcome.unwritten.end(), error.what()) == outcome.unwritten.end())
+        outcome.unwritten.push_back(error.what());
       return false;
     }
   }

@@ -35,10 +35,10 @@ struct TrainLoopOptions {
 };
 
 struct TrainOutcome {
-  int64_t steps = 0;     ///< done in all
-  int64_t done = 0;      ///< by this process
-  int signal = 0;        ///< that ended the run early: SIGINT, SIGTERM or SIGHUP
-  std::string unwritten; ///< what could not be written on the way, and why: the run went on without it
+  int64_t steps = 0;                  ///< done in all
+  int64_t done = 0;                   ///< by this process
+  int signal = 0;                     ///< that ended the run early: SIGINT, SIGTERM or SIGHUP
+  std::vector<std::string> unwritten; ///< what could not be written on the way, and why: the run went on without it
   bool interrupted() const { return signal != 0; }
   double seconds = 0, samplesPerSecond = 0;
   double simulatedSeconds = 0; ///< that steps took by the devices' own clock; 0 where they keep none

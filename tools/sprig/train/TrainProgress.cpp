@@ -30,16 +30,20 @@ std::string formatDuration(double seconds) {
   return text;
 }
 
-TrainProgress::TrainProgress(int64_t steps, int64_t stepsPerEpoch, int64_t samplesPerStep, int64_t done, int64_t every)
-    : steps(steps), stepsPerEpoch(stepsPerEpoch), samplesPerStep(samplesPerStep), first(done), done(done),
-      every(every                   ? every
-            : steps > stepsPerEpoch ? stepsPerEpoch
-                                    : std::max<int64_t>(steps / kLines, 1)),
+TrainProgress::TrainProgress(int64_t steps, const Epoch &epoch, int64_t done, int64_t every)
+    : steps(steps), epoch(epoch), first(done), done(done),
+      every(every                 ? every
+            : steps > epoch.steps ? epoch.steps
+                                  : std::max<int64_t>(steps / kLines, 1)),
       terminal(::isatty(2)), quiet(isQuiet()), start(Clock::now()), shown(start) {}
+
+int64_t TrainProgress::samplesUpTo(int64_t step) const {
+  return step / epoch.steps * epoch.samples + std::min(step % epoch.steps * epoch.samplesPerStep, epoch.samples);
+}
 
 double TrainProgress::samplesPerSecond() const {
   double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  return seconds > 0 ? double((done - first) * samplesPerStep) / seconds : 0;
+  return seconds > 0 ? double(samplesUpTo(done) - samplesUpTo(first)) / seconds : 0;
 }
 
 void TrainProgress::step(const training::StepMetrics &metrics) {
@@ -61,16 +65,17 @@ void TrainProgress::step(const training::StepMetrics &metrics) {
 void TrainProgress::show(const training::StepMetrics &metrics, bool lasting) {
   double rate = samplesPerSecond();
   std::string line = "step " + std::to_string(done) + "/" + std::to_string(steps);
-  if (steps > stepsPerEpoch)
-    line = "epoch " + std::to_string(metrics.step / stepsPerEpoch + 1) + "/" +
-           std::to_string((steps + stepsPerEpoch - 1) / stepsPerEpoch) + "  " + line;
+  if (steps > epoch.steps)
+    line = "epoch " + std::to_string(metrics.step / epoch.steps + 1) + "/" +
+           std::to_string((steps + epoch.steps - 1) / epoch.steps) + "  " + line;
   line += "  loss " + formatDouble(averageLoss / double(averaged), 4);
   if (metrics.evalLoss) line += "  eval loss " + formatDouble(*metrics.evalLoss, 4);
   if (metrics.evalAccuracy) line += "  accuracy " + formatDouble(*metrics.evalAccuracy * 100, 4) + "%";
   line += "  " + formatCount(rate, "samples/s");
   if (double span = metrics.seconds - since; span > 0)
     line += "  data " + formatDouble(std::min(100.0, 100 * waited / span), 2) + "%";
-  if (done < steps && rate > 0) line += "  " + formatDuration(double((steps - done) * samplesPerStep) / rate) + " left";
+  if (done < steps && rate > 0)
+    line += "  " + formatDuration(double(samplesUpTo(steps) - samplesUpTo(done)) / rate) + " left";
   if (terminal)
     std::cerr << "\r\x1b[K" << line << (lasting ? "\n" : "") << std::flush;
   else

@@ -9,9 +9,13 @@ namespace sprig::cli {
 
 class TrainProgress {
 public:
-  /// Steps of the run and of an epoch; those done before, when it is gone on with; steps between lines that stay, 0 for
-  /// an epoch, or a tenth of a run of one epoch.
-  TrainProgress(int64_t steps, int64_t stepsPerEpoch, int64_t samplesPerStep, int64_t done, int64_t every);
+  /// What an epoch and one of its steps take; the last one may be shorter.
+  struct Epoch {
+    int64_t steps, samples, samplesPerStep;
+  };
+  /// Steps of the run; those done before, when it is gone on with; steps between lines that stay, 0 for an epoch, or a
+  /// tenth of a run of one epoch.
+  TrainProgress(int64_t steps, const Epoch &epoch, int64_t done, int64_t every);
 
   /// After a step. Cheap: most calls only count.
   void step(const training::StepMetrics &metrics);
@@ -23,7 +27,9 @@ public:
 
 private:
   using Clock = std::chrono::steady_clock;
-  int64_t steps, stepsPerEpoch, samplesPerStep, first, done, every;
+  int64_t steps;
+  Epoch epoch;
+  int64_t first, done, every;
   bool terminal, quiet, lineOpen = false;
   Clock::time_point start, shown;
   // Over the steps since the last line that stayed.
@@ -31,6 +37,7 @@ private:
   double since = -1; ///< seconds of the run that it was at
   int64_t averaged = 0;
 
+  int64_t samplesUpTo(int64_t step) const;
   void show(const training::StepMetrics &metrics, bool lasting);
 };
 

@@ -13,6 +13,8 @@ void checkWritable(const std::string &path) {
   // Where there is a file, it is closed or open to writing by itself, and is written beside where a link points.
   std::error_code ignored;
   std::filesystem::path file = path;
+  if (std::filesystem::is_directory(file, ignored))
+    throw Error(ErrorKind::usage, path + ": is a folder, expected a file name");
   if (std::filesystem::exists(file, ignored)) {
     if (::access(file.c_str(), W_OK) != 0)
       throw Error(ErrorKind::runtime, path + ": cannot be written: " + std::strerror(errno));

@@ -49,14 +49,18 @@ public:
       manifest.index = outcome.steps % epoch * config.batch * config.accumulate;
       writeResult(options.output, session.model, program->first(), state.arrays, manifest);
     }
-    if (!options.plot.empty())
-      training::writeRunChart(options.plot, session.title(), summaryOf(config), outcome.history);
     print(outcome);
+    if (!options.plot.empty()) try {
+        training::writeRunChart(options.plot, session.title(), summaryOf(config), outcome.history);
+      } catch (const Error &error) {
+        outcome.unwritten.push_back(error.what());
+      }
     if (outcome.interrupted()) return exitCodeOf(outcome.signal);
-    if (!outcome.unwritten.empty())
-      throw Error(ErrorKind::runtime, outcome.unwritten + "\nnote: the training itself is done" +
-                                          (options.output.empty() ? "" : ", its result is in " + options.output));
-    return kDone;
+    if (outcome.unwritten.empty()) return kDone;
+    std::string text;
+    for (const std::string &one : outcome.unwritten) text += (text.empty() ? "" : "\nerror: ") + one;
+    throw Error(ErrorKind::runtime, text + "\nnote: the training itself is done" +
+                                        (options.output.empty() ? "" : ", its result is in " + options.output));
   }
 
   // A run for each value, from the same start; what can use the program of the run before does.
