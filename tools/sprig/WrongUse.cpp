@@ -30,9 +30,15 @@ std::string unexpected(const CLI::App &command, const std::string &name, std::sp
          data::suggestion(word.substr(std::min(word.size(), word.find_first_not_of('-'))), optionsOf(command), "--");
 }
 
-// CLI11's text, but for values that are no number, of which it says "Could not convert: --seed = x".
+// CLI11's text, but for values that are no number, of which it says "Could not convert: --seed = x", and for numbers
+// that are to be positive, whose range ends with the largest number, spelled out.
 std::string textOf(const CLI::Error &error) {
   std::string text = error.what();
+  size_t value = text.find(": Value "), range = text.find(" not in range 0.000000 to 17976931348623");
+  if (value != std::string::npos && range != std::string::npos && value < range) {
+    size_t number = value + std::string_view(": Value ").size();
+    return text.substr(0, value) + ": expected a number above 0, found " + text.substr(number, range - number);
+  }
   constexpr std::string_view start = "Could not convert: ";
   size_t equals = text.find(" = ");
   if (!text.starts_with(start) || equals == std::string::npos) return text;

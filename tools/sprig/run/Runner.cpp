@@ -302,7 +302,7 @@ PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Arr
                 "entry '" + package()->package->program().entries[entry].name + "' is of " + std::to_string(ranks) +
                     " ranks, which " +
                     (meshText(*this, entry).empty()
-                         ? "'sprig train --mesh data=" + std::to_string(ranks) + "' and 'sprig profile' run"
+                         ? "'sprig train' and 'sprig profile' run with --mesh data=" + std::to_string(ranks)
                          : "'sprig run' runs, and 'sprig simulate --mesh " + meshText(*this, entry) + "' plays"));
   PreparedCall call;
   call.context = context.get();

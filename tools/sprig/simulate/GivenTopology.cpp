@@ -64,14 +64,14 @@ machine::GivenPairs givenPairs(const Settings &settings) {
 
 } // namespace
 
-Topology readTopology(const std::string &given) {
+Topology readTopology(const std::string &given, const std::string &flag) {
   std::error_code error;
   bool isFile = given.ends_with(".json") || given.find('/') != std::string::npos || given == "-" ||
                 std::filesystem::exists(given, error);
   if (!isFile) {
     if (auto preset = machine::topologyPreset(given)) return *preset;
     throw Error(ErrorKind::usage,
-                "--topology " + given + ": is neither a file nor one of " + machine::topologyPresetNames());
+                flag + " " + given + ": is neither a file nor one of " + machine::topologyPresetNames());
   }
   std::vector<char> bytes = data::readFile(given);
   return machine::topologyFromText({bytes.data(), bytes.size()}, given == "-" ? "<stdin>" : given);

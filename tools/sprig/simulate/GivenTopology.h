@@ -7,7 +7,7 @@
 namespace sprig::cli {
 
 /// A file where there is one of that name or the name looks like one, else a preset. Throws usage errors.
-machine::Topology readTopology(const std::string &given);
+machine::Topology readTopology(const std::string &given, const std::string &flag = "--topology");
 
 /// Throws unsupported where the topology lacks one; `expected` ends the message.
 std::vector<uint32_t> nodesOf(const machine::Topology &topology, const std::vector<std::string> &devices,

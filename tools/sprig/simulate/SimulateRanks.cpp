@@ -83,7 +83,7 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   settings.stepsPerCall = options.stepsPerCall.count(options.settings);
   if (settings.stepsPerCall > 1 && !options.entry.empty())
     throw Error(ErrorKind::usage, "--entry " + options.entry + ": --steps-per-call chooses the entry, train_steps");
-  if (!options.network.empty()) settings.network = readTopology(options.network);
+  if (!options.network.empty()) settings.network = readTopology(options.network, "--network");
   return settings;
 }
 

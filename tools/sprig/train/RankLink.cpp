@@ -19,6 +19,17 @@ RankLink linkOfThreads(int ranks, int threads) {
   return machine::linkOfThreads(ranks, rt::comm::hasCores(uint64_t(ranks) * (uint64_t(threads) + 1)));
 }
 
+// Ranks have devices of their own, which are counted from 0; "host" has the arrays of a topology.
+static void checkEnd(const std::string &place, const std::string &text, int ranks) {
+  size_t colon = place.find(':');
+  std::string kind = place.substr(0, colon), number = colon == std::string::npos ? "" : place.substr(colon + 1);
+  bool isKnown = kind == "cpu" || kind == "cuda" || kind == "null";
+  bool isNumber = !number.empty() && number.size() < 6 && number.find_first_not_of("0123456789") == std::string::npos;
+  if (place == "host" || (isKnown && isNumber && std::stoi(number) < ranks)) return;
+  throw Error(ErrorKind::usage, "--link " + text + ": '" + place + "' is no device of a rank; expected cpu:0 to cpu:" +
+                                    std::to_string(ranks - 1));
+}
+
 RankLink givenOr(RankLink own, const Settings &settings, int ranks) {
   if (settings.links.empty()) return own;
   double latencyNs = 0, rate = INFINITY;
@@ -26,6 +37,8 @@ RankLink givenOr(RankLink own, const Settings &settings, int ranks) {
     rt::GivenLink link;
     if (std::string why = rt::parseGivenLink(text, link); !why.empty())
       throw Error(ErrorKind::usage, "--link " + text + ": " + why);
+    checkEnd(link.a, text, ranks);
+    checkEnd(link.b, text, ranks);
     latencyNs = std::max(latencyNs, link.latencyNs());
     rate = std::min(rate, link.rates.rate.bytesPerSecond() / (link.halfDuplex ? 2 : 1));
   }

@@ -1,4 +1,5 @@
 #include "tools/sprig/train/TrainSession.h"
+#include "lib/Training/StateNames.h"
 #include "runtime/collective/Shares.h"
 #include "sprig/error.h"
 #include "tools/sprig/RankWeights.h"
@@ -60,6 +61,22 @@ void TrainSession::makeQuantizeAware() {
   model.foldsWeights = true;
 }
 
+// Of a package, whose number of ranks is its own.
+void TrainSession::checkRanks(const Runner &runner) const {
+  for (size_t entry = 0; entry < runner.entryCount(); ++entry) {
+    sprig_rt_entry_info info;
+    check(sprig_rt_package_entry(runner.package(), uint32_t(entry), &info));
+    int own = std::max(1, int(runner.ranks(entry).ranks));
+    if (info.name != training::kStepEntry || own == ranks) continue;
+    std::string expected = own == 1 ? "; 'sprig compile --train CONFIG --mesh data=" + std::to_string(ranks) +
+                                          "' makes packages whose steps they take together"
+                                    : "; expected --mesh data=" + std::to_string(own);
+    throw Error(ErrorKind::badInput, model.path + ": has steps of " + std::to_string(own) +
+                                         (own == 1 ? " rank, and there are " : " ranks, and there is ") +
+                                         std::to_string(ranks) + expected);
+  }
+}
+
 void TrainSession::open(std::span<const training::Override> overrides) {
   settings.checkDevicesCompute();
   stepsPerCall = options.stepsPerCall.count(settings);
@@ -77,6 +94,7 @@ void TrainSession::open(std::span<const training::Override> overrides) {
   if (options.mesh.measuresShares() || !options.mesh.weights(ranks).empty()) options.mesh.refuseSharesOf(options.model);
   std::vector<Runner> runners;
   runners.push_back(compileAndLoad(model, {}, settings));
+  checkRanks(runners.front());
   note = trainNoteOf(runners.front());
   if (options.mesh.zero && ranks > 1 && !sharesState())
     throw Error(ErrorKind::badInput, "--zero 1: the steps of " + options.model +

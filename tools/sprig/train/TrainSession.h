@@ -69,6 +69,7 @@ private:
   RunnerOptions runnerOptions() const;
   void expectCollectives();
   void begin(std::vector<Runner> runners);
+  void checkRanks(const Runner &runner) const;
   RankShare share() const;
   void readGivenConfig(std::span<const training::Override> overrides);
   void takeStepsPerCall();

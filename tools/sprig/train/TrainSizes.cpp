@@ -17,7 +17,10 @@ void checkSizes(const std::string &package, const TrainProgram &program, const t
                                            " samples, only of: " + (list.empty() ? "none" : list));
     }
   };
-  require(partSizes(samples, config.batch * config.accumulate, config.dropLast), program.stepSizes(), "steps");
+  // A run of less than an epoch does not come to its last batch.
+  int64_t each = config.batch * config.accumulate;
+  if (*config.steps <= samples / each) samples = *config.steps * each;
+  require(partSizes(samples, each, config.dropLast), program.stepSizes(), "steps");
   if (evaluated)
     require(partSizes(*evaluated, config.evalBatch.value_or(config.batch), false), program.evaluationSizes(),
             "evaluations");
