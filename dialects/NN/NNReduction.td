@@ -113,8 +113,8 @@ def NN_PoolGradOp : NN_InferredOp<"pool_grad", [NN_Vjp], NN_ReductionCost> {
 def NN_ArgMaxPoolOp : NN_InferredOp<"arg_max_pool", [NoGradient], NN_ReductionCost> {
   let summary = "flat index (i64) of each window's first maximum";
   let description = [{
-    The index counts over the whole operand [N, C, spatial...] in row-major order, or with `column_major` over the
-    spatial dimensions in column-major order.
+    The index counts over the whole operand [N, C, spatial...] in row-major order, or with `column_major` with the
+    spatial dimensions of each plane in column-major order.
   }] #
       NN_Example<"%x: tensor<1x3x8x8xf32>",
                  "nn.arg_max_pool %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x3x8x8xf32>",

@@ -83,7 +83,7 @@ static ShardingRule ruleOf(PoolGradOp op) {
   return rule;
 }
 // A flat index counts over all samples and channels.
-static ShardingRule ruleOf(ArgMaxPoolOp op) { return op.getColumnMajor() ? windowRule(op, false) : ShardingRule(op); }
+static ShardingRule ruleOf(ArgMaxPoolOp op) { return ShardingRule(op); }
 
 void attachReductionShardingRules(MLIRContext *context) {
   attachShardingRules<ReduceOp, ArgReduceOp, CumulativeOp, TopKOp, PoolOp, PoolGradOp, ArgMaxPoolOp>(context);

@@ -94,6 +94,7 @@ Value sprig::firstMaximum(Evaluator &scalars, ir::ArgMaxPoolOp op, Value from, V
                                 position = k.index(0);
                                 for (size_t d = dims; d-- > 0;)
                                   position = k.add(k.mul(position, window.inputs[d]), places[d]);
+                                position = k.add(base, position);
                               }
                               Value index = arith::IndexCastOp::create(k.b, k.loc, i64, position);
                               Value isFirst = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::slt, carried[1],

@@ -120,6 +120,8 @@ TEST(OpTable, Pools) {
         std::string t = type;
         rows.push_back(row("nn.pool max %a0" + window, {shape + t}, {}, {{Fill::Distinct}}));
         rows.push_back(row("nn.arg_max_pool %a0" + window, {shape + t}, {}, {{Fill::Plain}}));
+        std::string columns = window.substr(0, window.size() - 1) + ", column_major}";
+        rows.push_back(row("nn.arg_max_pool %a0" + columns, {shape + t}, {}, {{Fill::Plain}}));
         if (t == "i8" || t == "ui8") continue;
         rows.push_back(row("nn.pool sum %a0" + window, {shape + t}, sumBound(t, 9, 1), {{Fill::Unit}}));
         std::string last = window.substr(0, window.size() - 1) + ", channels_last}";

@@ -168,7 +168,7 @@ void addLaunch(CLI::App &app, Invocation &invocation) {
           "cores: each process runs on its share of the cores alone; none: wherever the system puts it (default)")
       ->check(CLI::IsMember({"cores", "none"}));
   command->add_option("command", options->command,
-                      "the program and its arguments, after --; `train`, `profile` and `run` are this one's");
+                      "the program and its arguments, after --; `train`, `profile`, `run` and `bench` are this one's");
   command->add_flag("--as-node", *isNode)->group(""); // what another launcher starts
   command->callback([=, &invocation] {
     (void)common;

@@ -26,8 +26,8 @@ static void checkEnd(const std::string &place, const std::string &text, int rank
   bool isKnown = kind == "cpu" || kind == "cuda" || kind == "null";
   bool isNumber = !number.empty() && number.size() < 6 && number.find_first_not_of("0123456789") == std::string::npos;
   if (place == "host" || (isKnown && isNumber && std::stoi(number) < ranks)) return;
-  throw Error(ErrorKind::usage, "--link " + text + ": '" + place + "' is no device of a rank; expected cpu:0 to cpu:" +
-                                    std::to_string(ranks - 1));
+  throw Error(ErrorKind::usage, "--link " + text + ": '" + place +
+                                    "' is no device of a rank; expected cpu:0 to cpu:" + std::to_string(ranks - 1));
 }
 
 RankLink givenOr(RankLink own, const Settings &settings, int ranks) {

@@ -222,7 +222,7 @@ void TrainSession::takeShares() {
   if (!options.mesh.measuresShares()) return;
   // Of threads each has as many, where they divide; what a sweep measures once stays.
   if (place.isProcess && measured.empty()) {
-    if (!group) group = processAsRank();
+    joinGroup();
     std::vector<double> speeds = measureSpeeds(model, request, settings, runnerOptions(), data, group.get());
     measured = textOf(weightsOf(speeds), ranks);
     inform("shares: " + measured + ", as steps of one rank take " + speedsText(speeds) +
@@ -245,6 +245,33 @@ RunnerOptions TrainSession::runnerOptions() const {
   return {settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
 }
 
+// Flags by which ranks meet at other collectives: where they differ, the first of these would be told instead.
+void TrainSession::joinGroup() {
+  if (group) return;
+  group = processAsRank();
+  const std::pair<const char *, std::string> flags[] = {
+      {"--bucket", options.mesh.bucket},
+      {"--factors", options.mesh.factors},
+      {"--shares", options.mesh.measuresShares() ? "auto" : ""},
+      {"--zero", std::to_string(options.mesh.zero)},
+      {"--steps-per-call", std::to_string(options.stepsPerCall.given().value_or(0))},
+      {"--check-replicas", std::to_string(options.checkReplicas)}};
+  std::vector<uint64_t> least, largest;
+  for (const auto &[flag, value] : flags) least.push_back(std::hash<std::string>()(value));
+  largest = least;
+  auto reduce = [&](std::vector<uint64_t> &numbers, sprig_rt_reduction by) {
+    check(sprig_rt_group_all_reduce(group.get(), SPRIG_RT_U64, by, numbers.data(), numbers.size(), "beginning"));
+  };
+  reduce(least, SPRIG_RT_MIN);
+  reduce(largest, SPRIG_RT_MAX);
+  for (size_t i = 0; i < std::size(flags); ++i)
+    if (least[i] != largest[i])
+      throw Error(ErrorKind::badInput,
+                  std::string("the ranks do not begin alike: ") + flags[i].first + " differs, " +
+                      (flags[i].second.empty() || flags[i].second == "0" ? "here it is not given"
+                                                                         : "here it is " + flags[i].second));
+}
+
 // What all-reduces of the ranks are expected to take, and how ranks agree on what follows from it.
 void TrainSession::expectCollectives() {
   request.bucketBytes = options.mesh.bucketBytes();
@@ -255,7 +282,7 @@ void TrainSession::expectCollectives() {
     request.link = givenOr(linkOfThreads(ranks, settings.laneCount()), options.settings, ranks);
     return;
   }
-  if (!group) group = processAsRank();
+  joinGroup();
   request.link = givenOr(measureLink(group.get(), settings.laneCount()), options.settings, ranks);
   request.agreeOnBucket = [this](int64_t bytes) { return ofFirstRank(group.get(), bytes); };
   request.agreeOnTurn = [this](int64_t turn) { return ofFirstRank(group.get(), turn); };
@@ -269,7 +296,7 @@ void TrainSession::begin(std::vector<Runner> runners) {
     return;
   }
   if (place.isProcess) {
-    if (!group) group = processAsRank();
+    joinGroup();
     runners.front().join(group);
     program.emplace(std::move(runners.front()), share());
     return;

@@ -67,6 +67,8 @@ private:
   std::vector<int> threadsOfRanks() const;
   void takeShares();
   RunnerOptions runnerOptions() const;
+  /// The processes that train together; throws badInput where their flags do not agree.
+  void joinGroup();
   void expectCollectives();
   void begin(std::vector<Runner> runners);
   void checkRanks(const Runner &runner) const;
