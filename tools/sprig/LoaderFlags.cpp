@@ -4,9 +4,11 @@
 namespace sprig::cli {
 
 void addLoaderFlags(CLI::App &command, LoaderFlags &flags, const std::string &what) {
-  command.add_option("--workers", flags.workers,
-                     what + " from a loader with so many threads; 0: the calling thread loads (default with --prefetch "
-                            "or --io-delay: half of the processors, 1 to 8)");
+  command
+      .add_option("--workers", flags.workers,
+                  what + " from a loader with so many threads; 0: the calling thread loads (default with --prefetch "
+                         "or --io-delay: half of the processors, 1 to 8)")
+      ->check(CLI::Range(0, 1024));
   command.add_option("--prefetch", flags.prefetch, "the same: batches that each worker may be ahead (default: 2)");
   command.add_option("--io-delay", flags.ioDelay,
                      "the same: simulated storage, hdd, hdd:RPM, ssd, nvme or the time of each sample, as 2ms "

@@ -171,7 +171,9 @@ void addLaunch(CLI::App &app, Invocation &invocation) {
                       "the program and its arguments, after --; `train`, `profile`, `run` and `bench` are this one's");
   command->add_flag("--as-node", *isNode)->group(""); // what another launcher starts
   command->callback([=, &invocation] {
-    (void)common;
+    if (common->json())
+      throw Error(ErrorKind::usage,
+                  "--format json: launch has no results of its own; give it to the program, behind --");
     invocation.run = [=] { return *isNode ? launchAsNode() : launch(*options, *nodes, *hosts, *at); };
   });
 }

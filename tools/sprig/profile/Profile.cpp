@@ -266,6 +266,8 @@ int profile(const Options &options) {
     return profileSplit(options, model);
   if (RankPlace place = options.mesh.place(options.settings); place.ranks > 1)
     return profileOfRanks(options, model, place);
+  if (!isPackage && options.train.empty() && !options.mesh.strategy.empty())
+    throw Error(ErrorKind::usage, "--strategy " + options.mesh.strategy + ": is of training steps: --train CONFIG");
   ProfileView view = options.view;
   view.operations = isVerbose() || options.common.json();
   std::optional<Runner> loaded;
@@ -345,7 +347,8 @@ void addProfile(CLI::App &app, Invocation &invocation) {
                  options->common);
   command->add_option("MODEL", options->model, "an ONNX file, MLIR in the nn dialect, or a package");
   command->add_option("--seconds", options->session.seconds, "how long to run")->capture_default_str();
-  command->add_option("--calls", options->session.calls, "how many calls to record, instead of --seconds");
+  command->add_option("--calls", options->session.calls, "how many calls to record, instead of --seconds")
+      ->check(CLI::Range(1, 1 << 30));
   command->add_flag("--submit", options->session.submit, "queue the calls rather than wait for each");
   command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
   command
@@ -380,6 +383,7 @@ void addProfile(CLI::App &app, Invocation &invocation) {
   command
       ->add_option("--bound", options->bound,
                    "with --compare: how far outputs may differ, as a share of the largest value")
+      ->needs("--compare")
       ->capture_default_str();
   addSettings(*command, options->settings);
   addMesh(*command, options->mesh);

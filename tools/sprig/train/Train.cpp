@@ -86,6 +86,7 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command->add_option("--plot", options->plot, "SVG file with the run's curves");
   command->add_option("--checkpoint", options->checkpoints, "folder of checkpoints");
   command->add_option("--every", options->every, "steps between checkpoints (default: an epoch)")
+      ->needs("--checkpoint")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
   command->add_option("--keep", options->keep, "checkpoints that are kept")
       ->check(CLI::Range(1, 1 << 30))

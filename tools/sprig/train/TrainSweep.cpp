@@ -51,7 +51,8 @@ SweepRange parseSweep(const std::string &text) {
   } else if (parts.size() == 3 && parseNumber(parts[0], first) && parseNumber(parts[1], last) &&
              parseNumber(parts[2], step)) {
     double count = std::floor((last - first) / step + 1e-9) + 1;
-    if (!(step != 0 && count >= 1 && count <= kMaxValues)) refuse("has no values");
+    if (!(step != 0 && count >= 1)) refuse("has no values");
+    if (count > kMaxValues) refuse("has more than " + std::to_string(int64_t(kMaxValues)) + " values");
     for (double i = 0; i < count; ++i) range.values.push_back(formatDouble(first + i * step, 12));
   } else {
     refuse("is no range of numbers");
