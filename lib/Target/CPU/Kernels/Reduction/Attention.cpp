@@ -149,7 +149,7 @@ public:
       SmallVector<Value> at = k.delinearize(tile, space);
       matrix.assign(at.begin(), at.end() - 1);
       Value block = at.back(), row = k.mul(block, p.tileRows);
-      packOperand(p.key, p.attention.scores.getRhs(), p.depth, p.keys, keyPanels);
+      packOperand(p.key, p.attention.scores.getRhs(), p.depth, p.keys, keyPanels, seenBy(row, p.tileRows));
       if (p.packsValues) packOperand(p.value, p.attention.output.getRhs(), p.keys, p.columns, valuePanels);
       k.ifLast(block, p.blocks, lastRows != p.tileRows,
                [&](bool last) { emitTile(row, last ? lastRows : p.tileRows); });
@@ -162,21 +162,28 @@ private:
   Value bufferOf(const MatrixView &operand) { return k.flat(k.operandBuffer(cast<BlockArgument>(operand.view.root))); }
   Value baseOf(const MatrixView &operand) { return operand.begin(k, matrix); }
 
-  // The right side of a product as panels [columns / 32][depth][32].
-  void packOperand(const MatrixView &operand, Value value, int64_t depth, int64_t columns, Value panels) {
+  // The right side of a product as panels [columns / 32][depth][32]; whole ones that are not seen are left out.
+  void packOperand(const MatrixView &operand, Value value, int64_t depth, int64_t columns, Value panels,
+                   LoopNest::Columns seen = {}) {
     Type rootType = elementTypeOf(operand.view.root), type = elementTypeOf(value);
     auto change = [&](Value line) { return k.narrow(operand.applyChain(k, k.widen(line, rootType)), type); };
     Value buffer = bufferOf(operand), base = baseOf(operand);
-    for (int64_t first = 0; first < columns; first += kPanelWidth) {
-      PanelSource source{buffer, k.add(base, first * operand.columnStride), depth, operand.rowStride,
+    auto pack = [&](Value first, int64_t count) {
+      PanelSource source{buffer, k.add(base, k.mul(first, operand.columnStride)), depth, operand.rowStride,
                          operand.columnStride};
-      Value offset = k.index(first / kPanelWidth * depth * kPanelWidth);
-      int64_t count = std::min(kPanelWidth, columns - first);
+      Value offset = k.mul(first, depth);
       if (operand.isPlain())
         emitPanel(k, source, count, rootType, panels, offset, PanelEnd::open);
       else
         emitPanel(k, source, count, rootType, panels, offset, PanelEnd::open, change);
+    };
+    int64_t first = 0;
+    if (seen.end) {
+      first = columns / kPanelWidth * kPanelWidth;
+      k.loop(seen.begin, k.min(seen.end, k.index(first)), kPanelWidth,
+             [&](Value column) { pack(column, kPanelWidth); });
     }
+    for (; first < columns; first += kPanelWidth) pack(k.index(first), std::min(kPanelWidth, columns - first));
   }
 
   // Rows of the left side, changed on the way: along the depth where that is contiguous, else down the rows.
