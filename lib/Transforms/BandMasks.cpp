@@ -1,3 +1,4 @@
+#include "dialects/NN/AttentionBand.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -30,11 +31,6 @@ struct TwoValues {
     return column;
   }
 };
-
-/// The places [row - lower, row + upper] of each row; null: without an end on that side.
-struct Limits {
-  std::optional<int64_t> lower, upper;
-};
 } // namespace
 
 static std::optional<TwoValues> twoValuesOf(const ir::ConstantView &view, int64_t small) {
@@ -54,27 +50,27 @@ static std::optional<TwoValues> twoValuesOf(const ir::ConstantView &view, int64_
 }
 
 /// The band that the first value fills, or all but it (`isInside` false).
-static std::optional<Limits> bandOf(const TwoValues &matrix, bool isInside) {
-  Limits limits;
-  for (int64_t row = 0; row < matrix.rows && !(limits.lower && limits.upper); ++row)
+static std::optional<ir::Band> bandOf(const TwoValues &matrix, bool isInside) {
+  ir::Band band;
+  auto isComplete = [&] { return band.lower < ir::Band::kUnbounded && band.upper < ir::Band::kUnbounded; };
+  for (int64_t row = 0; row < matrix.rows && !isComplete(); ++row)
     for (int64_t column = 0; (column = matrix.nextStep(row, column)) < matrix.columns;) {
       if (matrix.isFirst(row, column) == isInside) {
-        if (!limits.lower) limits.lower = row - column;
-      } else if (!limits.upper) {
-        limits.upper = column - 1 - row;
+        if (band.lower == ir::Band::kUnbounded) band.lower = row - column;
+      } else if (band.upper == ir::Band::kUnbounded) {
+        band.upper = column - 1 - row;
       }
     }
   for (int64_t row = 0; row < matrix.rows; ++row)
     for (int64_t column = 0; column < matrix.columns; ++column) {
-      bool inBand =
-          (!limits.lower || column >= row - *limits.lower) && (!limits.upper || column <= row + *limits.upper);
+      bool inBand = column >= row - band.lower && column <= row + band.upper;
       if ((matrix.isFirst(row, column) == isInside) != inBand) return std::nullopt;
     }
-  return limits;
+  return band;
 }
 
 /// Whether a place is in a band, as a tensor of booleans with this many dimensions.
-static Value comparisonOf(OpBuilder &b, Location loc, const Limits &limits, const TwoValues &matrix, int64_t rank) {
+static Value comparisonOf(OpBuilder &b, Location loc, ir::Band band, const TwoValues &matrix, int64_t rank) {
   Type i32 = b.getI32Type();
   auto iota = [&](int64_t axis, int64_t size) -> Value {
     SmallVector<int64_t> shape(rank, 1);
@@ -94,8 +90,8 @@ static Value comparisonOf(OpBuilder &b, Location loc, const Limits &limits, cons
     return ir::CompareOp::create(b, loc, type, ir::ComparePredicate::ge, left, right);
   };
   Value lower, upper;
-  if (limits.lower) lower = atLeast(column, rowPlus(-*limits.lower));
-  if (limits.upper) upper = atLeast(rowPlus(*limits.upper), column);
+  if (band.lower < ir::Band::kUnbounded) lower = atLeast(column, rowPlus(-band.lower));
+  if (band.upper < ir::Band::kUnbounded) upper = atLeast(rowPlus(band.upper), column);
   if (lower && upper) return ir::AndOp::create(b, loc, type, lower, upper);
   return lower ? lower : upper;
 }
@@ -106,12 +102,12 @@ static void computeFromIndices(ir::ConstantOp constant, int64_t small) {
   std::optional<TwoValues> matrix = twoValuesOf(view, small);
   if (!matrix) return;
   bool isInside = true;
-  std::optional<Limits> limits = bandOf(*matrix, isInside);
-  if (!limits) limits = bandOf(*matrix, isInside = false);
-  if (!limits) return;
+  std::optional<ir::Band> band = bandOf(*matrix, isInside);
+  if (!band) band = bandOf(*matrix, isInside = false);
+  if (!band) return;
   OpBuilder b(constant);
   Location loc = constant.getLoc();
-  Value inBand = comparisonOf(b, loc, *limits, *matrix, view.type().getRank()), result = inBand;
+  Value inBand = comparisonOf(b, loc, *band, *matrix, view.type().getRank()), result = inBand;
   if (view.elementType().isInteger(1)) {
     bool isTrueInside = (matrix->first.front() != 0) == isInside;
     if (!isTrueInside) result = ir::NotOp::create(b, loc, inBand.getType(), inBand);

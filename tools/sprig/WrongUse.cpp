@@ -30,15 +30,9 @@ std::string unexpected(const CLI::App &command, const std::string &name, std::sp
          data::suggestion(word.substr(std::min(word.size(), word.find_first_not_of('-'))), optionsOf(command), "--");
 }
 
-// CLI11's text, but for values that are no number, of which it says "Could not convert: --seed = x", and for numbers
-// that are to be positive, whose range ends with the largest number, spelled out.
+// CLI11's text, but for values that are no number, of which it says "Could not convert: --seed = x".
 std::string textOf(const CLI::Error &error) {
   std::string text = error.what();
-  size_t value = text.find(": Value "), range = text.find(" not in range 0.000000 to 17976931348623");
-  if (value != std::string::npos && range != std::string::npos && value < range) {
-    size_t number = value + std::string_view(": Value ").size();
-    return text.substr(0, value) + ": expected a number above 0, found " + text.substr(number, range - number);
-  }
   constexpr std::string_view start = "Could not convert: ";
   size_t equals = text.find(" = ");
   if (!text.starts_with(start) || equals == std::string::npos) return text;
@@ -61,6 +55,16 @@ std::optional<std::string> wrongFirstWord(const CLI::App &app, std::string_view 
   std::string text(word), meant = data::suggestion(text, names);
   return "there is no command '" + text + "'" +
          (meant.empty() ? "; there are " + data::listed(names, names.size()) : meant);
+}
+
+CLI::Validator positiveNumber() {
+  return CLI::Validator(
+      [](std::string &text) {
+        double number;
+        bool isPositive = CLI::detail::lexical_cast(text, number) && number > 0;
+        return isPositive ? std::string() : "expected a number above 0, found " + text;
+      },
+      "POSITIVE");
 }
 
 std::optional<std::string> emptyValue(const CLI::App &app) {

@@ -12,6 +12,9 @@ namespace sprig::cli {
 /// subcommand is required.
 std::optional<std::string> wrongFirstWord(const CLI::App &app, std::string_view word);
 
+/// For CLI::PositiveNumber, whose refusal spells out the largest number that there is.
+CLI::Validator positiveNumber();
+
 /// What an option has been given that is no value, as where a shell's variable is not set.
 std::optional<std::string> emptyValue(const CLI::App &app);
 

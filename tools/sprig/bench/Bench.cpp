@@ -8,6 +8,7 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/profile/CommandLimits.h"
 #include "tools/sprig/simulate/GivenTopology.h"
+#include "tools/sprig/WrongUse.h"
 #include "sprig/rt/memory.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
@@ -303,7 +304,7 @@ void addBench(CLI::App &app, Invocation &invocation) {
           "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of "
           "each rank of scaling (256) and buckets (128); the samples of sampler (1001); the most bytes of comm "
           "(67108864)")
-      ->check(CLI::PositiveNumber);
+      ->check(positiveNumber());
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
       ->delimiter(',')
       ->check(CLI::Range(0, 256));

@@ -1,5 +1,6 @@
 #include "tools/sprig/bench/SweepFlags.h"
 #include "sprig/error.h"
+#include "tools/sprig/WrongUse.h"
 #include <CLI/CLI.hpp>
 
 namespace sprig::cli {
@@ -32,7 +33,7 @@ void addSweepFlags(CLI::App &command, SweepFlags &flags) {
       ->check(CLI::Range(1, 1024));
   command.add_option("--rate", flags.rates, "learning rates of sweep (default 0.2; rates: 0.05 to 0.60 by 0.05)")
       ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+      ->check(positiveNumber());
   command.add_option("--plot", flags.plot,
                      "SVG file that gets accuracy, time and memory of sweep over ranks, batches or rates");
 }

@@ -61,11 +61,13 @@ public:
     if (config.schedule.kind == training::ScheduleKind::plateau) plateau.emplace(config, evaluation != nullptr);
     if (options.loader.wanted()) openLoader();
     resume();
-    program.checkBeginning({{"numbers of samples", std::to_string(data.count())},
-                            {"numbers of samples to evaluate", std::to_string(evaluation ? evaluation->count() : 0)},
-                            {"shares", textOf(program.first().rankShare().weights, program.first().rankShare().ranks)},
-                            {"configurations", training::toJson(config)},
-                            {"steps to go on from", std::to_string(outcome.steps)}});
+    const RankShare &share = program.first().rankShare();
+    const Fact beginning[] = {{"numbers of samples", std::to_string(data.count())},
+                              {"numbers of samples to evaluate", std::to_string(evaluation ? evaluation->count() : 0)},
+                              {"shares", textOf(share.weights, share.ranks)},
+                              {"configurations", training::toJson(config)},
+                              {"steps to go on from", std::to_string(outcome.steps)}};
+    program.checkBeginning(beginning);
     if (!options.checkpoints.empty() && options.writesCheckpoints) writer.emplace(options.checkpoints, options.keep);
     if (!options.metrics.empty())
       metrics.emplace(options.metrics, options.resume ? std::optional(outcome.steps) : std::nullopt);

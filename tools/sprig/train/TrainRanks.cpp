@@ -194,13 +194,10 @@ void TrainRanks::agree(int &signal, int64_t &steps) const {
   steps = int64_t(~largest[1]);
 }
 
-// Of numbers that all processes have as many of: the first that is not the same on all; -1: all are.
-int TrainRanks::firstDifference(std::span<const uint64_t> numbers, const char *name) const {
-  std::vector<uint64_t> least(numbers.begin(), numbers.end()), largest = least;
-  first().package().allReduce(least, SPRIG_RT_MIN, name);
-  first().package().allReduce(largest, SPRIG_RT_MAX, name);
-  auto [at, other] = std::mismatch(least.begin(), least.end(), largest.begin());
-  return at == least.end() ? -1 : int(at - least.begin());
+ReduceNumbers TrainRanks::reduceAs(const char *name) const {
+  return [this, name](std::span<uint64_t> numbers, sprig_rt_reduction by) {
+    first().package().allReduce(numbers, by, name);
+  };
 }
 
 // By a hash of each array; "" where all are the same.
@@ -211,22 +208,19 @@ std::string TrainRanks::differingState() const {
     hashes.push_back(first().shards().isPiece(i)
                          ? 0
                          : std::hash<std::string_view>()({views[i].bytes.data(), views[i].bytes.size()}));
-  int at = firstDifference(hashes, "states");
+  int at = firstDifference(hashes, reduceAs("states"));
   return at < 0 ? "" : views[size_t(at)].name;
 }
 
-void TrainRanks::checkBeginning(std::initializer_list<Fact> facts) const {
+void TrainRanks::checkBeginning(std::span<const Fact> facts) const {
   if (!isProcess) return;
   auto refuse = [](const std::string &what) {
     throw Error(ErrorKind::badInput, "the ranks do not begin alike: " + what +
                                          "\nnote: each reads the model, the configuration, the data and the checkpoint "
                                          "for itself, and all have to find the same");
   };
-  std::vector<uint64_t> hashes;
-  for (const Fact &fact : facts) hashes.push_back(std::hash<std::string>()(fact.value));
-  if (int at = firstDifference(hashes, "beginning"); at >= 0)
-    refuse(std::string((facts.begin() + at)->what) + " differ" +
-           ((facts.begin() + at)->value.size() < 40 ? ", here " + (facts.begin() + at)->value : ""));
+  if (const Fact *other = firstDifference(facts, reduceAs("beginning")))
+    refuse(std::string(other->what) + " differ" + (other->value.size() < 40 ? ", here " + other->value : ""));
   if (std::string name = differingState(); !name.empty()) refuse("'" + name + "' of the states differs");
 }
 

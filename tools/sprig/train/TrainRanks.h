@@ -3,6 +3,7 @@
 // steps.
 // For `sprig train`. Of one thread at a time; a thread of its own works for each rank but the first.
 #pragma once
+#include "tools/sprig/train/SameFacts.h"
 #include "tools/sprig/train/TrainProgram.h"
 #include <atomic>
 #include <exception>
@@ -19,12 +20,6 @@ struct WholeState {
 
 class TrainRanks {
 public:
-  /// What has to be the same on all ranks.
-  struct Fact {
-    const char *what;
-    std::string value;
-  };
-
   /// A program alone.
   explicit TrainRanks(Runner runner);
   /// Runners by rank, each with the program of its rank and a group; `first` is the first one's share.
@@ -62,7 +57,7 @@ public:
   void start(double lr, uint64_t seed);
   /// Throws badInput where ranks that are processes do not begin alike: by these facts, which `what` names, or by a bit
   /// of their states.
-  void checkBeginning(std::initializer_list<Fact> facts) const;
+  void checkBeginning(std::span<const Fact> facts) const;
   /// Throws internal where the states of two ranks differ in a bit, with the array's name; pieces apart.
   void checkReplicas() const;
   /// Whether other processes have to end behind the same step.
@@ -77,7 +72,7 @@ private:
   bool isProcess = false; ///< one of several
   bool isShared = false;
   sprig_rt_group_times others = {}; ///< what was before, and of evaluations
-  int firstDifference(std::span<const uint64_t> numbers, const char *name) const;
+  ReduceNumbers reduceAs(const char *name) const;
   std::string differingState() const;
 
   // The threads of the ranks behind the first: each does `work` once for each number of it.

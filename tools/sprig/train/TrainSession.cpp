@@ -7,6 +7,7 @@
 #include "tools/sprig/train/AutoDevices.h"
 #include "tools/sprig/train/BatchScaling.h"
 #include "tools/sprig/train/MeasuredShares.h"
+#include "tools/sprig/train/SameFacts.h"
 #include "tools/sprig/train/TrainResults.h"
 #include "tools/sprig/train/TrainRunners.h"
 #include "tools/sprig/train/TrainSet.h"
@@ -249,27 +250,19 @@ RunnerOptions TrainSession::runnerOptions() const {
 void TrainSession::joinGroup() {
   if (group) return;
   group = processAsRank();
-  const std::pair<const char *, std::string> flags[] = {
-      {"--bucket", options.mesh.bucket},
-      {"--factors", options.mesh.factors},
-      {"--shares", options.mesh.measuresShares() ? "auto" : ""},
-      {"--zero", std::to_string(options.mesh.zero)},
-      {"--steps-per-call", std::to_string(options.stepsPerCall.given().value_or(0))},
-      {"--check-replicas", std::to_string(options.checkReplicas)}};
-  std::vector<uint64_t> least, largest;
-  for (const auto &[flag, value] : flags) least.push_back(std::hash<std::string>()(value));
-  largest = least;
-  auto reduce = [&](std::vector<uint64_t> &numbers, sprig_rt_reduction by) {
+  const Fact flags[] = {{"--bucket", options.mesh.bucket},
+                        {"--factors", options.mesh.factors},
+                        {"--shares", options.mesh.measuresShares() ? "auto" : ""},
+                        {"--zero", std::to_string(options.mesh.zero)},
+                        {"--steps-per-call", std::to_string(options.stepsPerCall.given().value_or(0))},
+                        {"--check-replicas", std::to_string(options.checkReplicas)}};
+  const Fact *other = firstDifference(flags, [&](std::span<uint64_t> numbers, sprig_rt_reduction by) {
     check(sprig_rt_group_all_reduce(group.get(), SPRIG_RT_U64, by, numbers.data(), numbers.size(), "beginning"));
-  };
-  reduce(least, SPRIG_RT_MIN);
-  reduce(largest, SPRIG_RT_MAX);
-  for (size_t i = 0; i < std::size(flags); ++i)
-    if (least[i] != largest[i])
-      throw Error(ErrorKind::badInput,
-                  std::string("the ranks do not begin alike: ") + flags[i].first + " differs, " +
-                      (flags[i].second.empty() || flags[i].second == "0" ? "here it is not given"
-                                                                         : "here it is " + flags[i].second));
+  });
+  if (!other) return;
+  bool isGiven = !other->value.empty() && other->value != "0";
+  throw Error(ErrorKind::badInput, std::string("the ranks do not begin alike: ") + other->what + " differs, " +
+                                       (isGiven ? "here it is " + other->value : "here it is not given"));
 }
 
 // What all-reduces of the ranks are expected to take, and how ranks agree on what follows from it.

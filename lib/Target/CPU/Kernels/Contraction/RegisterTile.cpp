@@ -159,16 +159,14 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
     return sums;
   };
   int64_t whole = *count / partSteps * partSteps;
-  bool isLimited = loop.firstStep || loop.endStep;
-  Value firstPart = isLimited ? k.mul(k.div(first, partSteps), partSteps) : k.index(0);
+  Value firstPart = k.mul(k.div(first, partSteps), partSteps);
   SmallVector<Value> totals =
-      k.loop(firstPart, isLimited ? k.min(end, k.index(whole)) : k.index(whole), partSteps, accumulators,
-             [&](Value part, ValueRange t) {
-               Value next = k.add(part, partSteps);
-               return addPart(isLimited ? k.max(part, first) : part, isLimited ? k.min(next, end) : next, t, false);
-             });
+      k.loop(firstPart, k.min(end, k.index(whole)), partSteps, accumulators, [&](Value part, ValueRange t) {
+        Value next = k.add(part, partSteps);
+        return addPart(loop.firstStep ? k.max(part, first) : part, loop.endStep ? k.min(next, end) : next, t, false);
+      });
   if (whole == *count && !loop.tail) return totals;
-  return addPart(isLimited ? k.max(k.index(whole), first) : k.index(whole), end, totals, true);
+  return addPart(k.max(k.index(whole), first), end, totals, true);
 }
 
 RowSplit sprig::splitRows(int64_t length, int64_t most) {

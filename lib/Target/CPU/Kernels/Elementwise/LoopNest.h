@@ -15,13 +15,12 @@ public:
   /// All of the tiles that the kernel is called for.
   void emit();
 
-  /// `count` rows from the `first` of all on; of a group of analyzeRows. They do not cross a dimension's end. Rows of
-  /// `root` lie in `source`, which is of such rows; those of the only result go to `target`, which may be the same.
-  /// Where columns are given, other whole vectors of them change no reduction and are left out; they begin and end at
-  /// multiples of kLanes.
+  /// Multiples of kLanes, of columns that count: other whole vectors change no reduction. Null: all of them do.
   struct Columns {
     mlir::Value begin, end;
   };
+  /// `count` rows from the `first` of all on; of a group of analyzeRows. They do not cross a dimension's end. Rows of
+  /// `root` lie in `source`, which is of such rows; those of the only result go to `target`, which may be the same.
   void emitRows(mlir::Value first, int64_t count, mlir::Value root, LoopEvaluator::Rows source,
                 LoopEvaluator::Rows target, Columns columns);
 
