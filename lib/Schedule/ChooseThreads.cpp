@@ -42,7 +42,8 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
     llvm::DenseSet<Operation *> byNeighbours;
     if (threads != 1)
       byNeighbours =
-          shareAsNeighbours(getOperation(), sharesOfKernels, {kSharesOfHandOff, double(bytesFetchedPerShare)});
+          shareAsNeighbours(getOperation(), sharesOfKernels,
+                            {kSharesOfHandOff, double(bytesFetchedPerShare), double(bytesOfLatency)});
     int64_t shared = 0;
     for (auto [op, shares] : sharesOfKernels) {
       auto kernel = cast<KernelOp>(op);
@@ -84,7 +85,9 @@ ChooseThreadsOptions sprig::threadShares(const machine::MachineModel &model, int
   shares.flopsPerShare = perShare(kHandOffsAndLines, model.fmaFlops);
   // What they read is mostly in the second-level cache.
   shares.bytesPerShare = perShare(kHandOffsAndLines, model.l2().read);
-  shares.bytesFetchedPerShare = perShare(kHandOffsAndLines, model.crossCore.bytesPerSecond * model.kScatteredShare);
+  double fetchRate = model.crossCore.bytesPerSecond * model.kScatteredShare;
+  shares.bytesFetchedPerShare = perShare(kHandOffsAndLines, fetchRate);
+  shares.bytesOfLatency = int64_t(model.crossCore.latency * fetchRate);
   shares.constantsPerShare = perShare(kHandOffs, model.l2().read);
   return shares;
 }

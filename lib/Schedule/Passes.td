@@ -45,6 +45,9 @@ def ChooseThreads : Pass<"sprig-choose-threads", "::mlir::ModuleOp"> {
     Option<"constantsPerShare", "constants-per-share", "int64_t", "262144", "bytes of constants worth a thread">,
     Option<"bytesFetchedPerShare", "bytes-fetched-per-share", "int64_t", "16384",
            "bytes that another processor wrote, fetched in the time of a share">,
+    Option<"bytesOfLatency", "bytes-of-latency", "int64_t", "0",
+           "bytes that are fetched in the time that the first of them take: each step of a loop waits so long for what "
+           "another processor wrote of its input">,
   ];
 }
 

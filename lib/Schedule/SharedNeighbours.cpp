@@ -1,4 +1,6 @@
 #include "lib/Schedule/SharedNeighbours.h"
+#include "dialects/Kernel/KernelDispatch.h"
+#include "dialects/NN/NNRecurrent.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -8,6 +10,7 @@ namespace {
 struct Neighbours {
   SmallVector<Handed> buffers;
   llvm::DenseMap<Operation *, int64_t> dispatches; // of each kernel
+  llvm::MapVector<Operation *, llvm::MapVector<Operation *, int64_t>> programs; // the same of each program
 };
 } // namespace
 
@@ -16,24 +19,53 @@ static Neighbours findNeighbours(ModuleOp module, const llvm::MapVector<Operatio
   SymbolTableCollection symbols;
   module.walk([&](exec::DispatchOp dispatch) {
     auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(dispatch, dispatch.getKernelAttr());
-    if (shares.contains(kernel)) ++neighbours.dispatches[kernel];
+    if (!shares.contains(kernel)) return;
+    ++neighbours.dispatches[kernel];
+    ++neighbours.programs[dispatch->getParentOfType<ProgramOp>()][kernel];
   });
   neighbours.buffers = handedBuffers(module, symbols, [&](KernelOp kernel) { return !shares.contains(kernel); });
   return neighbours;
 }
 
+// In how many pieces a kernel reads an operand, each when all before it is computed: the steps of a loop over time.
+static int64_t piecesOf(KernelUse use) {
+  int64_t pieces = 1;
+  for (OpOperand &passed : use.kernel.getBody().getArgument(use.operand).getUses()) {
+    auto dispatch = dyn_cast<kernel::DispatchOp>(passed.getOwner());
+    if (!dispatch) continue;
+    BlockArgument inner = dispatch.getBody().getArgument(passed.getOperandNumber());
+    for (Operation *user : inner.getUsers())
+      if (auto scan = dyn_cast<ir::ScanOp>(user); scan && llvm::is_contained(scan.getInputs(), inner))
+        pieces = std::max(pieces, int64_t(scan.getSteps()));
+  }
+  return pieces;
+}
+
+// As bytesFetched, with what arrives in the time that its first lines take: of a stream they are nothing, of a loop
+// over time each step has to wait for its own.
+static double bytesAwaited(KernelUse writer, bool writerIsShared, KernelUse reader, bool readerIsShared, int64_t size,
+                           double bytesOfLatency) {
+  double bytes = bytesFetched(writer, writerIsShared, reader, readerIsShared, size);
+  if (int64_t pieces = bytes > 0 ? piecesOf(reader) : 1; pieces > 1)
+    bytes += double(pieces) * bytes / double(size) * bytesOfLatency;
+  return bytes;
+}
+
 // The bytes that are fetched less, over all dispatches, for each kernel that would be shared where it is not, or not
 // where it is.
-static llvm::MapVector<Operation *, double> bytesSaved(const Neighbours &neighbours) {
+static llvm::MapVector<Operation *, double> bytesSaved(const Neighbours &neighbours, double bytesOfLatency) {
   llvm::MapVector<Operation *, double> saved;
   for (const Handed &buffer : neighbours.buffers)
     for (KernelUse writer : buffer.writers)
       for (KernelUse reader : buffer.readers) {
         bool writing = isShared(writer.kernel), reading = isShared(reader.kernel);
-        double now = bytesFetched(writer, writing, reader, reading, buffer.bytes);
+        auto awaited = [&](bool writerIsShared, bool readerIsShared) {
+          return bytesAwaited(writer, writerIsShared, reader, readerIsShared, buffer.bytes, bytesOfLatency);
+        };
+        double now = awaited(writing, reading);
         bool isOne = writer.kernel == reader.kernel;
-        saved[writer.kernel] += now - bytesFetched(writer, !writing, reader, isOne != reading, buffer.bytes);
-        if (!isOne) saved[reader.kernel] += now - bytesFetched(writer, writing, reader, !reading, buffer.bytes);
+        saved[writer.kernel] += now - awaited(!writing, isOne != reading);
+        if (!isOne) saved[reader.kernel] += now - awaited(writing, !reading);
       }
   return saved;
 }
@@ -45,16 +77,15 @@ public:
       : neighbours(findNeighbours(module, shares)), shares(shares), cost(cost) {}
 
   llvm::DenseSet<Operation *> settle() {
-    // A program that leaves nothing for a second thread becomes one kernel, which is worth more than a little.
-    constexpr double kSharesOfOneKernel = 1;
-    bool isAnyShared = llvm::any_of(shares, [](const auto &entry) { return isShared(cast<KernelOp>(entry.first)); });
     // Halves first: they are what others are shared beside.
     repeat(/*halve=*/true);
-    if (!isAnyShared && gained < kSharesOfOneKernel) {
-      for (Operation *op : settled) leaveToOne(cast<KernelOp>(op));
-      return {};
-    }
     repeat(/*halve=*/false);
+    // Commands that leave nothing for a second thread become one kernel, and wait for nobody, which is worth more than
+    // a little.
+    constexpr double kSharesOfOneKernel = 2;
+    for (const auto &[program, dispatches] : neighbours.programs)
+      if (isSeveral(dispatches) && gainOf(program, dispatches) < kSharesOfOneKernel)
+        for (auto [op, count] : dispatches) leaveToOne(cast<KernelOp>(op), count);
     return std::move(settled);
   }
 
@@ -66,11 +97,38 @@ private:
     bool changed = true;
     for (int round = 0; changed && round < kRounds; ++round) {
       changed = false;
-      for (auto [op, bytes] : bytesSaved(neighbours))
+      for (auto [op, bytes] : bytesSaved(neighbours, cost.bytesOfLatency))
         if (auto kernel = cast<KernelOp>(op); isShared(kernel) != halve) changed |= reconsider(kernel, bytes);
     }
   }
   static void leaveToOne(KernelOp kernel) { kernel.setGrain(kernel.getTiles()); }
+  // What so many dispatches are not all of is left to the other programs.
+  void leaveToOne(KernelOp kernel, int64_t dispatches) {
+    if (!isShared(kernel) || dispatches < neighbours.dispatches.lookup(kernel)) return;
+    leaveToOne(kernel);
+    // Back to what its work alone would have made of it is no change.
+    if (!settled.erase(kernel)) settled.insert(kernel);
+  }
+
+  static bool isSeveral(const llvm::MapVector<Operation *, int64_t> &dispatches) {
+    return dispatches.size() > 1 || dispatches.front().second > 1;
+  }
+  // What sharing is worth to a program, in shares of work.
+  double gainOf(Operation *program, const llvm::MapVector<Operation *, int64_t> &dispatches) {
+    double gain = 0;
+    for (auto [op, count] : dispatches)
+      if (isShared(cast<KernelOp>(op))) gain += double(count) * (shares.lookup(op) / 2 - cost.sharesOfHandOff);
+    for (const Handed &buffer : neighbours.buffers) {
+      if (buffer.readers.front().dispatch->getParentOfType<ProgramOp>() != program) continue;
+      double most = 0;
+      for (KernelUse writer : buffer.writers)
+        for (KernelUse reader : buffer.readers)
+          most = std::max(most, bytesAwaited(writer, isShared(writer.kernel), reader, isShared(reader.kernel),
+                                             buffer.bytes, cost.bytesOfLatency));
+      if (most > 0) gain -= (most + cost.bytesOfLatency) / cost.bytesFetchedPerShare;
+    }
+    return gain;
+  }
 
   bool reconsider(KernelOp kernel, double bytes) {
     if (kernel.getTiles() < 2 || settled.contains(kernel)) return false;
@@ -86,7 +144,6 @@ private:
     else
       kernel.setGrain(kernel.getTiles() / 2);
     settled.insert(kernel);
-    gained += gain;
     return true;
   }
 
@@ -94,7 +151,6 @@ private:
   const llvm::MapVector<Operation *, double> &shares;
   SharingCost cost;
   llvm::DenseSet<Operation *> settled;
-  double gained = 0; // in shares of work
 };
 } // namespace
 

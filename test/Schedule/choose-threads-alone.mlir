@@ -1,18 +1,18 @@
 // Work that one thread does, as what reads it runs on one.
-// RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=100000 bytes-fetched-per-share=4096" | FileCheck %s
-// RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=100000 bytes-fetched-per-share=65536" | FileCheck %s --check-prefix=QUICK
-// RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=100000 bytes-fetched-per-share=4096" --remarks-filter=schedule --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=25000 bytes-fetched-per-share=1024" | FileCheck %s
+// RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=25000 bytes-fetched-per-share=65536" | FileCheck %s --check-prefix=QUICK
+// RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=25000 bytes-fetched-per-share=1024" --remarks-filter=schedule --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=REMARK
 
 !t = tensor<64x64xf32>
 !m = memref<64x64xf32>
 
 exec.device @cpu "cpu"
-// A second thread would save 0.85 shares, and the steps would fetch half of the product, two shares.
+// A second thread would save 4.15 shares, and the steps would fetch half of the product, eight shares.
 // CHECK: exec.kernel @product{{.*}} grain = 2 : i64
 // QUICK: exec.kernel @product
 // QUICK-NOT: grain
 // QUICK-SAME: tiles = 2
-// REMARK: 'product': 2.2 shares of work worth a thread, 2 of 2 tiles each, as its neighbours"
+// REMARK: 'product': 8.8 shares of work worth a thread, 2 of 2 tiles each, as its neighbours"
 exec.kernel @product(%x: !t) -> !t attributes {tiles = 2 : i64, flops = 220000 : i64, ranges = [#exec.tile_range<0 : 0 + 8192 * tile, 8192>, #exec.tile_range<1 : 0 + 8192 * tile, 8192>]} {
   exec.yield %x : !t
 }

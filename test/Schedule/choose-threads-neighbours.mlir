@@ -3,7 +3,7 @@
 // RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=100000 bytes-fetched-per-share=1000000000" | FileCheck %s --check-prefix=QUICK
 // RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=100000 bytes-fetched-per-share=16384 threads=1" | FileCheck %s --check-prefix=ALONE
 // RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=100000 bytes-fetched-per-share=16384" --remarks-filter=schedule --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=REMARK
-// Where no kernel has two shares of work, and halves save less than a share, none is halved: the program may then become one kernel.
+// Where all that two threads would save is less than two shares, one thread does all: the program may then become one kernel.
 // RUN: %sprig-opt %s --sprig-choose-threads="flops-per-share=205000 bytes-fetched-per-share=16384" --remarks-filter=schedule --remark-format=emitRemark 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: 'rows': 2.0 shares of work worth a thread, 2 of 2 tiles each"
 // NONE: 'anywhere': 0.6 shares of work worth a thread, 2 of 2 tiles each"
