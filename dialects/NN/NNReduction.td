@@ -23,7 +23,8 @@ def NN_ReduceOp : NN_InferredOp<"reduce", [NN_Vjp, FusesAs<"reduction">], NN_Red
 
     Order: when the innermost dimension is reduced, element i of it goes to partial accumulator i mod 16, the reduced
     outer dimensions being traversed in ascending order, and the 16 partial results are combined as a fixed tree
-    (distance 8, 4, 2, 1); else each result is one chain in ascending order.
+    (distance 8, 4, 2, 1); else each result is one chain in ascending order. On CPUs long sums over the first dimension
+    and others are those of each index of the first, added up (docs/numerics.md).
   }] #
       NN_Example<"%x: tensor<2x3x4xf32>",
                  "nn.reduce sum %x axes = [0, 2] {keep_dims} : tensor<2x3x4xf32>",

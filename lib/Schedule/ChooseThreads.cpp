@@ -41,9 +41,8 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
     }
     llvm::DenseSet<Operation *> byNeighbours;
     if (threads != 1)
-      byNeighbours =
-          shareAsNeighbours(getOperation(), sharesOfKernels,
-                            {kSharesOfHandOff, double(bytesFetchedPerShare), double(bytesOfLatency)});
+      byNeighbours = shareAsNeighbours(getOperation(), sharesOfKernels,
+                                       {kSharesOfHandOff, double(bytesFetchedPerShare), double(bytesOfLatency)});
     int64_t shared = 0;
     for (auto [op, shares] : sharesOfKernels) {
       auto kernel = cast<KernelOp>(op);

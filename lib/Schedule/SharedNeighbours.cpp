@@ -9,7 +9,7 @@ using namespace sprig::exec;
 namespace {
 struct Neighbours {
   SmallVector<Handed> buffers;
-  llvm::DenseMap<Operation *, int64_t> dispatches; // of each kernel
+  llvm::DenseMap<Operation *, int64_t> dispatches;                              // of each kernel
   llvm::MapVector<Operation *, llvm::MapVector<Operation *, int64_t>> programs; // the same of each program
 };
 } // namespace

@@ -15,8 +15,9 @@ struct SharingCost {
 
 /// Halves kernels of little work that stand beside shared ones where the hand-off costs less than half of their work
 /// and what two threads then need not fetch of each other; leaves to one thread those of which half of the work is less
-/// than the hand-off and what has to be fetched, as their neighbours run on one. A program of several commands for which all
-/// this is worth less than two shares is left to one thread. `shares` has each leaf kernel's work. Returns those that it has changed.
+/// than the hand-off and what has to be fetched, as their neighbours run on one. A program of several commands for
+/// which all this is worth less than two shares is left to one thread. `shares` has each leaf kernel's work. Returns
+/// those that it has changed.
 llvm::DenseSet<mlir::Operation *> shareAsNeighbours(mlir::ModuleOp module,
                                                     const llvm::MapVector<mlir::Operation *, double> &shares,
                                                     const SharingCost &cost);

@@ -259,7 +259,10 @@ bool Gatherer::replaceRowSum(dist::AllReduceOp sum) {
   if (all == gathered.end()) return false;
   OpBuilder b(sum);
   Expression e(b, reduce.getLoc());
-  Value value = e.reduce(ir::ReduceKind::sum, all->second, {0}, /*keepDims=*/false);
+  // In the sum's own dimensions: one rank with all samples takes it so.
+  SmallVector<int64_t> shape(type.getShape());
+  shape.front() = Expression::typeOf(all->second).getNumElements() / (type.getNumElements() / shape.front());
+  Value value = e.reduce(ir::ReduceKind::sum, e.reshape(all->second, shape), reduce.getAxes(), /*keepDims=*/false);
   replace(sum, e.reshape(value, Expression::typeOf(sum.getResult(0)).getShape()));
   return true;
 }

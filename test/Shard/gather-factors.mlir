@@ -49,7 +49,9 @@ func.func @layer(%x: tensor<16x128xf32>, %y: tensor<16x128xf32>) -> (tensor<16x1
 // CHECK-NOT: dist.all_gather
 // CHECK-DAG: %[[DQ:.*]] = nn.matmul %[[GQ]], %[[GX]] {transpose_lhs}
 // CHECK-DAG: %[[DK:.*]] = nn.matmul %[[GX]], %[[GK]] {transpose_lhs}
-// CHECK-DAG: %[[DB:.*]] = nn.reduce sum %[[GQ]] axes = [0]
+// In the sum's own dimensions.
+// CHECK-DAG: %[[GQ3:.*]] = nn.reshape %[[GQ]] : tensor<32x128xf32> to tensor<8x4x128xf32>
+// CHECK-DAG: %[[DB:.*]] = nn.reduce sum %[[GQ3]] axes = [0, 1]
 // CHECK-DAG: %[[SB:.*]] = dist.all_reduce sum
 // CHECK: return %[[DQ]], %[[DK]], %[[DB]], %[[SB]]
 // REMARK: 'attention': factors of q and k are gathered, and with them q.bias: a rank sends 24576 bytes in place of 131584

@@ -1,5 +1,7 @@
 // nn.reduce. Floats keep the order of docs/numerics.md: where the innermost dimension is reduced, 16 partial
-// accumulators and a fixed tree, else one chain for each result; reduced dimensions run in ascending order.
+// accumulators and a fixed tree, else one chain for each result; reduced dimensions run in ascending order. Long sums
+// over samples are those of each sample, added up.
+#include "dialects/NN/SumOfSamples.h"
 #include "lib/Frontend/Generic/Scratch.h"
 #include "lib/Frontend/Generic/Strides.h"
 #include "lib/Frontend/Generic/VectorKernels.h"
@@ -110,7 +112,19 @@ void reduceBooleans(const Space &space, Reduction kind, const void *from, void *
 }
 } // namespace
 
-bool runReduce(const Call &call, int) {
+namespace {
+template <typename T> void sumOfSamples(const Call &call, const Reducer<T> &reducer) {
+  const Shape &shape = call.shape();
+  Shape axes = call.integers("axes"), otherAxes(axes.data() + 1, axes.size() - 1);
+  int64_t results = call.resultType().elements();
+  Scratch<T> samples(shape[0] * results);
+  reduceFloats<T>(Space(shape, otherAxes), reducer, reinterpret_cast<const T *>(call.in()), samples.data());
+  // Of a scalar the results lie one after the other.
+  Shape rows = axes.rank() == shape.rank() ? Shape{shape[0]} : Shape{shape[0], results};
+  reduceFloats<T>(Space(rows, Shape{0}), reducer, samples.data(), reinterpret_cast<T *>(call.out()));
+}
+
+bool reduce(const Call &call, bool isRounded) {
   std::string_view word = call.word("kind");
   Reduction kind = word == "sum"    ? Reduction::sum
                    : word == "prod" ? Reduction::prod
@@ -123,14 +137,17 @@ bool runReduce(const Call &call, int) {
   void *to = call.out();
   auto floats = [&](auto kindOf) {
     using T = decltype(kindOf);
-    reduceFloats<T>(space, vectorKernels().of<T>().reducers[int(kind)], static_cast<const T *>(from),
-                    static_cast<T *>(to));
+    const Reducer<T> &reducer = vectorKernels().of<T>().reducers[int(kind)];
+    if (!isRounded && kind == Reduction::sum && ir::isSumOfSamples(call.shape(), call.integers("axes")))
+      sumOfSamples(call, reducer);
+    else
+      reduceFloats<T>(space, reducer, static_cast<const T *>(from), static_cast<T *>(to));
   };
   switch (call.type().dtype) {
   case DType::f32: floats(float()); return true;
   case DType::f64: floats(double()); return true;
   case DType::f16:
-  case DType::bf16: return throughF32(call, [](const Call &wide) { return runReduce(wide, 0); });
+  case DType::bf16: return throughF32(call, [](const Call &wide) { return reduce(wide, /*isRounded=*/true); });
   case DType::i64: reduceIntegers<int64_t>(space, kind, from, to); return true;
   case DType::i32: reduceIntegers<int32_t>(space, kind, from, to); return true;
   case DType::i16: reduceIntegers<int16_t>(space, kind, from, to); return true;
@@ -143,5 +160,8 @@ bool runReduce(const Call &call, int) {
   }
   return false;
 }
+} // namespace
+
+bool runReduce(const Call &call, int) { return reduce(call, /*isRounded=*/false); }
 
 } // namespace sprig::frontend::generic

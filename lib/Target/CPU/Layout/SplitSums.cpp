@@ -1,0 +1,45 @@
+// Long sums over samples and positions as those of each sample, added up; see Passes.td.
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/SumOfSamples.h"
+#include "lib/Target/CPU/Layout/Passes.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
+
+using namespace mlir;
+
+namespace sprig {
+#define GEN_PASS_DEF_SPLITSUMS
+#include "lib/Target/CPU/Layout/Passes.h.inc"
+
+// A sum of a half type would be rounded; integers have no order.
+static bool isSplit(ir::ReduceOp op) {
+  RankedTensorType type = op.getOperand().getType();
+  Type element = type.getElementType();
+  return op.getKind() == ir::ReduceKind::sum && isa<FloatType>(element) && computeType(element) == element &&
+         ir::isSumOfSamples(type.getShape(), op.getAxes());
+}
+
+static void split(ir::ReduceOp op) {
+  OpBuilder b(op);
+  // Of a scalar the results lie one after the other, whatever its dimensions.
+  bool isScalar = op.getAxes().size() == size_t(op.getOperand().getType().getRank());
+  bool keepDims = op.getKeepDims() && !isScalar;
+  Value samples =
+      ir::ReduceOp::create(b, op.getLoc(), ir::ReduceKind::sum, op.getOperand(), op.getAxes().drop_front(), keepDims);
+  Value sum = ir::ReduceOp::create(b, op.getLoc(), ir::ReduceKind::sum, samples, {0}, keepDims);
+  if (op.getKeepDims() && isScalar) sum = ir::ReshapeOp::create(b, op.getLoc(), op.getType(), sum);
+  op.getResult().replaceAllUsesWith(sum);
+  op->erase();
+}
+
+namespace {
+struct SplitSums : impl::SplitSumsBase<SplitSums> {
+  void runOnOperation() override {
+    SmallVector<ir::ReduceOp> sums;
+    getOperation().walk([&](ir::ReduceOp op) { sums.push_back(op); });
+    for (ir::ReduceOp op : sums)
+      if (isSplit(op)) split(op);
+  }
+};
+} // namespace
+} // namespace sprig
