@@ -152,6 +152,8 @@ TEST(OpTable, PoolGradients) {
       {"1x2x9x8x", "1x2x7x8x", windowAttributes("3, 2", "1, 1", "1, 2", "0, 0, 0, 2")},
       {"1x1x7x7x", "1x1x2x2x", windowAttributes("2, 2", "4, 4", "1, 1", "0, 0, 0, 0")},
       {"2x33x4x4x", "2x33x1x1x", windowAttributes("4, 4", "4, 4", "1, 1", "0, 0, 0, 0")},
+      {"2x17x6x4x", "2x17x3x2x", windowAttributes("2, 2", "2, 2", "1, 1", "0, 0, 0, 0")},
+      {"1x3x5x5x", "1x3x3x3x", windowAttributes("2, 2", "2, 2", "1, 1", "0, 0, 1, 1")}, // the last ones go beyond
       {"2x3x17x", "2x3x9x", windowAttributes("3", "2", "1", "1, 1")},
       {"1x2x3x4x5x", "1x2x2x3x4x", windowAttributes("2, 2, 2", "1, 1, 1", "1, 1, 1", "0, 0, 0, 0, 0, 0")},
   };
@@ -173,6 +175,8 @@ TEST(OpTable, PoolGradients) {
       }
       rows.push_back(row("nn.pool_grad sum %a0, %a1" + c.window, {c.operand + t, c.cotangent + t}, sumBound(t, 9, 1),
                          {{Fill::Unit}, {Fill::Unit}}));
+      rows.push_back(row("nn.pool_grad sum %a0, %a1" + lastAttributes, {last(c.operand) + t, last(c.cotangent) + t},
+                         sumBound(t, 9, 1), {{Fill::Unit}, {Fill::Unit}}));
     }
   check(rows);
 }

@@ -1,5 +1,7 @@
 // nn.pool_grad, channels last: lanes are channels, and each window in turn gives its cotangent to the elements of the
 // window. Windows in row-major order are the order of sums; of a half type, which rounds once, the loops take care.
+// Where no element is in two windows, which most pools are, nothing is added up and every tap has a place that is
+// known.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/Kernel/KernelDispatch.h"
@@ -13,6 +15,8 @@ using namespace sprig;
 namespace {
 /// Channels of a tile.
 constexpr int64_t kBlock = 4 * kLanes;
+/// Of a window that is spelled out.
+constexpr int64_t kTaps = 16;
 
 class PoolGradKernel {
 public:
@@ -26,10 +30,12 @@ public:
               op.getPadding(),
               shapeOf(op.getOperand()).slice(1, dims),
               shapeOf(op.getCotangent()).slice(1, dims)};
-    apart = true;
+    apart = product(window.sizes) <= kTaps;
+    covers = true;
     for (size_t d = 0; d < dims; ++d) {
-      apart &= window.sizes[d] == window.strides[d] && window.dilations[d] == 1 && window.padding[d] == 0;
-      apart &= window.outputs[d] * window.strides[d] == window.inputs[d];
+      apart &= window.sizes[d] <= window.strides[d] && window.dilations[d] == 1 && window.padding[d] == 0;
+      apart &= (window.outputs[d] - 1) * window.strides[d] + window.sizes[d] <= window.inputs[d];
+      covers &= window.sizes[d] == window.strides[d] && window.outputs[d] * window.strides[d] == window.inputs[d];
     }
   }
 
@@ -44,15 +50,16 @@ public:
             from = k.add(k.mul(at[0], outputs * channels), channel);
       k.ifLast(at[1], blocks, last != kBlock, [&](bool isLast) {
         int64_t count = isLast ? last : kBlock;
-        if (!apart) clear(to, inputs, count);
-        k.loop(k.index(0), k.index(outputs), 1, [&](Value output) {
-          Position place;
-          for (Value index : k.delinearize(output, window.outputs)) place.push_back({index, 0});
-          Value row = k.add(from, k.mul(output, channels));
-          for (int64_t first = 0; first < count; first += kLanes)
-            giveBack(evaluator, place, k.add(row, first), k.add(to, first),
-                     count - first < kLanes ? k.mask(count - first) : Value());
-        });
+        if (!apart || !covers) clear(to, inputs, count);
+        auto give = [&](ArrayRef<Coordinate> place) {
+          Value output = k.linearize(bases(place), window.outputs), row = k.add(from, k.mul(output, channels));
+          for (int64_t first = 0; first < count; first += kLanes) {
+            Value mask = count - first < kLanes ? k.mask(count - first) : Value();
+            Value source = k.add(row, first), target = k.add(to, first);
+            apart ? giveBackApart(place, source, target, mask) : giveBack(evaluator, place, source, target, mask);
+          }
+        };
+        forOutputs(give);
       });
     });
   }
@@ -64,6 +71,20 @@ private:
     return result;
   }
 
+  static SmallVector<Value> bases(ArrayRef<Coordinate> place) {
+    return llvm::map_to_vector(place, [](const Coordinate &at) { return at.base; });
+  }
+
+  // One loop for each dimension: no division for every window.
+  void forOutputs(llvm::function_ref<void(ArrayRef<Coordinate>)> body, Position place = {}) {
+    if (place.size() == dims) return body(place);
+    k.loop(k.index(0), k.index(window.outputs[place.size()]), 1, [&](Value index) {
+      Position inner = place;
+      inner.push_back({index, 0});
+      forOutputs(body, inner);
+    });
+  }
+
   void clear(Value to, int64_t positions, int64_t count) {
     Value zero = k.zero(elementType, kLanes);
     k.loop(k.index(0), k.index(positions), 1, [&](Value position) {
@@ -73,7 +94,42 @@ private:
     });
   }
 
-  // One window's cotangent, for one vector of channels.
+  // One window's cotangent, for one vector of channels, to elements that are in no other window.
+  void giveBackApart(ArrayRef<Coordinate> place, Value from, Value to, Value mask) {
+    SmallVector<Value> corner;
+    for (size_t d = 0; d < dims; ++d) corner.push_back(k.mul(place[d].base, window.strides[d]));
+    Value start = k.add(to, k.mul(k.linearize(corner, window.inputs), channels));
+    SmallVector<Value> places;
+    for (int64_t tap = 0; tap < product(window.sizes); ++tap) {
+      int64_t offset = 0, rest = tap, stride = channels;
+      for (size_t d = dims; d-- > 0; rest /= window.sizes[d], stride *= window.inputs[d])
+        offset += rest % window.sizes[d] * stride;
+      places.push_back(k.add(start, offset));
+    }
+    Value g = k.loadVector(cotangent, from, elementType, mask);
+    if (op.getKind() != ir::ReduceKind::max) {
+      for (Value at : places) k.store(g, result, at, elementType, mask);
+      return;
+    }
+    auto number = [&](size_t tap) { return k.splat(arith::ConstantIntOp::create(k.b, k.loc, tap, 32)); };
+    Value best, first;
+    for (auto [tap, at] : llvm::enumerate(places)) {
+      Value element = k.loadVector(operand, at, elementType, mask);
+      if (best) {
+        Value better = precedes(k, elementType, /*largest=*/true, element, best);
+        best = arith::SelectOp::create(k.b, k.loc, better, element, best);
+        first = arith::SelectOp::create(k.b, k.loc, better, number(tap), first);
+      } else {
+        best = element, first = number(tap);
+      }
+    }
+    for (auto [tap, at] : llvm::enumerate(places)) {
+      Value here = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, first, number(tap));
+      k.store(arith::SelectOp::create(k.b, k.loc, here, g, k.zero(elementType, kLanes)), result, at, elementType, mask);
+    }
+  }
+
+  // The same to elements of several windows, or in the padding.
   void giveBack(Evaluator &evaluator, ArrayRef<Coordinate> place, Value from, Value to, Value mask) {
     bool isMax = op.getKind() == ir::ReduceKind::max;
     auto offset = [&](ValueRange places) { return k.add(to, k.mul(k.linearize(places, window.inputs), channels)); };
@@ -102,7 +158,7 @@ private:
         Value here = arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, first, number(taps));
         value = arith::SelectOp::create(k.b, k.loc, here, g, k.zero(elementType, kLanes));
       }
-      if (!apart) value = arith::AddFOp::create(k.b, k.loc, k.loadVector(result, at, elementType, mask), value);
+      value = arith::AddFOp::create(k.b, k.loc, k.loadVector(result, at, elementType, mask), value);
       k.store(value, result, at, elementType, mask);
       return {};
     });
@@ -115,7 +171,8 @@ private:
   Type elementType;
   Value operand, cotangent, result;
   Window window;
-  bool apart; // every element is in one window
+  bool apart;  // no element is in two windows, and no window in the padding
+  bool covers; // every element is in one
 };
 
 class PoolGradEmitter : public KernelEmitter {
