@@ -4,7 +4,7 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
-#include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -12,6 +12,21 @@ namespace sprig::ir {
 
 static Band intersect(Band a, Band b) { return {std::min(a.lower, b.lower), std::min(a.upper, b.upper)}; }
 static Band hull(Band a, Band b) { return {std::max(a.lower, b.lower), std::max(a.upper, b.upper)}; }
+
+// Whether nothing but the scores, indices and numbers make the weights: no other mask and no bias, with which a row may
+// lose the keys that its band leaves to it.
+static bool isMaskAlone(const Attention &attention) {
+  SmallVector<Value> left{attention.weights()};
+  llvm::DenseSet<Value> seen;
+  while (!left.empty()) {
+    Value value = left.pop_back_val();
+    if (!seen.insert(value).second) continue;
+    Operation *op = value.getDefiningOp();
+    if (!op) return false;
+    if (op != MatmulOp(attention.scores).getOperation()) llvm::append_range(left, op->getOperands());
+  }
+  return true;
+}
 
 namespace {
 /// An integer that is the index of a row or of a key, or nothing of both, and a number.
@@ -23,7 +38,8 @@ struct Index {
 class BandAnalysis {
 public:
   explicit BandAnalysis(const Attention &attention)
-      : attention(attention), shape(cast<RankedTensorType>(MatmulOp(attention.scores).getType()).getShape()) {}
+      : attention(attention), shape(cast<RankedTensorType>(MatmulOp(attention.scores).getType()).getShape()),
+        lowest(isMaskAlone(attention) ? kLow : -std::numeric_limits<double>::infinity()) {}
 
   std::optional<Band> run() {
     std::optional<Band> band = outside(attention.weights(), Zero);
@@ -41,10 +57,13 @@ public:
   }
 
 private:
-  enum Number { Lowest, Zero }; // minus infinity, 0
+  enum Number { Lowest, Zero }; // minus infinity or what is as low for a softmax, 0
+  // Exporters' low numbers (-1e9, the lowest float) leave a masked key a weight of 0 where the row has another one, and
+  // scores are nowhere near as large.
+  static constexpr double kLow = -1e9;
 
   static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
-  static bool is(double value, Number number) { return number == Zero ? value == 0 : std::isinf(value) && value < 0; }
+  bool is(double value, Number number) const { return number == Zero ? value == 0 : value <= lowest; }
   bool isEverywhere(Value value, Number number) const {
     auto splat = splatOf(value);
     return splat && isFloat(value) && is(ConstantView(splat).asDouble(0), number);
@@ -137,6 +156,7 @@ private:
 
   const Attention &attention;
   ArrayRef<int64_t> shape;
+  double lowest;
 };
 } // namespace
 

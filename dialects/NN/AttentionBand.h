@@ -17,8 +17,10 @@ struct Band {
   }
 };
 
-/// The narrowest band outside of which all weights are zero, as far as scores, keys and values are finite; nothing
-/// where there is none, or where a row would be left without a key (its weights are NaN).
+/// The narrowest band outside of which all weights are zero, as far as scores, keys and values are finite, and scores
+/// within 4e8 where the mask is a finite number of -1e9 or less; nothing where there is none, where a row would be left
+/// without a key (its weights are NaN, or of all keys), or with such a number beside other masks, which may leave a row
+/// none.
 std::optional<Band> bandOf(const Attention &attention);
 
 } // namespace sprig::ir

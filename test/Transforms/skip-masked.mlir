@@ -63,10 +63,10 @@ func.func @no_key(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8
 
 // -----
 
-// Scores that low may still count where all are.
+// Finite, and so low that no score makes up for it.
 // CHECK-LABEL: @finite
 // CHECK:         kernel.dispatch "attention"
-// CHECK-NOT:     skip_masked
+// CHECK-SAME:      attributes {skip_masked}
 func.func @finite(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x6x8xf32> {
   %i = nn.iota axis = 0 : tensor<6x1xi32>
   %j = nn.iota axis = 1 : tensor<1x6xi32>
@@ -75,6 +75,43 @@ func.func @finite(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8
   %0 = nn.matmul %q, %k : tensor<2x6x8xf32>, tensor<2x8x6xf32>
   %1 = nn.select %mask, %0, %low : tensor<6x6xi1>, tensor<2x6x6xf32>, tensor<f32>
   %2 = nn.softmax %1 axis = 2 : tensor<2x6x6xf32>
+  %3 = nn.matmul %2, %v : tensor<2x6x6xf32>, tensor<2x6x8xf32>
+  return %3 : tensor<2x6x8xf32>
+}
+
+// -----
+
+// Not low enough.
+// CHECK-LABEL: @moderate
+// CHECK:         kernel.dispatch "attention"
+// CHECK-NOT:     skip_masked
+func.func @moderate(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>) -> tensor<2x6x8xf32> {
+  %i = nn.iota axis = 0 : tensor<6x1xi32>
+  %j = nn.iota axis = 1 : tensor<1x6xi32>
+  %mask = nn.compare le %j, %i : tensor<1x6xi32>, tensor<6x1xi32>
+  %low = nn.constant dense<-1.0e4> : tensor<f32>
+  %0 = nn.matmul %q, %k : tensor<2x6x8xf32>, tensor<2x8x6xf32>
+  %1 = nn.select %mask, %0, %low : tensor<6x6xi1>, tensor<2x6x6xf32>, tensor<f32>
+  %2 = nn.softmax %1 axis = 2 : tensor<2x6x6xf32>
+  %3 = nn.matmul %2, %v : tensor<2x6x6xf32>, tensor<2x6x8xf32>
+  return %3 : tensor<2x6x8xf32>
+}
+
+// -----
+
+// Another mask may leave a row none of its own keys: those outside count as much, then.
+// CHECK-LABEL: @finite_and_own
+// CHECK:         kernel.dispatch "attention"
+// CHECK-NOT:     skip_masked
+func.func @finite_and_own(%q: tensor<2x6x8xf32>, %k: tensor<2x8x6xf32>, %v: tensor<2x6x8xf32>, %own: tensor<2x1x6xi1>) -> tensor<2x6x8xf32> {
+  %i = nn.iota axis = 0 : tensor<6x1xi32>
+  %j = nn.iota axis = 1 : tensor<1x6xi32>
+  %mask = nn.compare le %j, %i : tensor<1x6xi32>, tensor<6x1xi32>
+  %low = nn.constant dense<-1.0e9> : tensor<f32>
+  %0 = nn.matmul %q, %k : tensor<2x6x8xf32>, tensor<2x8x6xf32>
+  %1 = nn.select %mask, %0, %low : tensor<6x6xi1>, tensor<2x6x6xf32>, tensor<f32>
+  %masked = nn.select %own, %1, %low : tensor<2x1x6xi1>, tensor<2x6x6xf32>, tensor<f32>
+  %2 = nn.softmax %masked axis = 2 : tensor<2x6x6xf32>
   %3 = nn.matmul %2, %v : tensor<2x6x6xf32>, tensor<2x6x8xf32>
   return %3 : tensor<2x6x8xf32>
 }

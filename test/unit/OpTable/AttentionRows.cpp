@@ -115,7 +115,8 @@ TEST(OpTable, AttentionWithMasks) {
 }
 
 // %s of %p, where row i sees the keys [i - lower, i + upper]; without a bound, as far as there are keys.
-std::string banded(const Sizes &s, std::optional<int64_t> lower, std::optional<int64_t> upper) {
+std::string banded(const Sizes &s, std::optional<int64_t> lower, std::optional<int64_t> upper,
+                   const char *low = "0xFF800000") {
   std::string rows = tensor(shape({s.rows, 1}, "i64")), keys = tensor(shape({1, s.keys}, "i64"));
   std::string places = tensor(shape({s.rows, s.keys}, "i1")), scores = tensor(shape({s.matrices, s.rows, s.keys}));
   std::string text = "%i = nn.iota axis = 0 : " + rows + "\n%j = nn.iota axis = 1 : " + keys + "\n";
@@ -128,7 +129,7 @@ std::string banded(const Sizes &s, std::optional<int64_t> lower, std::optional<i
   if (lower)
     text += number("l", *lower) + "%jl = nn.add %j, %l : " + keys +
             ", tensor<i64>\n%ml = nn.compare lt %jl, %i : " + keys + ", " + rows + "\n";
-  text += "%low = nn.constant dense<0xFF800000> : tensor<f32>\n";
+  text += std::string("%low = nn.constant dense<") + low + "> : tensor<f32>\n";
   if (lower)
     text +=
         std::string(upper ? "%t" : "%s") + " = nn.select %ml, %low, %p : " + places + ", tensor<f32>, " + scores + "\n";
@@ -155,8 +156,12 @@ TEST(OpTable, AttentionInBands) {
   add({1, 7, 1300, 4, 8}, std::nullopt, 200);
   add({1, 70, 1300, 4, 8}, -600, std::nullopt);
   add({1, 70, 1300, 4, 8}, -500, 700);
-  // Of rows that see no key the weights are no numbers.
+  // Of rows that see no key the weights are no numbers, or those of all keys.
   add({1, 130, 130, 4, 5}, std::nullopt, -1);
+  for (const char *low : {"-1.0e9", "-3.40282347e+38", "-1.0e4"}) {
+    rows.push_back(attention({2, 130, 130, 4, 5}, {}, banded({2, 130, 130, 4, 5}, 90, 3, low)));
+    rows.push_back(attention({1, 130, 130, 4, 5}, {}, banded({1, 130, 130, 4, 5}, std::nullopt, -1, low)));
+  }
   checkFused(rows);
 }
 
