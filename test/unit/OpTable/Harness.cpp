@@ -1,5 +1,6 @@
 #include "test/unit/OpTable/Harness.h"
 #include "test/unit/OpTable/Judge.h"
+#include "test/unit/OpTable/Machine.h"
 #include "test/unit/OpTable/Rows.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Transforms/Passes.h"
@@ -26,23 +27,6 @@ struct Variant {
            std::to_string(threads) + (threads == 1 ? " thread" : " threads");
   }
 };
-
-std::vector<std::string> instructionSets() {
-  std::vector<std::string> sets = {"x86-64-v3"};
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) sets.push_back("x86-64-v4");
-  if (__builtin_cpu_supports("avx512vnni")) sets.push_back("x86-64-v4-vnni");
-  if (__builtin_cpu_supports("avx512bf16")) sets.push_back("x86-64-v4-bf16");
-  return sets;
-}
-
-// Code for more than a level is the best of a package, and has no name of its own.
-std::vector<std::string> limits() {
-  std::vector<std::string> names = instructionSets();
-  for (std::string &name : names)
-    if (name.ends_with("-vnni") || name.ends_with("-bf16")) name.clear();
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
 
 // Rows of one operation are the same kernels fused and not: their code is made once. Empty at first, gone at the end.
 const std::string &cacheFolder() {
@@ -72,7 +56,7 @@ std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int th
     if (mlir::failed(passes.run(*module))) throw Error(ErrorKind::internal, "the rows cannot be fused");
     options.compileFrom = "schedule";
   }
-  return compileModule(*module, options).package;
+  return runnable(compileModule(*module, options).package);
 }
 
 rt::DType dtypeOf(mlir::Type type) {

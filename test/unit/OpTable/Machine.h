@@ -1,0 +1,18 @@
+// The processor that rows run on: the host's own, or one that a test emulates.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sprig::optable {
+
+/// What code is made for.
+std::vector<std::string> instructionSets();
+
+/// Limits of instruction sets (rt::LoadOptions::cpu) that the code is run under, one after the other; "": none.
+std::vector<std::string> limits();
+
+/// The package as the runtime takes it on this processor.
+std::vector<uint8_t> runnable(std::vector<uint8_t> package);
+
+} // namespace sprig::optable
