@@ -1,4 +1,5 @@
 // Lengths of operations that make something of all elements along a dimension: what lies behind its end does not count.
+#include "dialects/NN/SumOfSamples.h"
 #include "dialects/NN/SumOrder.h"
 #include "lib/Lengths/LengthRules.h"
 
@@ -27,7 +28,21 @@ LogicalResult LengthRules::visitMatmul(ir::MatmulOp op) {
   return success();
 }
 
+// Whether lengths of a range are summed in different orders, as few are whose sizes are no simple multiples of them.
+bool LengthRules::changesOrder(ir::ReduceOp op) const {
+  auto isSplitAt = [&](int64_t t) {
+    SmallVector<int64_t> shape;
+    for (const Length &length : of(op.getOperand())) shape.push_back(length.at(t));
+    return ir::isSumOfSamples(shape, op.getAxes());
+  };
+  return op.getKind() == ir::ReduceKind::sum && isa<FloatType>(op.getOperand().getType().getElementType()) &&
+         isSplitAt(programs.first()) != isSplitAt(programs.last());
+}
+
 LogicalResult LengthRules::visitReduce(ir::ReduceOp op) {
+  if (changesOrder(op))
+    return refuse(op) << "long sums are taken in another order than short ones (docs/numerics.md), and this one is long "
+                         "at some of the range's lengths: have one range of lengths end where it becomes so";
   SmallVector<Place> reduced;
   for (int64_t axis : op.getAxes())
     if (grows(op.getOperand(), axis)) reduced.push_back({0, axis});

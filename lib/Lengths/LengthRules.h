@@ -55,6 +55,7 @@ private:
   // Operations along a growing dimension (AxisRules.cpp).
   mlir::LogicalResult visitMatmul(ir::MatmulOp op);
   mlir::LogicalResult visitReduce(ir::ReduceOp op);
+  bool changesOrder(ir::ReduceOp op) const;
   mlir::LogicalResult visitAlong(mlir::Operation *op, int64_t axis);
   mlir::LogicalResult visitWindows(mlir::Operation *op);
   mlir::LogicalResult visitRecurrent(mlir::Operation *op);

@@ -191,4 +191,16 @@ def VerifyOrder : Pass<"sprig-verify-order", "::mlir::ModuleOp"> {
   }];
 }
 
+def VerifyProgram : Pass<"sprig-verify-program", "::mlir::ModuleOp"> {
+  let summary = "Refuses programs that could not have come from the phases before";
+  let description = [{
+    For programs that somebody wrote or changed by hand: beyond the order that `sprig-verify-order` proves, each command
+    reads only what was given or written before it; every output is written; a result lies over an operand only where
+    its command says so (`overwritable`); tiles, their bytes and scratch memory of a kernel are those that its code has.
+    Runs where a compilation starts behind the phase that schedules.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">];
+  let dependentDialects = ["::sprig::exec::ExecDialect"];
+}
+
 #endif // SPRIG_SCHEDULE_PASSES_TD

@@ -81,6 +81,21 @@ func.func @merges_3(%x: tensor<2x3xf32>) -> tensor<6xf32>
 
 // -----
 
+// Of twice the length and one more: 31 or 33 positions count as 32 or 64.
+func.func @order_16(%x: tensor<32x33x16xf32>) -> tensor<16xf32>
+    attributes {nn.lengths = {axis = "time", first = 15, last = 16, length = 16, group = 0}} {
+  // expected-error@+1 {{'nn.reduce' cannot grow with 'time': long sums are taken in another order than short ones (docs/numerics.md), and this one is long at some of the range's lengths: have one range of lengths end where it becomes so}}
+  %y = nn.reduce sum %x axes = [0, 1] : tensor<32x33x16xf32>
+  return %y : tensor<16xf32>
+}
+func.func @order_15(%x: tensor<32x31x16xf32>) -> tensor<16xf32>
+    attributes {nn.lengths = {axis = "time", first = 15, last = 16, length = 15, group = 0}} {
+  %y = nn.reduce sum %x axes = [0, 1] : tensor<32x31x16xf32>
+  return %y : tensor<16xf32>
+}
+
+// -----
+
 func.func @cuts_4(%x: tensor<2x1200xf32>, %y: tensor<1200x2xf32>) -> tensor<2x2xf32>
     attributes {nn.lengths = {axis = "time", first = 3, last = 4, length = 4, group = 0}} {
   // expected-error@+1 {{'nn.matmul' cannot grow with 'time': it adds up 900 to 1200 products, and sums of more than 1024 are cut: have one range of lengths end where there are 1024}}

@@ -98,6 +98,20 @@ const Case kCases[] = {
      17,
      32,
      {{"T", "6"}}},
+    // More than 1024 elements for each result at some lengths alone, and more than 1024 of the next power of two at all.
+    {"sums_of_samples",
+     "%x: tensor<33x{{T}}x8xf32>, %y: tensor<{{T}}x40x8xf32>",
+     "tensor<8xf32>, tensor<f32>, tensor<1x1x8xf32>, tensor<8xf32>, tensor<f32>",
+     R"(
+  %0 = nn.reduce sum %x axes = [0, 1] : tensor<33x{{T}}x8xf32>
+  %1 = nn.reduce sum %x axes = [0, 1, 2] : tensor<33x{{T}}x8xf32>
+  %2 = nn.reduce_mean %x axes = [0, 1] {keep_dims} : tensor<33x{{T}}x8xf32>
+  %3 = nn.reduce sum %y axes = [0, 1] : tensor<{{T}}x40x8xf32>
+  %4 = nn.reduce sum %y axes = [0, 1, 2] : tensor<{{T}}x40x8xf32>
+  return %0, %1, %2, %3, %4 : tensor<8xf32>, tensor<f32>, tensor<1x1x8xf32>, tensor<8xf32>, tensor<f32>)",
+     29,
+     32,
+     {{"33", "T", "8"}, {"T", "40", "8"}}},
     {"rows",
      "%x: tensor<{{T}}x6xf32>",
      "tensor<6xf32>, tensor<6x{{T}}xf32>, tensor<6xi64>, tensor<6x2xf32>",
