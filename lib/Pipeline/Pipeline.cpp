@@ -6,6 +6,7 @@
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Tune.h"
 #include "lib/Place/Pins.h"
+#include "lib/Schedule/Passes.h"
 #include "lib/Target/Registry.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
@@ -75,6 +76,7 @@ private:
   Precision packagedPrecision();
   void checkDevices();
   void enableRemarks();
+  void verifyProgram();
   void runPhase(const Phase &phase);
   void generateCode();
   void package();
@@ -161,6 +163,16 @@ void Compilation::enableRemarks() {
 void Compilation::fail(const Phase &phase) {
   // What a pass refuses is a valid model that this compiler has no code for; a broken boundary is the compiler's fault.
   diagnostics.raise(ErrorKind::unsupported, "phase '" + phase.name.str() + "' failed and did not say why");
+}
+
+// What begins behind the schedule may have been changed by hand.
+void Compilation::verifyProgram() {
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  passes.addPass(createVerifyProgram({options.target}));
+  if (failed(passes.run(module)))
+    diagnostics.raise(ErrorKind::badInput,
+                      "the program is not what phase '" + phases()[first].name.str() + "' starts from");
 }
 
 void Compilation::runPhase(const Phase &phase) {
@@ -257,6 +269,7 @@ void Compilation::run() {
   if (first > 0 && failed(verifyBoundary(module, phases()[first - 1])))
     diagnostics.raise(ErrorKind::badInput,
                       "the program is not what phase '" + phases()[first].name.str() + "' starts from");
+  if (first > placeOf("schedule")) verifyProgram();
   for (size_t i = first; i <= last; ++i) {
     auto start = std::chrono::steady_clock::now();
     // Packages need code, whatever phase the run starts from.

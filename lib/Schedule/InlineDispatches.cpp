@@ -2,6 +2,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Schedule/MemoryPlan.h"
+#include "lib/Schedule/Overwritable.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Target/Registry.h"
 #include "mlir/IR/IRMapping.h"
@@ -149,26 +150,6 @@ KernelOp KernelJoiner::makeKernel(OpBuilder &b, Location loc, StringAttr label) 
   YieldOp::create(b, loc, yielded);
   planScratch(kernel);
   return kernel;
-}
-
-// Results of a joined kernel that may be written over one of its operands: the dispatch that computes the result may do
-// so, and every other one that reads the operand comes before it.
-SmallVector<OverwriteAttr> overwritableOperands(KernelOp kernel, const Target &target) {
-  SmallVector<OverwriteAttr> pairs;
-  Block &body = kernel.getBody().front();
-  for (auto [r, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
-    auto producer = value.getDefiningOp<kernel::DispatchOp>();
-    if (!producer) continue;
-    unsigned result = cast<OpResult>(value).getResultNumber();
-    for (BlockArgument argument : body.getArguments())
-      for (auto [o, operand] : llvm::enumerate(producer->getOperands()))
-        if (operand == argument && target.mayOverwrite(producer, o, result) &&
-            llvm::all_of(argument.getUsers(), [&](Operation *user) {
-              return user == producer || (isa<kernel::DispatchOp>(user) && user->isBeforeInBlock(producer));
-            }))
-          pairs.push_back(OverwriteAttr::get(kernel.getContext(), argument.getArgNumber(), body.getNumArguments() + r));
-  }
-  return pairs;
 }
 
 struct InlineDispatches : sprig::impl::InlineDispatchesBase<InlineDispatches> {

@@ -196,7 +196,7 @@ def VerifyProgram : Pass<"sprig-verify-program", "::mlir::ModuleOp"> {
   let description = [{
     For programs that somebody wrote or changed by hand: beyond the order that `sprig-verify-order` proves, each command
     reads only what was given or written before it; every output is written; a result lies over an operand only where
-    its command says so (`overwritable`); tiles, their bytes and scratch memory of a kernel are those that its code has.
+    its kernel reads each element before it writes it; tiles, their bytes and scratch memory of a kernel are those that its code has.
     Runs where a compilation starts behind the phase that schedules.
   }];
   let options = [Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">];

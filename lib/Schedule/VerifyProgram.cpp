@@ -2,6 +2,7 @@
 // Passes.td.
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Schedule/Order.h"
+#include "lib/Schedule/Overwritable.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Target/Registry.h"
 #include <map>
@@ -45,8 +46,10 @@ private:
 
 class ProgramCheck {
 public:
-  ProgramCheck(ProgramOp program, SymbolTableCollection &symbols)
-      : program(program), symbols(symbols), order(orderOf(program, &symbols)) {}
+  /// `targets`: of the kernels that compute tensors.
+  ProgramCheck(ProgramOp program, SymbolTableCollection &symbols,
+               const llvm::DenseMap<Operation *, const Target *> &targets)
+      : program(program), symbols(symbols), targets(targets), order(orderOf(program, &symbols)) {}
 
   LogicalResult run() {
     if (failed(checkArenas()) || failed(play()) || failed(checkOutputs())) return failure();
@@ -75,6 +78,7 @@ private:
 
   ProgramOp program;
   SymbolTableCollection &symbols;
+  const llvm::DenseMap<Operation *, const Target *> &targets;
   ProgramOrder order;
   std::map<Space, Bytes> written;
 };
@@ -82,6 +86,7 @@ private:
 // "buffer 'fc1'", "output 0".
 std::string described(BufferOp buffer) {
   if (buffer.getIndex()) return (stringifyBufferKind(buffer.getKind()) + " " + Twine(*buffer.getIndex())).str();
+  if (!buffer.getLabel()) return "a buffer without a name";
   return ("buffer '" + buffer.getLabel().value_or("") + "'").str();
 }
 
@@ -97,6 +102,8 @@ LogicalResult ProgramCheck::play(CommandOpInterface command) {
   SmallVector<BufferAccess> accesses;
   command.getAccesses(symbols, accesses);
   for (const BufferAccess &access : accesses) {
+    // Calls of a composite kernel read what others of them write.
+    if (reads(access.mode) && writes(access.mode)) continue;
     auto buffer = access.buffer.getDefiningOp<BufferOp>();
     bool isMade = buffer.getKind() == BufferKind::arena || buffer.getKind() == BufferKind::output;
     int64_t start = startOf(buffer);
@@ -153,13 +160,13 @@ bool sharesBytes(BufferOp a, BufferOp b) {
   return first < second + byteSize(b.getType()) && second < first + byteSize(a.getType());
 }
 
-// A result lies where an operand does in one piece, and where the command says that the kernel may write it there.
+// A result lies where an operand does in one piece, and where the kernel may write it there.
 LogicalResult ProgramCheck::checkOverwrites(exec::DispatchOp dispatch) {
   auto kernel =
       symbols.lookupNearestSymbolFrom<KernelOp>(program->getParentOfType<ModuleOp>(), dispatch.getKernelAttr());
   if (kernel.isComposite()) return success(); // of its calls one may read what another writes
   SmallVector<AccessMode> modes = kernel.getOperandAccess(symbols);
-  SmallVector<OverwriteAttr> allowed = dispatch.overwrites();
+  SmallVector<OverwriteAttr> allowed = overwritableOperands(kernel, *targets.lookup(kernel));
   auto bufferAt = [&](size_t i) { return dispatch.getBuffers()[i].getDefiningOp<BufferOp>(); };
   for (size_t result = kernel.getNumInputs(); result < modes.size(); ++result)
     for (size_t operand = 0; operand < result; ++operand) {
@@ -209,7 +216,7 @@ LogicalResult checkKernel(KernelOp kernel, const Target &target) {
     return success();
   }
   const KernelPlan &plan = plans.front();
-  if (kernel.getTiles() != plan.tiles) return refuse("tiles", kernel.getTiles(), "has", plan.tiles);
+  if (int64_t(kernel.getTiles()) != plan.tiles) return refuse("tiles", kernel.getTiles(), "has", plan.tiles);
   SmallVector<TileRangeAttr> stated = kernel.tileRanges();
   bool same = stated.size() == plan.ranges.size();
   for (size_t i = 0; same && i < stated.size(); ++i) {
@@ -226,13 +233,14 @@ struct VerifyProgram : sprig::impl::VerifyProgramBase<VerifyProgram> {
 
   void runOnOperation() override {
     SymbolTableCollection symbols;
+    llvm::DenseMap<Operation *, const Target *> targets;
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       if (kernel.isComposite()) continue;
-      const Target *own = targetFor(kernel, getOperation(), target);
+      const Target *own = targets[kernel] = targetFor(kernel, getOperation(), target);
       if (!own || failed(checkKernel(kernel, *own))) return signalPassFailure();
     }
     for (auto program : getOperation().getOps<ProgramOp>())
-      if (failed(verifyOrder(program, symbols)) || failed(ProgramCheck(program, symbols).run()))
+      if (failed(verifyOrder(program, symbols)) || failed(ProgramCheck(program, symbols, targets).run()))
         return signalPassFailure();
     markAllAnalysesPreserved();
   }
