@@ -30,6 +30,10 @@ std::string entryName(const std::vector<EntryRequest> &entries, size_t index) {
 }
 
 std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings, bool isOpen) {
+  if (model.kind == ModelKind::mlir && !settings.compileFrom.empty())
+    throw Error(ErrorKind::usage, "--compile-from " + settings.compileFrom +
+                                      ": goes with 'sprig compile', which makes a package of the program to run, and "
+                                      "with 'sprig simulate'");
   std::vector<InputSpec> specs = inputsOf(model), declared = specs;
   for (auto &[name, values] : settings.inputValues())
     if (name != kRandomSeed && std::erase_if(specs, [&](const InputSpec &spec) { return spec.name == name; }) == 0)
