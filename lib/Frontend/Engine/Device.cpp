@@ -1,5 +1,6 @@
 // Tensors on devices: where they are, and copies from one to another.
 #include "sprig/device.h"
+#include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 
@@ -26,7 +27,7 @@ Tensor Tensor::to(const Device &device, bool nonBlocking, Source at) const {
   DeviceId id = openDevice(device, "to", at);
   if (!value->constant && !value->unplaced && value->device == id) return *this;
   Tensor copy = copyTo(*this, id, at);
-  if (!nonBlocking && !Trace::current()) copy.wait(at);
+  if (!nonBlocking && !Trace::current()) waitFor(copy, kCopyWait, at);
   return copy;
 }
 

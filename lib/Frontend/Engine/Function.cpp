@@ -3,6 +3,7 @@
 #include "lib/Frontend/Engine/BucketChoices.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/GrowingCall.h"
+#include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/RankScope.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/TraceCheck.h"
@@ -316,16 +317,22 @@ int64_t FunctionCore::bucketBytes() const {
   return own.choices.bytes();
 }
 
-void synchronize() {
-  requireNotRecording("synchronize", {});
+void frontend::finishAll() {
   flush(/*wake=*/false); // who waits helps
   Engine::drainAll();
   if (Failure failure = Engine::takeFailureOfAny()) throw Error(*failure);
 }
 
+void synchronize() {
+  requireNotRecording("synchronize", {});
+  ProfileSpan span(kWaitKind, [] { return std::string(kQueueWait); });
+  finishAll();
+}
+
 void synchronize(const Device &device, Source at) {
   requireNotRecording("synchronize", at);
   DeviceId id = openDevice(device, "synchronize", at);
+  ProfileSpan span(kWaitKind, [&] { return placeText(at) + kQueueWait; });
   flushDevice(id, /*wake=*/false);
   Failure failure;
   for (LaneId lane : {computeLane(id), copyLane(id)}) {

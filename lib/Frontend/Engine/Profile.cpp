@@ -1,5 +1,6 @@
 #include "sprig/profile.h"
 #include "lib/Frontend/Engine/ProfileSpan.h"
+#include "lib/Frontend/Engine/Recorder.h"
 #include "sprig/function.h"
 #include "sprig/rt/profile.hpp"
 #include <algorithm>
@@ -52,7 +53,7 @@ Profile::~Profile() {
 
 void Profile::start() {
   if (impl->isOn) throw Error(ErrorKind::usage, "Profile: is started already");
-  synchronize();
+  frontend::finishAll();
   try {
     impl->recorder.start();
   } catch (const rt::Error &error) {
@@ -63,7 +64,7 @@ void Profile::start() {
 
 void Profile::stop() {
   if (!impl->isOn) return;
-  synchronize();
+  frontend::finishAll();
   impl->recorder.stop();
   impl->isOn = false;
   impl->take();
@@ -71,7 +72,7 @@ void Profile::stop() {
 
 std::vector<ProfileRow> Profile::rows() const {
   if (impl->isOn) {
-    synchronize();
+    frontend::finishAll();
     impl->take();
   }
   std::vector<ProfileRow> rows;
@@ -83,19 +84,28 @@ std::vector<ProfileRow> Profile::rows() const {
   return rows;
 }
 
+// What a wait is for, and what would be better in a loop.
+static std::pair<const char *, const char *> adviceFor(std::string_view wait) {
+  auto isFor = [&](std::string_view what) { return wait == what || wait.ends_with(": " + std::string(what)); };
+  if (isFor(frontend::kCopyWait))
+    return {" waited for its copy ", "copy before the loop what stays the same, and the rest with nonBlocking"};
+  if (isFor(frontend::kQueueWait) || isFor("Event"))
+    return {" waited for what was queued ", "wait after the loop or every so many steps"};
+  return {" waited for its value ",
+          "read after the loop or every so many steps, or add up where values are (metrics::Mean)"};
+}
+
 // Once or twice is an epoch's end or a warm-up; what waits this often stands in a loop.
 std::vector<std::string> Profile::warnings() const {
   constexpr int64_t kOften = 10;
   std::vector<std::string> texts;
   for (const ProfileRow &row : rows()) {
     if (row.kind != frontend::kWaitKind || row.calls < kOften) continue;
-    char waited[96];
-    std::snprintf(waited, sizeof waited, " waited for its value %lld times, %.3g ms in all",
-                  static_cast<long long>(row.calls), row.seconds * 1e3);
-    texts.push_back(
-        row.name + waited +
-        ": in a loop of steps it keeps the host from going on; read after the loop or every so many steps, or "
-        "add up where values are (metrics::Mean)");
+    auto [what, advice] = adviceFor(row.name);
+    char times[64];
+    std::snprintf(times, sizeof times, "%lld times, %.3g ms in all", static_cast<long long>(row.calls),
+                  row.seconds * 1e3);
+    texts.push_back(row.name + what + times + ": in a loop of steps it keeps the host from going on; " + advice);
   }
   return texts;
 }

@@ -48,6 +48,8 @@ bool Tensor::ready() const { return value && value->state.load(std::memory_order
 
 void Tensor::wait(Source source) const { resolve(*this, "wait", source); }
 
+void frontend::waitFor(const Tensor &tensor, const char *what, Source source) { resolve(tensor, what, source); }
+
 const void *Tensor::bytes(Source source) const { return resolve(*this, "read", source).storage->data; }
 
 const void *Tensor::bytes(DType expected, Source source) const {

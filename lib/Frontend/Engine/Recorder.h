@@ -9,6 +9,10 @@ namespace sprig::frontend {
 /// Hands what has been recorded to the engine, of all devices or of one. `wake`: whether the executor should start at
 /// once, or the caller is going to wait for it anyway.
 void flush(bool wake = true);
+/// Runs all that is recorded and queued, on every device, and throws what failed.
+void finishAll();
+/// As Tensor::wait; profiles call the wait `what` (ProfileSpan.h).
+void waitFor(const Tensor &tensor, const char *what, Source source);
 void flushDevice(DeviceId device, bool wake = true);
 /// The same of the devices of these values, where they are recorded and not handed over yet: for tasks that read them.
 void flushBefore(std::span<const Tensor> values);

@@ -1,5 +1,6 @@
 #include "sprig/timer.h"
 #include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Record.h"
 #include <atomic>
@@ -58,7 +59,9 @@ bool Event::reached() const { return impl->reached.load(std::memory_order_acquir
 
 void Event::synchronize(Source at) const {
   if (!impl->recorded) fail(at, "Event", "waits for an event that was not recorded");
-  if (!reached()) Engine::drainAll();
+  if (reached()) return;
+  ProfileSpan span(kWaitKind, [&] { return placeText(at) + "Event"; });
+  Engine::drainAll();
 }
 
 double Event::elapsed(const Event &later, Source at) const {

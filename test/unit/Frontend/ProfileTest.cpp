@@ -82,6 +82,29 @@ TEST(FrontendProfile, WarnsOfALineThatWaitsInALoop) {
   EXPECT_NE(profile.warnings()[0].find(row->name + " waited for its value "), std::string::npos);
 }
 
+TEST(FrontendProfile, CopiesAndWaitsForAllInALoopAreWarnedOf) {
+  Tensor x = Tensor({0.5f, 0.25f}), y;
+  Profile profile;
+  profile.start();
+  for (int i = 0; i < 20; ++i) {
+    y = (x * x).to("cpu:1");
+    y = y + y;
+    synchronize("cpu:1");
+    y = y + y;
+    synchronize();
+  }
+  profile.stop();
+  std::vector<std::string> warnings = profile.warnings();
+  auto isToldOf = [&](const std::string &text) {
+    return std::any_of(warnings.begin(), warnings.end(), [&](const std::string &each) {
+      return each.find(text) != std::string::npos && each.find(" 20 times") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(isToldOf(": to waited for its copy")) << profile.table();
+  EXPECT_TRUE(isToldOf("synchronize waited for what was queued")) << profile.table();
+  EXPECT_TRUE(isToldOf("ProfileTest.cpp:")) << profile.table();
+}
+
 TEST(FrontendProfile, AReadingNowAndThenIsNoWarning) {
   Tensor x = Tensor({0.5f, 0.25f});
   Profile profile;
