@@ -37,7 +37,7 @@ exec.kernel @relu(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tiles 
 
 exec.device @cpu "cpu"
 // expected-error@+1 {{'exec.kernel' op states other bytes for its tiles ('ranges') than its code touches}}
-exec.kernel @relu(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tiles = 2 : i64, ranges = [#exec.tile_range<0 : 0 + 8192 * tile, 8192>]} {
+exec.kernel @relu(%x: tensor<64x64xf32>) -> tensor<64x64xf32> attributes {tiles = 2 : i64, ranges = [#exec.tile_range<0 : 0 + 4096 * tile, 4096>]} {
   %0 = kernel.dispatch "relu" (%a = %x : tensor<64x64xf32>) -> tensor<64x64xf32> {
     %1 = nn.relu %a : tensor<64x64xf32>
     kernel.yield %1 : tensor<64x64xf32>

@@ -71,6 +71,16 @@ void refusePlaces(const Model &model, const Settings &settings) {
   if (!settings.places.empty() || settings.explainPlacement)
     throw Error(ErrorKind::usage, model.path + ": is a package, in which all has its place; --place and "
                                                "--explain-placement go with the model that it was made of");
+  std::pair<const char *, bool> made[] = {{"--lanes", settings.lanes != Settings().lanes},
+                                          {"--remarks and --explain-schedule", !settings.remarks.empty()},
+                                          {"--compile-from", !settings.compileFrom.empty()},
+                                          {"--compile-to", !settings.compileTo.empty()},
+                                          {"--dump-phases", !settings.dumpPhases.empty()}};
+  for (auto &[flag, isGiven] : made)
+    if (isGiven)
+      throw Error(ErrorKind::usage, model.path + ": is a package, which stays as it was compiled; " + flag +
+                                        (std::string(flag).find(" and ") == std::string::npos ? " goes" : " go") +
+                                        " with the model that it was made of");
   if (!settings.values.empty())
     throw Error(ErrorKind::usage, model.path + ": is a package, whose inputs stay; --value goes with the model that it "
                                                "was made of");

@@ -1,7 +1,7 @@
 // A worker computes four pieces of a result, and sends each to the host while it computes the next one.
 exec.device @host "cpu"
 exec.device @worker "cpu" ordinal 1
-exec.kernel @square(%x: tensor<250000xf32>) -> tensor<250000xf32> attributes {tiles = 1 : i64, flops = 20000000 : i64, bytes = 2000000 : i64} {
+exec.kernel @square(%x: tensor<250000xf32>) -> tensor<250000xf32> attributes {tiles = 16 : i64, grain = 16 : i64, ranges = [#exec.tile_range<0 : 0 + 65536 * tile, 65536>, #exec.tile_range<1 : 0 + 65536 * tile, 65536>], flops = 20000000 : i64, bytes = 2000000 : i64} {
   %0 = kernel.dispatch "square" (%a = %x : tensor<250000xf32>) -> tensor<250000xf32> {
     %1 = nn.mul %a, %a : tensor<250000xf32>, tensor<250000xf32>
     kernel.yield %1 : tensor<250000xf32>

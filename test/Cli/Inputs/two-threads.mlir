@@ -1,6 +1,6 @@
-// Two kernels of two tiles each, one behind the other, cut by rows.
+// Two kernels of four tiles each, one behind the other, cut by rows.
 exec.device @cpu "cpu"
-exec.kernel @twice(%x: tensor<65536xf32>) -> tensor<65536xf32> attributes {tiles = 2 : i64, flops = 65536 : i64, bytes = 524288 : i64, ranges = [#exec.tile_range<0 : 0 + 131072 * tile, 131072>, #exec.tile_range<1 : 0 + 131072 * tile, 131072>]} {
+exec.kernel @twice(%x: tensor<65536xf32>) -> tensor<65536xf32> attributes {tiles = 4 : i64, flops = 65536 : i64, bytes = 524288 : i64, ranges = [#exec.tile_range<0 : 0 + 65536 * tile, 65536>, #exec.tile_range<1 : 0 + 65536 * tile, 65536>]} {
   %0 = kernel.dispatch "twice" (%a = %x : tensor<65536xf32>) -> tensor<65536xf32> {
     %1 = nn.add %a, %a : tensor<65536xf32>, tensor<65536xf32>
     kernel.yield %1 : tensor<65536xf32>

@@ -26,9 +26,10 @@ void refuseUnused(const SimulateOptions &options) {
     if (isGiven)
       throw Error(ErrorKind::usage, std::string(flag) + ": has no meaning with --mesh, whose ranks are on the devices "
                                                         "of the topology in their order, one step each");
-  if (options.model.empty()) throw Error(ErrorKind::usage, "--mesh: expected a MODEL to simulate, too");
+  std::string flag = options.mesh.empty() ? "--ranks" : "--mesh";
+  if (options.model.empty()) throw Error(ErrorKind::usage, flag + ": expected a MODEL to simulate, too");
   if (options.topology.empty())
-    throw Error(ErrorKind::usage, "--mesh: expected --topology, the machine that the ranks are on: " +
+    throw Error(ErrorKind::usage, flag + ": expected --topology, too, the machine that the ranks are on: " +
                                       machine::topologyPresetNames() + ", or a file");
   if (!options.mesh.empty() && !options.ranks.empty())
     throw Error(ErrorKind::usage, "--mesh and --ranks: both say how many ranks there are, expected one of them");
