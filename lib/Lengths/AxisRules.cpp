@@ -41,8 +41,9 @@ bool LengthRules::changesOrder(ir::ReduceOp op) const {
 
 LogicalResult LengthRules::visitReduce(ir::ReduceOp op) {
   if (changesOrder(op))
-    return refuse(op) << "long sums are taken in another order than short ones (docs/numerics.md), and this one is long "
-                         "at some of the range's lengths: have one range of lengths end where it becomes so";
+    return refuse(op)
+           << "long sums are taken in another order than short ones (docs/numerics.md), and this one is long "
+              "at some of the range's lengths: have one range of lengths end where it becomes so";
   SmallVector<Place> reduced;
   for (int64_t axis : op.getAxes())
     if (grows(op.getOperand(), axis)) reduced.push_back({0, axis});

@@ -402,7 +402,8 @@ void addSettings(CLI::App &command, Settings &settings) {
       "keep commands apart, those of a small network and branches that threads run side by side, for a profile of each "
       "(a package stays as it is)");
   command.add_option("--compile-to", settings.compileTo, "stop after this phase and print its IR");
-  command.add_option("--compile-from", settings.compileFrom, "start at this phase, from MLIR text that --compile-to prints of the one before");
+  command.add_option("--compile-from", settings.compileFrom,
+                     "start at this phase, from MLIR text that --compile-to prints of the one before");
   command.add_option("--dump-phases", settings.dumpPhases, "folder for the IR after each phase");
   command.add_option("--remarks", settings.remarks, "what passes did and why not: fuse,schedule,memory")
       ->delimiter(',');

@@ -98,7 +98,8 @@ const Case kCases[] = {
      17,
      32,
      {{"T", "6"}}},
-    // More than 1024 elements for each result at some lengths alone, and more than 1024 of the next power of two at all.
+    // More than 1024 elements for each result at some lengths alone, and more than 1024 of the next power of two at
+    // all.
     {"sums_of_samples",
      "%x: tensor<33x{{T}}x8xf32>, %y: tensor<{{T}}x40x8xf32>",
      "tensor<8xf32>, tensor<f32>, tensor<1x1x8xf32>, tensor<8xf32>, tensor<f32>",
