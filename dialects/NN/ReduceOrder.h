@@ -4,6 +4,7 @@
 #pragma once
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNReduction.h"
+#include "dialects/NN/SumOfSamples.h"
 
 namespace sprig::ir {
 
@@ -18,6 +19,12 @@ inline bool isOrderFree(ReduceOp op) {
 inline bool hasPartials(ReduceOp op) {
   int64_t last = llvm::cast<mlir::RankedTensorType>(op.getOperand().getType()).getRank() - 1;
   return llvm::is_contained(op.getAxes(), last) || op->hasAttr(kPartialsAttr);
+}
+
+/// Whether a sum over an operand of this shape is that of its samples' sums on CPUs. A half type would round these.
+inline bool isSumOfSamplesAt(ReduceOp op, llvm::ArrayRef<int64_t> shape) {
+  mlir::Type element = op.getOperand().getType().getElementType();
+  return op.getKind() == ReduceKind::sum && (element.isF32() || element.isF64()) && isSumOfSamples(shape, op.getAxes());
 }
 
 } // namespace sprig::ir

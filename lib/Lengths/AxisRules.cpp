@@ -1,5 +1,5 @@
 // Lengths of operations that make something of all elements along a dimension: what lies behind its end does not count.
-#include "dialects/NN/SumOfSamples.h"
+#include "dialects/NN/ReduceOrder.h"
 #include "dialects/NN/SumOrder.h"
 #include "lib/Lengths/LengthRules.h"
 
@@ -33,10 +33,9 @@ bool LengthRules::changesOrder(ir::ReduceOp op) const {
   auto isSplitAt = [&](int64_t t) {
     SmallVector<int64_t> shape;
     for (const Length &length : of(op.getOperand())) shape.push_back(length.at(t));
-    return ir::isSumOfSamples(shape, op.getAxes());
+    return ir::isSumOfSamplesAt(op, shape);
   };
-  return op.getKind() == ir::ReduceKind::sum && isa<FloatType>(op.getOperand().getType().getElementType()) &&
-         isSplitAt(programs.first()) != isSplitAt(programs.last());
+  return isSplitAt(programs.first()) != isSplitAt(programs.last());
 }
 
 LogicalResult LengthRules::visitReduce(ir::ReduceOp op) {

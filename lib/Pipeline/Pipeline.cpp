@@ -83,6 +83,7 @@ private:
   void tune();
   void dump(size_t index);
   [[noreturn]] void fail(const Phase &phase);
+  [[noreturn]] void refuseStart();
 
   ModuleOp module;
   const CompileOptions &options;
@@ -170,9 +171,12 @@ void Compilation::verifyProgram() {
   PassManager passes(module.getContext());
   passes.enableVerifier(false);
   passes.addPass(createVerifyProgram({options.target}));
-  if (failed(passes.run(module)))
-    diagnostics.raise(ErrorKind::badInput,
-                      "the program is not what phase '" + phases()[first].name.str() + "' starts from");
+  if (failed(passes.run(module))) refuseStart();
+}
+
+void Compilation::refuseStart() {
+  diagnostics.raise(ErrorKind::badInput,
+                    "the program is not what phase '" + phases()[first].name.str() + "' starts from");
 }
 
 void Compilation::runPhase(const Phase &phase) {
@@ -266,9 +270,7 @@ void Compilation::dump(size_t index) {
 }
 
 void Compilation::run() {
-  if (first > 0 && failed(verifyBoundary(module, phases()[first - 1])))
-    diagnostics.raise(ErrorKind::badInput,
-                      "the program is not what phase '" + phases()[first].name.str() + "' starts from");
+  if (first > 0 && failed(verifyBoundary(module, phases()[first - 1]))) refuseStart();
   if (first > placeOf("schedule")) verifyProgram();
   for (size_t i = first; i <= last; ++i) {
     auto start = std::chrono::steady_clock::now();

@@ -3,8 +3,13 @@
 #pragma once
 #include "dialects/Exec/Exec.h"
 #include "runtime/format/Order.h"
+#include <tuple>
 
 namespace sprig {
+
+/// What lies in one stretch of memory: an output, a state, a device's arena; of an arena without offsets, each buffer.
+using Space = std::tuple<exec::BufferKind, const void *, const void *, int64_t>;
+Space spaceOf(exec::BufferOp buffer);
 
 /// A program's lanes for rt::order::checkOrder, with what the indices in its finding stand for.
 struct ProgramOrder {

@@ -13,6 +13,13 @@ using namespace sprig;
 using namespace sprig::exec;
 namespace order = sprig::rt::order;
 
+Space sprig::spaceOf(BufferOp buffer) {
+  bool isApart = buffer.getKind() == BufferKind::arena && !buffer.getOffset();
+  const void *source =
+      isApart ? static_cast<const void *>(buffer.getOperation()) : buffer.getSourceAttr().getAsOpaquePointer();
+  return {buffer.getKind(), buffer.getPlace().getAsOpaquePointer(), source, int64_t(buffer.getIndex().value_or(0))};
+}
+
 namespace {
 // Gives spaces and regions their numbers.
 class OrderBuilder {
@@ -55,39 +62,36 @@ private:
     if (!fresh) return place->second;
     auto buffer = access.buffer.getDefiningOp<BufferOp>();
     uint64_t offset = buffer.getOffset().value_or(0);
-    to.schedule.regions.push_back({spaceOf(buffer), offset + uint64_t(access.begin), offset + uint64_t(access.end)});
+    to.schedule.regions.push_back({numberOf(buffer), offset + uint64_t(access.begin), offset + uint64_t(access.end)});
     return place->second;
   }
 
-  uint32_t spaceOf(BufferOp buffer) {
-    auto place = buffer.getPlace();
+  uint32_t numberOf(BufferOp buffer) {
+    auto [found, fresh] = spaces.try_emplace(spaceOf(buffer), uint32_t(to.spaces.size()));
+    if (fresh) to.spaces.push_back(titleOf(buffer));
+    return found->second;
+  }
+
+  static std::string titleOf(BufferOp buffer) {
     std::string text;
     llvm::raw_string_ostream out(text);
-    const void *key = buffer; // of an arena without offsets
-    if (buffer.getKind() != BufferKind::arena) {
-      out << stringifyBufferKind(buffer.getKind()) << ' ';
-      if (buffer.getSource())
-        out << buffer.getSourceAttr();
-      else
-        out << *buffer.getIndex();
-      key = nullptr;
-    } else if (buffer.getOffset()) {
+    if (buffer.getKind() == BufferKind::arena && buffer.getOffset())
       out << "the arena";
-      key = nullptr;
-    } else {
+    else if (buffer.getKind() == BufferKind::arena)
       out << "buffer '" << buffer.getLabel().value_or("") << "'";
-    }
-    out << " on " << place;
-    auto [found, fresh] = spaces.try_emplace({key, key ? "" : text}, uint32_t(to.spaces.size()));
-    if (fresh) to.spaces.push_back(text);
-    return found->second;
+    else if (buffer.getSource())
+      out << stringifyBufferKind(buffer.getKind()) << ' ' << buffer.getSourceAttr();
+    else
+      out << stringifyBufferKind(buffer.getKind()) << ' ' << *buffer.getIndex();
+    out << " on " << buffer.getPlace();
+    return text;
   }
 
   ProgramOrder &to;
   SymbolTableCollection *symbols;
   DenseMap<int64_t, uint32_t> events;
   DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, uint32_t> regions;
-  std::map<std::pair<const void *, std::string>, uint32_t> spaces;
+  std::map<Space, uint32_t> spaces;
 };
 } // namespace
 

@@ -6,7 +6,6 @@
 #include "lib/Schedule/Passes.h"
 #include "lib/Target/Registry.h"
 #include <map>
-#include <tuple>
 
 namespace sprig {
 #define GEN_PASS_DEF_VERIFYPROGRAM
@@ -49,7 +48,7 @@ public:
   /// `targets`: of the kernels that compute tensors.
   ProgramCheck(ProgramOp program, SymbolTableCollection &symbols,
                const llvm::DenseMap<Operation *, const Target *> &targets)
-      : program(program), symbols(symbols), targets(targets), order(orderOf(program, &symbols)) {}
+      : program(program), symbols(symbols), targets(targets), order(orderOf(program, /*symbols=*/nullptr)) {}
 
   LogicalResult run() {
     if (failed(checkArenas()) || failed(play()) || failed(checkOutputs())) return failure();
@@ -66,15 +65,8 @@ private:
   LogicalResult checkOutputs();
   LogicalResult checkOverwrites(exec::DispatchOp dispatch);
 
-  // What lies in one stretch of memory: an output, a state, an arena; without offsets each of its buffers.
-  using Space = std::tuple<BufferKind, const void *, const void *, int64_t>;
-  static Space spaceOf(BufferOp buffer) {
-    bool isApart = buffer.getKind() == BufferKind::arena && !buffer.getOffset();
-    const void *source =
-        isApart ? static_cast<const void *>(buffer.getOperation()) : buffer.getSourceAttr().getAsOpaquePointer();
-    return {buffer.getKind(), buffer.getPlace().getAsOpaquePointer(), source, int64_t(buffer.getIndex().value_or(0))};
-  }
   static int64_t startOf(BufferOp buffer) { return int64_t(buffer.getOffset().value_or(0)); }
+  static bool sharesBytes(BufferOp a, BufferOp b);
 
   ProgramOp program;
   SymbolTableCollection &symbols;
@@ -120,19 +112,9 @@ LogicalResult ProgramCheck::play(CommandOpInterface command) {
 
 // In one order in which the lanes can run: that there is one, and that it stands for all, is proved before.
 LogicalResult ProgramCheck::play() {
-  std::vector<uint32_t> next;
-  for (size_t lane = 0; lane < order.lanes.size(); ++lane) next.push_back(lane ? order.schedule.laneEnds[lane - 1] : 0);
-  std::vector<bool> recorded(order.schedule.events);
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (size_t lane = 0; lane < order.lanes.size(); ++lane)
-      for (; next[lane] < order.schedule.laneEnds[lane]; ++next[lane], moved = true) {
-        const order::Command &command = order.schedule.commands[next[lane]];
-        if (command.kind == order::Kind::Wait && !recorded[command.event]) break;
-        if (command.kind == order::Kind::Record) recorded[command.event] = true;
-        if (command.kind == order::Kind::Work && failed(play(order.commands[next[lane]]))) return failure();
-      }
-  }
+  order::HappensBefore before(order.schedule);
+  for (uint32_t command : before.order())
+    if (failed(play(order.commands[command]))) return failure();
   return success();
 }
 
@@ -151,13 +133,9 @@ LogicalResult ProgramCheck::checkOutputs() {
   return success();
 }
 
-bool sharesBytes(BufferOp a, BufferOp b) {
-  if (a == b) return true;
-  if (a.getKind() != b.getKind() || a.getPlace() != b.getPlace()) return false;
-  if (a.getKind() != BufferKind::arena) return a.getSourceAttr() == b.getSourceAttr() && a.getIndex() == b.getIndex();
-  if (!a.getOffset() || !b.getOffset()) return false;
-  int64_t first = int64_t(*a.getOffset()), second = int64_t(*b.getOffset());
-  return first < second + byteSize(b.getType()) && second < first + byteSize(a.getType());
+bool ProgramCheck::sharesBytes(BufferOp a, BufferOp b) {
+  int64_t first = startOf(a), second = startOf(b);
+  return spaceOf(a) == spaceOf(b) && first < second + byteSize(b.getType()) && second < first + byteSize(a.getType());
 }
 
 // A result lies where an operand does in one piece, and where the kernel may write it there.
@@ -166,16 +144,15 @@ LogicalResult ProgramCheck::checkOverwrites(exec::DispatchOp dispatch) {
       symbols.lookupNearestSymbolFrom<KernelOp>(program->getParentOfType<ModuleOp>(), dispatch.getKernelAttr());
   if (kernel.isComposite()) return success(); // of its calls one may read what another writes
   SmallVector<AccessMode> modes = kernel.getOperandAccess(symbols);
-  SmallVector<OverwriteAttr> allowed = overwritableOperands(kernel, *targets.lookup(kernel));
   auto bufferAt = [&](size_t i) { return dispatch.getBuffers()[i].getDefiningOp<BufferOp>(); };
   for (size_t result = kernel.getNumInputs(); result < modes.size(); ++result)
     for (size_t operand = 0; operand < result; ++operand) {
       BufferOp from = bufferAt(operand), to = bufferAt(result);
       if (modes[operand] == AccessMode::none || byteSize(from.getType()) == 0 || byteSize(to.getType()) == 0) continue;
       if (!sharesBytes(from, to)) continue;
-      bool isAllowed = startOf(from) == startOf(to) && llvm::any_of(allowed, [&](OverwriteAttr pair) {
-                         return pair.getOperand() == int64_t(operand) && pair.getResult() == int64_t(result);
-                       });
+      auto pair = OverwriteAttr::get(kernel.getContext(), int64_t(operand), int64_t(result));
+      bool isAllowed = startOf(from) == startOf(to) &&
+                       llvm::is_contained(overwritableOperands(kernel, *targets.lookup(kernel)), pair);
       if (!isAllowed)
         return dispatch.emitOpError("writes ") << described(to) << " where " << described(from)
                                                << " is, which its kernel reads or writes at the same time";

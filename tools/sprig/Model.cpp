@@ -67,19 +67,18 @@ Runner loadPackage(const Model &model, const RunnerOptions &options) {
   return Runner::load({model.text.begin(), model.text.end()}, model.path == "-" ? "<stdin>" : model.path, options);
 }
 
-void refusePlaces(const Model &model, const Settings &settings) {
+void refuseForPackage(const Model &model, const Settings &settings) {
   if (!settings.places.empty() || settings.explainPlacement)
     throw Error(ErrorKind::usage, model.path + ": is a package, in which all has its place; --place and "
                                                "--explain-placement go with the model that it was made of");
-  std::pair<const char *, bool> made[] = {{"--lanes", settings.lanes != Settings().lanes},
-                                          {"--remarks and --explain-schedule", !settings.remarks.empty()},
-                                          {"--compile-from", !settings.compileFrom.empty()},
-                                          {"--compile-to", !settings.compileTo.empty()},
-                                          {"--dump-phases", !settings.dumpPhases.empty()}};
-  for (auto &[flag, isGiven] : made)
+  std::pair<const char *, bool> made[] = {{"--lanes goes", settings.lanes != Settings().lanes},
+                                          {"--remarks and --explain-schedule go", !settings.remarks.empty()},
+                                          {"--compile-from goes", !settings.compileFrom.empty()},
+                                          {"--compile-to goes", !settings.compileTo.empty()},
+                                          {"--dump-phases goes", !settings.dumpPhases.empty()}};
+  for (auto &[flagGoes, isGiven] : made)
     if (isGiven)
-      throw Error(ErrorKind::usage, model.path + ": is a package, which stays as it was compiled; " + flag +
-                                        (std::string(flag).find(" and ") == std::string::npos ? " goes" : " go") +
+      throw Error(ErrorKind::usage, model.path + ": is a package, which stays as it was compiled; " + flagGoes +
                                         " with the model that it was made of");
   if (!settings.values.empty())
     throw Error(ErrorKind::usage, model.path + ": is a package, whose inputs stay; --value goes with the model that it "
@@ -94,7 +93,7 @@ Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entri
                       std::vector<PhaseTime> *phases) {
   RunnerOptions options{settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
   if (model.kind == ModelKind::package) {
-    refusePlaces(model, settings);
+    refuseForPackage(model, settings);
     return loadPackage(model, options);
   }
   Compiled compiled = compile(model, entries, settings, {"native"});

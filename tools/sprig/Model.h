@@ -78,8 +78,8 @@ std::string compileToText(const Model &model, const std::vector<EntryRequest> &e
 /// Loads a model that is a package.
 Runner loadPackage(const Model &model, const RunnerOptions &options);
 
-/// Throws where placement is asked for of a model that is a package.
-void refusePlaces(const Model &model, const Settings &settings);
+/// Throws where something is asked of a package that is settled when a model is compiled: places, lanes, precision, ...
+void refuseForPackage(const Model &model, const Settings &settings);
 
 /// Loads a package, or compiles for this machine and loads.
 Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,

@@ -89,7 +89,7 @@ static std::pair<const char *, const char *> adviceFor(std::string_view wait) {
   auto isFor = [&](std::string_view what) { return wait == what || wait.ends_with(": " + std::string(what)); };
   if (isFor(frontend::kCopyWait))
     return {" waited for its copy ", "copy before the loop what stays the same, and the rest with nonBlocking"};
-  if (isFor(frontend::kQueueWait) || isFor("Event"))
+  if (isFor(frontend::kQueueWait) || isFor(frontend::kEventWait))
     return {" waited for what was queued ", "wait after the loop or every so many steps"};
   return {" waited for its value ",
           "read after the loop or every so many steps, or add up where values are (metrics::Mean)"};

@@ -8,9 +8,9 @@ namespace sprig::frontend {
 
 /// The kind of a reading that waits for its value, on the thread that reads.
 inline constexpr const char *kWaitKind = "wait";
-/// What such waits are called that are none for a value that is read: for a copy to another device, and for all that
-/// is queued.
-inline constexpr const char *kCopyWait = "to", *kQueueWait = "synchronize";
+/// What such waits are called that are none for a value that is read: for a copy to another device, for all that
+/// is queued, and for an event.
+inline constexpr const char *kCopyWait = "to", *kQueueWait = "synchronize", *kEventWait = "Event";
 
 class ProfileSpan {
 public:

@@ -60,7 +60,7 @@ bool Event::reached() const { return impl->reached.load(std::memory_order_acquir
 void Event::synchronize(Source at) const {
   if (!impl->recorded) fail(at, "Event", "waits for an event that was not recorded");
   if (reached()) return;
-  ProfileSpan span(kWaitKind, [&] { return placeText(at) + "Event"; });
+  ProfileSpan span(kWaitKind, [&] { return placeText(at) + kEventWait; });
   Engine::drainAll();
 }
 

@@ -105,7 +105,7 @@ int inspectPackage(const Options &options, const Model &model) {
   if (!options.graph.empty()) throw Error(ErrorKind::usage, options.model + ": --graph needs the model, not a package");
   if (!options.batch.empty())
     throw Error(ErrorKind::usage, options.model + ": --batch needs the model; a package's sizes are fixed");
-  refusePlaces(model, options.settings);
+  refuseForPackage(model, options.settings);
   // A package for another machine can be looked at too: the null device loads no code.
   Runner runner = loadPackage(model, {1, "null"});
   MemoryNeeds needs = memoryNeeds(runner, options.settings);

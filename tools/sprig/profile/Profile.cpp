@@ -170,7 +170,7 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
     options.mesh.refuseZeroOf(options.model);
     if (!of.weights.empty()) options.mesh.refuseSharesOf(options.model);
     options.stepsPerCall.refuseOf(options.model);
-    refusePlaces(model, settings);
+    refuseForPackage(model, settings);
     runners.push_back(loadPackage(model, runner));
   } else if (options.train.empty()) {
     throw Error(ErrorKind::usage, "--mesh: ranks take training steps together, --train CONFIG, or calls of a model "

@@ -149,7 +149,7 @@ const rt::core::Program &RankedModel::program() const { return programOf(*base);
 RankedModel::RankedModel(const Model &model, const MeshFlags &given, const Settings &all) : model(model), flags(given) {
   flags.runsModel = true;
   if (model.kind == ModelKind::package) {
-    refusePlaces(model, all);
+    refuseForPackage(model, all);
     openPackage(model);
   }
   place = flags.place(all);

@@ -51,7 +51,7 @@ Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::T
   if (model.kind == ModelKind::package) {
     if (!options.train.empty())
       throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
-    refusePlaces(model, settings);
+    refuseForPackage(model, settings);
     Runner runner = loadPackage(model, onClock);
     specs = isChosenByShape(runner, options.entry) ? inputsOfCalls(runner, model, settings) : runner.inputSpecs();
     entries = entriesOf(settings, specs, firstSizes(runner, specs));

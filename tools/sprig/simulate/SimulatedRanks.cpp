@@ -191,7 +191,7 @@ struct RankedSteps::Source {
     Compiled &found = compiled[{0, 0, 0, 0}];
     if (found.runner) return found;
     Settings none = compileSettings;
-    refusePlaces(model, none);
+    refuseForPackage(model, none);
     found.runner = loadPackage(model, RunnerOptions{1, "null"});
     choose(found);
     if (found.ranks < 2)

@@ -1,23 +1,13 @@
 // Long sums over samples and positions as those of each sample, added up; see Passes.td.
-#include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/SumOfSamples.h"
+#include "dialects/NN/ReduceOrder.h"
 #include "lib/Target/CPU/Layout/Passes.h"
-#include "lib/Target/Kernels/ElementBuilder.h"
 
 using namespace mlir;
 
 namespace sprig {
 #define GEN_PASS_DEF_SPLITSUMS
 #include "lib/Target/CPU/Layout/Passes.h.inc"
-
-// A sum of a half type would be rounded; integers have no order.
-static bool isSplit(ir::ReduceOp op) {
-  RankedTensorType type = op.getOperand().getType();
-  Type element = type.getElementType();
-  return op.getKind() == ir::ReduceKind::sum && isa<FloatType>(element) && computeType(element) == element &&
-         ir::isSumOfSamples(type.getShape(), op.getAxes());
-}
 
 static void split(ir::ReduceOp op) {
   OpBuilder b(op);
@@ -38,7 +28,7 @@ struct SplitSums : impl::SplitSumsBase<SplitSums> {
     SmallVector<ir::ReduceOp> sums;
     getOperation().walk([&](ir::ReduceOp op) { sums.push_back(op); });
     for (ir::ReduceOp op : sums)
-      if (isSplit(op)) split(op);
+      if (ir::isSumOfSamplesAt(op, op.getOperand().getType().getShape())) split(op);
   }
 };
 } // namespace
