@@ -8,6 +8,9 @@
 
 namespace sprig::ir {
 
+/// Whether a permutation leaves dimensions of a size other than 1 in their order, so that no element moves.
+bool keepsOrder(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> permutation);
+
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
 /// The strides of the same elements in another shape; nothing where no strides say it.

@@ -1,5 +1,5 @@
 // Which sums of floats over the first dimension and others are taken for each index of the first, and these results
-// added up: the rule of docs/numerics.md, for whoever computes nn.reduce on a CPU. No MLIR.
+// added up: the rule of docs/numerics.md, for whoever computes nn.reduce. No MLIR.
 #pragma once
 #include <bit>
 #include <cstdint>

@@ -89,6 +89,8 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   WidenProductsOptions widen;
   widen.target = options.target;
   passes.addNestedPass<func::FuncOp>(createWidenProducts(widen));
+  passes.addNestedPass<func::FuncOp>(createReshapeTransposes());
+  passes.addNestedPass<func::FuncOp>(createSplitSums());
   targetOf(options).addLayoutPasses(passes, options);
   if (options.prepare) passes.addPass(createPrepare());
   simplify(passes, options);
@@ -123,16 +125,21 @@ static void buildSchedule(OpPassManager &passes, const CompileOptions &options) 
   passes.addPass(createVerifyOrder());
 }
 
+static void spreadOverLanes(OpPassManager &passes, const CompileOptions &options) {
+  AssignLanesOptions spread;
+  spread.lanes = options.lanes ? unsigned(options.lanes) : targetOf(options).defaultLanes();
+  if (spread.lanes < 2) return;
+  spread.target = options.target;
+  spread.architectures.assign(options.architectures.begin(), options.architectures.end());
+  passes.addPass(createAssignLanes(spread));
+  passes.addPass(createVerifyOrder());
+}
+
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
-  // Here, so that programs that come in after `schedule`, which name their devices themselves, are spread too.
-  if (options.lanes > 1) {
-    AssignLanesOptions spread;
-    spread.lanes = unsigned(options.lanes);
-    spread.target = options.target;
-    spread.architectures.assign(options.architectures.begin(), options.architectures.end());
-    passes.addPass(createAssignLanes(spread));
-    passes.addPass(createVerifyOrder());
-  }
+  // Here, so that programs that come in after `schedule`, which name their devices themselves, are spread too. Where
+  // the threads of one lane can have branches side by side, lanes choose first.
+  const bool spreadsFirst = targetOf(options).takesComposites();
+  if (spreadsFirst) spreadOverLanes(passes, options);
   if (options.merge) {
     JoinBranchesOptions joined;
     joined.threads = options.threads;
@@ -154,6 +161,7 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
   repeated.architectures.assign(options.architectures.begin(), options.architectures.end());
   passes.addPass(createRepeatPrograms(repeated));
   passes.addPass(createVerifyOrder());
+  if (!spreadsFirst) spreadOverLanes(passes, options);
   // Behind what looks at programs of one lane.
   OverlapCollectivesOptions apart;
   apart.target = options.target;

@@ -64,6 +64,15 @@ def SkipMasked : Pass<"sprig-skip-masked", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::sprig::kernel::KernelDialect"];
 }
 
+def ReshapeTransposes : Pass<"sprig-reshape-transposes", "::mlir::func::FuncOp"> {
+  let summary = "Makes reshapes of transposes that leave dimensions of a size other than 1 in their order";
+  let description = [{
+    Such a transpose moves no element, as those around a recurrent layer of one sample. A reshape is no kernel. Comes after
+    sprig-independent-samples, which follows dimensions through transposes.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
+}
+
 def ShareKernels : Pass<"sprig-share-kernels", "::mlir::func::FuncOp"> {
   let summary = "Lets dispatches that differ in single numbers share a kernel";
   let description = [{
@@ -78,6 +87,19 @@ def ShareKernels : Pass<"sprig-share-kernels", "::mlir::func::FuncOp"> {
   let options = [
     Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
   ];
+}
+
+def SplitSums : Pass<"sprig-split-sums", "::mlir::func::FuncOp"> {
+  let summary = "Makes of a long sum over samples and positions one for each sample, and the sum of these";
+  let description = [{
+    A long sum over the first dimension and others (the gradient of a bias, the statistics of a batch norm) is a chain of
+    all its elements, one tile of work whatever the number of threads or multiprocessors, whose rounding error grows with its length. It
+    becomes a sum over the other dimensions, which has a tile for each index of the first, and that of the results over
+    the first. Which sums these are follows from their shapes alone (`SumOfSamples.h`, docs/numerics.md), and imperative
+    calls take them in the same way. Sums of half types, which round their results, stay whole. Comes before layouts
+    move dimensions.
+  }];
+  let dependentDialects = ["::sprig::ir::NNDialect"];
 }
 
 def UnrollScans : Pass<"sprig-unroll-scans", "::mlir::func::FuncOp"> {

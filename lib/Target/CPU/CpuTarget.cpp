@@ -81,7 +81,6 @@ public:
 
 void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const {
   bool rounds = options.precision == Precision::bf16, isFast = options.freeze && options.math == MathMode::fast;
-  passes.addNestedPass<func::FuncOp>(createSplitSums());
   // Not under `strict`, which keeps constants small.
   if (isFast && !rounds) passes.addNestedPass<func::FuncOp>(createWidenHalves());
   // Products in loops round no factors.

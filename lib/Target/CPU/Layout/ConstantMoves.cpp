@@ -4,6 +4,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/StridedView.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 #include <cstring>
@@ -52,19 +53,9 @@ bool sprig::meetsOneMatrix(ir::MatmulOp op) {
          llvm::all_of(right.getShape().drop_back(2), [](int64_t size) { return size == 1; });
 }
 
-bool sprig::keepsOrder(ArrayRef<int64_t> shape, ArrayRef<int64_t> permutation) {
-  int64_t last = -1;
-  for (int64_t d : permutation) {
-    if (shape[d] == 1) continue;
-    if (d < last) return false;
-    last = d;
-  }
-  return true;
-}
-
 Value sprig::transposed(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> permutation) {
   ArrayRef<int64_t> operandShape = tensorOf(value).getShape();
-  if (keepsOrder(operandShape, permutation)) {
+  if (ir::keepsOrder(operandShape, permutation)) {
     SmallVector<int64_t> shape;
     for (int64_t d : permutation) shape.push_back(operandShape[d]);
     return reshaped(b, loc, value, shape);

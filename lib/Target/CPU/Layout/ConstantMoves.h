@@ -15,9 +15,6 @@ mlir::ElementsAttr readableConstant(mlir::Value value);
 /// Whether all rows of a product meet one matrix on the right, which panels can be made of.
 bool meetsOneMatrix(ir::MatmulOp op);
 
-/// Whether a permutation leaves dimensions of a size other than 1 in their order, so that no element moves.
-bool keepsOrder(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> permutation);
-
 /// A reshape where no element moves.
 mlir::Value transposed(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                        llvm::ArrayRef<int64_t> permutation);

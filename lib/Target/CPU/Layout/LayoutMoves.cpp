@@ -1,5 +1,6 @@
 // Transposes in the layout pass: they move down, cancel, become reshapes and vanish into weights.
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/StridedView.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNReduction.h"
@@ -33,7 +34,7 @@ struct ComposeTransposes : OpRewritePattern<ir::TransposeOp> {
     }
     ArrayRef<int64_t> shape = tensorOf(operand).getShape();
     bool constant = operand.getDefiningOp<ir::ConstantOp>();
-    if (!keepsOrder(shape, permutation) && !constant) return failure();
+    if (!ir::keepsOrder(shape, permutation) && !constant) return failure();
     b.replaceOp(op, transposed(b, op.getLoc(), operand, permutation));
     return success();
   }
@@ -62,24 +63,24 @@ Operation *broadcastingOp(Value value) {
 bool canUntranspose(Value value, ArrayRef<int64_t> permutation) {
   if (tensorOf(value).getRank() > static_cast<int64_t>(permutation.size())) return false;
   if (auto broadcast = value.getDefiningOp<ir::BroadcastOp>())
-    if (keepsOrder(paddedShape(broadcast.getOperand(), permutation.size()), inverse(permutation))) return true;
+    if (ir::keepsOrder(paddedShape(broadcast.getOperand(), permutation.size()), inverse(permutation))) return true;
   if (Operation *op = broadcastingOp(value);
       op && llvm::all_of(op->getOperands(), [&](Value operand) {
-        return keepsOrder(paddedShape(operand, permutation.size()), inverse(permutation));
+        return ir::keepsOrder(paddedShape(operand, permutation.size()), inverse(permutation));
       }))
     return true;
   return isTransposeBy(value, permutation) || value.getDefiningOp<ir::ConstantOp>() ||
-         keepsOrder(paddedShape(value, permutation.size()), inverse(permutation));
+         ir::keepsOrder(paddedShape(value, permutation.size()), inverse(permutation));
 }
 
 /// The operand in the order before `permutation`; canUntranspose holds.
 Value untransposed(PatternRewriter &b, Location loc, Value value, ArrayRef<int64_t> permutation) {
   if (isTransposeBy(value, permutation)) return value.getDefiningOp<ir::TransposeOp>().getOperand();
   SmallVector<int64_t> shape = paddedShape(value, permutation.size()), back = inverse(permutation);
-  if (keepsOrder(shape, back)) return reshaped(b, loc, value, permuted(shape, back));
+  if (ir::keepsOrder(shape, back)) return reshaped(b, loc, value, permuted(shape, back));
   if (auto broadcast = value.getDefiningOp<ir::BroadcastOp>()) { // what is repeated moves, if no element of it does
     SmallVector<int64_t> own = paddedShape(broadcast.getOperand(), permutation.size());
-    if (keepsOrder(own, back))
+    if (ir::keepsOrder(own, back))
       return ir::BroadcastOp::create(b, loc, tensorOf(value).clone(permuted(shape, back)),
                                      reshaped(b, loc, broadcast.getOperand(), permuted(own, back)));
   }

@@ -1,13 +1,13 @@
 // Long sums over samples and positions as those of each sample, added up; see Passes.td.
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/ReduceOrder.h"
-#include "lib/Target/CPU/Layout/Passes.h"
+#include "lib/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace sprig {
 #define GEN_PASS_DEF_SPLITSUMS
-#include "lib/Target/CPU/Layout/Passes.h.inc"
+#include "lib/Transforms/Passes.h.inc"
 
 static void split(ir::ReduceOp op) {
   OpBuilder b(op);
