@@ -118,9 +118,9 @@ struct CompileOptions {
   /// Whether the commands of a small network become one, and branches that threads run side by side. It never changes a
   /// bit; off, a profile sees each.
   bool merge = true;
-  /// Lanes to spread a program's commands over, where that pays by the machine model; 1: none runs beside another. It
-  /// never changes a bit.
-  int lanes = 1;
+  /// Lanes to spread a program's commands over, where that pays by the machine model; 1: none runs beside another; 0:
+  /// as many as suit the target, 1 on a processor and 8 on a GPU. It never changes a bit.
+  int lanes = 0;
 
   /// Most bytes of values that a training step keeps from its forward to its backward pass; what is over is computed
   /// again (docs/training.md). 0: no limit. It never changes a bit.

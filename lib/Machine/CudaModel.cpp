@@ -99,6 +99,9 @@ MachineModel cudaModel(std::string_view architecture) {
                    {INT64_MAX, true, device->memory, device->memory}}};
   model.memoryLatency = 600e-9;
   model.handOff = CudaDevice::kLaunch;
+  model.commandSeconds = CudaDevice::kLaunch;
+  model.multiprocessors = device->multiprocessors;
+  model.branchHandOff = CudaDevice::kBranch;
   model.crossCore = {CudaDevice::kLaunch, cached};
   model.link = {10e-6, 25e9}; // PCIe 4.0, 16 lanes
   return model;

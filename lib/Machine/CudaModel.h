@@ -22,6 +22,9 @@ struct CudaDevice {
   /// Of one node of a graph.
   static constexpr int64_t kLaunchNanoseconds = 2500;
   static constexpr double kLaunch = kLaunchNanoseconds / 1e9; // seconds
+  /// From a node of a graph to one of another branch, beyond what follows in its own: training steps whose lanes were
+  /// assigned with 0 to 3 us took as long on an H200.
+  static constexpr double kBranch = 1e-6;
   /// Bytes that kernels which only move or add get of a large GPU's memory, for each nanosecond.
   static constexpr int64_t kMovedBytes = 2000;
   /// Of a multiprocessor whose block goes through a loop over time, for each nanosecond: bytes that it gets of the

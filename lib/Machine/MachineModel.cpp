@@ -54,6 +54,17 @@ double MachineModel::seconds(double flops, double bytes, int64_t workingSet, int
   return std::max(flops / flopRate(threadCount), bytes / readRate(workingSet, threadCount));
 }
 
+double MachineModel::shareOf(int64_t tiles) const {
+  if (!lanesShareDevice() || tiles < 1) return 1;
+  int64_t turns = (tiles + multiprocessors - 1) / multiprocessors;
+  return double(tiles) / double(turns * multiprocessors);
+}
+
+double MachineModel::laneHandOff(double bytes) const {
+  if (lanesShareDevice()) return branchHandOff; // all of them read the same cache
+  return handOff + crossCore.seconds(cachedBytes(bytes)) - crossCore.latency;
+}
+
 double MachineModel::kernelSeconds(double flops, double bytes) const {
   return std::max(flops / fmaFlops, bytes / l2().read) / kKernelEfficiency;
 }

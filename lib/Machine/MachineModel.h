@@ -31,8 +31,13 @@ struct MachineModel {
   std::array<MemoryLevel, 4> levels; ///< L1, L2, L3, memory
   double memoryLatency = 0;          ///< seconds of a dependent load that no cache has
   double handOff = 0;                ///< seconds to give work to a thread that waits for it and to learn of its end
-  Link crossCore;                    ///< to what another core has just written, as one thread reads it
-  Link link;                         ///< to the memory of other devices
+  double commandSeconds = 10e-9;     ///< a command's own beside its work: the call of a kernel, and its first tile
+  /// Of a GPU, whose lanes share all of them: a kernel keeps as many at work as it has tiles. 1: each lane has a
+  /// thread.
+  int64_t multiprocessors = 1;
+  double branchHandOff = 0; ///< of a GPU: seconds from a lane to another, beside what commands of one lane have
+  Link crossCore;           ///< to what another core has just written, as one thread reads it
+  Link link;                ///< to the memory of other devices
 
   const MemoryLevel &l1() const { return levels[0]; }
   const MemoryLevel &l2() const { return levels[1]; }
@@ -45,6 +50,11 @@ struct MachineModel {
   double readRate(int64_t workingSet, int threadCount = 1) const;
   /// The least time that the larger of work and traffic takes, without hand-offs.
   double seconds(double flops, double bytes, int64_t workingSet, int threadCount = 1) const;
+  bool lanesShareDevice() const { return multiprocessors > 1; }
+  /// The part of the device that a kernel of so many tiles keeps at work, while it has one.
+  double shareOf(int64_t tiles) const;
+  /// From a command's end to one on another lane of the device, which then has so many bytes of it.
+  double laneHandOff(double bytes) const;
   /// About what a kernel takes on one thread, mostly out of the second-level cache.
   double kernelSeconds(double flops, double bytes) const;
   /// What of so many bytes comes from another processor's own cache: what that does not hold comes from behind it on

@@ -1,3 +1,4 @@
+#include "lib/Schedule/InPlace.h"
 #include "lib/Schedule/LaneScheduler.h"
 #include "lib/Schedule/Order.h"
 #include "lib/Schedule/Passes.h"
@@ -19,8 +20,6 @@ namespace order = sprig::rt::order;
 namespace {
 // More lanes must be expected to take less than this share of the time: the expectation is a model's.
 constexpr double kWorthyShare = 0.95;
-// A command's own, beside its work: the call of a kernel, and its first tile.
-constexpr double kCommandSeconds = 10e-9;
 
 struct AssignLanes : sprig::impl::AssignLanesBase<AssignLanes> {
   using AssignLanesBase::AssignLanesBase;
@@ -74,12 +73,16 @@ private:
     }
     // Which of two comes first must be the program's to say.
     if (failed(verifyOrder(program, symbols))) return failure();
+    // Copies that would vanish later cost nothing.
+    writeOutputsInPlace(program);
+    writeStatesInPlace(program);
     ProgramOrder ordered = orderOf(program, &symbols);
     order::HappensBefore before(ordered.schedule);
     LaneScheduler scheduler(groups);
     for (uint32_t index : before.order()) {
       CommandOpInterface command = ordered.commands[index];
-      scheduler.add(command, groupOf.lookup(command->getParentOp()), secondsOf(command, symbols));
+      auto [seconds, busy] = secondsOf(command, symbols);
+      scheduler.add(command, groupOf.lookup(command->getParentOp()), seconds, busy);
     }
     scheduler.depend(ordered.schedule, before.order());
     scheduler.assign();
@@ -120,7 +123,17 @@ private:
 
   unsigned deviceOf(FlatSymbolRefAttr name) const { return devices.lookup(name.getAttr()); }
 
-  double secondsOf(CommandOpInterface command, SymbolTableCollection &symbols) const {
+  /// None: a command that is no kernel.
+  static int64_t tilesOf(CommandOpInterface command, SymbolTableCollection &symbols) {
+    auto dispatch = dyn_cast<DispatchOp>(command.getOperation());
+    if (!dispatch) return 0;
+    if (dispatch.isPart()) return *dispatch.getEndTile() - *dispatch.getFirstTile();
+    return symbols.lookupNearestSymbolFrom<KernelOp>(dispatch->getParentOfType<ModuleOp>(), dispatch.getKernelAttr())
+        .getTiles();
+  }
+
+  /// Its own, and those of them that it has the device as a whole for.
+  std::pair<double, double> secondsOf(CommandOpInterface command, SymbolTableCollection &symbols) const {
     SmallVector<BufferAccess> accesses;
     command.getAccesses(symbols, accesses);
     const machine::MachineModel &own = machines[deviceOf(command.getDevice())];
@@ -135,9 +148,10 @@ private:
       if (place != command.getDevice())
         overLinks = std::max({overLinks, own.link.seconds(moved), machines[deviceOf(place)].link.seconds(moved)});
     }
-    if (overLinks > 0) return overLinks;
+    if (overLinks > 0) return {overLinks, 0};
     double atBest = own.seconds(double(command.countFlops(symbols)), bytes, int64_t(bytes));
-    return kCommandSeconds + atBest / machine::MachineModel::kKernelEfficiency;
+    double busy = atBest / machine::MachineModel::kKernelEfficiency;
+    return {own.commandSeconds + busy / own.shareOf(tilesOf(command, symbols)), busy};
   }
 
   SmallVector<machine::MachineModel> machines; // of the module's devices, in their order

@@ -9,11 +9,12 @@ using namespace sprig;
 using namespace sprig::exec;
 namespace order = sprig::rt::order;
 
-void LaneScheduler::add(CommandOpInterface command, unsigned group, double seconds) {
+void LaneScheduler::add(CommandOpInterface command, unsigned group, double seconds, double busySeconds) {
   Task &task = tasks.emplace_back();
   task.command = command;
   task.group = group;
   task.seconds = seconds;
+  task.busySeconds = busySeconds;
 }
 
 // What one command reads of what another one writes.
@@ -44,9 +45,7 @@ void LaneScheduler::depend(const order::Schedule &schedule, ArrayRef<uint32_t> o
 /// Seconds from an event to the lane that waits for it and has what it reads. What crosses devices has been copied.
 double LaneScheduler::handOff(const Task &from, const Task &to, double bytes) const {
   const machine::MachineModel &own = *groups[to.group].machine;
-  double seconds = std::max(groups[from.group].machine->handOff, own.handOff);
-  return from.group == to.group ? seconds + own.crossCore.seconds(own.cachedBytes(bytes)) - own.crossCore.latency
-                                : seconds;
+  return from.group == to.group ? own.laneHandOff(bytes) : std::max(groups[from.group].machine->handOff, own.handOff);
 }
 
 // Backwards: the commands are in an order in which they can run.
@@ -110,12 +109,18 @@ double LaneScheduler::secondsAsGiven() const {
 
 double LaneScheduler::seconds() const {
   double end = 0;
+  // Side by side, commands get no more than there is of a device.
+  SmallVector<double> busy(groups.size());
+  for (const Task &task : tasks)
+    if (groups[task.group].machine->lanesShareDevice()) end = std::max(end, busy[task.group] += task.busySeconds);
   for (auto [lane, sequence] : llvm::enumerate(sequences)) {
     if (sequence.empty()) continue;
     unsigned group = tasks[sequence.front()].group;
     // The thread of a lane that was not given learns of the call, and the caller of its end. What the caller's arrays
     // hold is not counted: nobody knows whose cache it is in.
-    double handOff = lane == firsts[group] ? 0 : secondsOfHandOff(0, 0, *groups[group].machine);
+    const machine::MachineModel &own = *groups[group].machine;
+    double handOff = 0;
+    if (lane != firsts[group]) handOff = own.lanesShareDevice() ? 2 * own.laneHandOff(0) : secondsOfHandOff(0, 0, own);
     end = std::max(end, tasks[sequence.back()].end + handOff);
   }
   return end;

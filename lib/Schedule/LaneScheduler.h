@@ -26,7 +26,8 @@ public:
   }
 
   /// Commands come in an order in which they can run.
-  void add(exec::CommandOpInterface command, unsigned group, double seconds);
+  /// Of its seconds the device as a whole is busy with it for so many.
+  void add(exec::CommandOpInterface command, unsigned group, double seconds, double busySeconds);
   /// `order` has the commands that were added, by their indices in the schedule; see dependences().
   void depend(const rt::order::Schedule &schedule, llvm::ArrayRef<uint32_t> order);
   void assign();
@@ -44,7 +45,7 @@ private:
   struct Task {
     exec::CommandOpInterface command;
     unsigned group = 0;
-    double seconds = 0;
+    double seconds = 0, busySeconds = 0;
     llvm::SmallVector<unsigned> before; // tasks that touch the same bytes before it
     llvm::SmallVector<double> fetched;  // the bytes that it reads of what each of them writes
     double rank = 0;                    // seconds from its begin to the end of the program at best, hand-offs included

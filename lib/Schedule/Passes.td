@@ -143,9 +143,12 @@ def AssignLanes : Pass<"sprig-assign-lanes", "::mlir::ModuleOp"> {
     List scheduling by upward rank (HEFT): commands in the order of the longest way from them to the end of the program,
     each on the lane of its device on which it can begin first, with events where a lane needs or overwrites bytes of
     another. Which device a command runs on stays as it is; a copy between two is a command with the costs of their link,
-    and a lane that has such copies alone stays as it is.
+    and a lane that has such copies alone stays as it is. Outputs and states are written in place first, where they can
+    be, as sprig-plan-memory would.
     Costs are those of the machine models of the devices' targets: work, an event with the bytes that the waiting lane
-    reads of another one's, and what a thread's hand-off costs for each lane that the device would not have else. Leaves
+    reads of another one's, and what a thread's hand-off costs for each lane that the device would not have else. A GPU's
+    lanes are branches of a graph: a kernel takes a launch and its work on the multiprocessors that its tiles keep busy,
+    and all together take no less than the whole device for their work. Leaves
     a program as it is where these take what the lanes win, where a device has several other lanes already, one with
     collectives, and one of planned memory. Fails where events do not order what touches the same bytes.
     Remarks of the category `schedule` say what was weighed, taken or not.

@@ -112,6 +112,8 @@ public:
   /// of the operand is read only for the same element of the dispatch's results, before any of those is written (or, in
   /// a row that is reduced, before any of the row is written).
   virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
+  /// Lanes that programs are spread over where nobody asks for a number.
+  virtual unsigned defaultLanes() const { return 1; }
   /// Whether a kernel may call others, so that commands which do not depend on each other can become one.
   virtual bool takesComposites() const { return false; }
   /// Programs that become one kernel, which computes several dispatches and keeps what is between them in its scratch

@@ -29,7 +29,6 @@ exec.program @diamond inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>) {
   // CHECK-NEXT: exec.dispatch @long({{.*}}) named "c"
   // CHECK-NEXT: exec.wait 1
   // CHECK-NEXT: exec.dispatch @join({{.*}}) named "d"
-  // CHECK-NEXT: exec.copy
   // CHECK-NEXT: }
   // CHECK-NEXT: exec.lane
   // CHECK-NEXT: exec.wait 0

@@ -382,8 +382,9 @@ void addSettings(CLI::App &command, Settings &settings) {
                   "bytes to keep, with K, M or G (default: $SPRIG_CACHE_SIZE, else 512M); the least recently used go")
       ->type_name("SIZE");
   command
-      .add_option("--lanes", settings.lanes,
-                  "lanes to spread commands that do not depend on each other over, where that pays (default 1)")
+      .add_option(
+          "--lanes", settings.lanes,
+          "lanes to spread commands that do not depend on each other over, where that pays (default 1; of a GPU 8)")
       ->check(CLI::Range(1, kMostLanes));
   command
       .add_option(

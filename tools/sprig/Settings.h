@@ -23,7 +23,7 @@ struct Settings {
   int level = 2, jobs = 0;
   double tuneSeconds = 0;
   bool noCache = false, explainPlacement = false;
-  int lanes = 1;
+  int lanes = 0;
   bool merge = true; ///< off: profile --no-merge
   std::string cache, cacheSize;
   mutable bool toldOfThreads = false; ///< that "--devices cpu:2" is 2 threads, once for both halves of the command line

@@ -95,6 +95,9 @@ public:
     return mayOverwriteOnCuda(dispatch, operand, result);
   }
 
+  // Branches of a graph. Kernels of small networks have a part of the multiprocessors at work; networks have few
+  // branches.
+  unsigned defaultLanes() const override { return 8; }
   // What a block computes in about the time that a launch takes: it has few threads, but waits for no other kernel.
   SmallProgram inlinedProgram() const override { return {1 << 17, 1 << 17}; }
   bool isShort(kernel::DispatchOp dispatch, int64_t, int64_t) const override { return isShortOnCuda(dispatch); }

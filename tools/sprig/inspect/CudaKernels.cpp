@@ -86,7 +86,8 @@ private:
 
   void addTime(const rt::core::Entry &entry, const Command &command) {
     if (!report.device) return;
-    if (report.entries.empty() || &entry != last) report.entries.push_back({entry.name});
+    if (report.entries.empty() || &entry != last)
+      report.entries.push_back({entry.name, 0, int64_t(entry.lanes.size())});
     last = &entry;
     CudaEntryTime &time = report.entries.back();
     machine::CudaEstimate taken = estimate(command);
@@ -209,6 +210,7 @@ Json toJson(const std::vector<CudaImageReport> &reports) {
     }
     for (const CudaEntryTime &time : report.entries)
       entries.push_back({{"name", time.entry},
+                         {"lanes", time.lanes},
                          {"kernels", time.kernels},
                          {"predicted_us", time.seconds * 1e6},
                          {"predicted_launch_us", time.launchSeconds * 1e6}});
@@ -239,7 +241,10 @@ void print(const std::vector<CudaImageReport> &reports) {
     for (const CudaEntryTime &time : report.entries)
       std::cout << "  entry '" << time.entry << "': " << time.kernels
                 << (time.kernels == 1 ? " kernel, " : " kernels, ") << microseconds(time.seconds) << " us predicted, "
-                << microseconds(time.launchSeconds) << " of it launches\n";
+                << microseconds(time.launchSeconds) << " of it launches"
+                << (time.lanes == 1 ? ""
+                                    : ", one after the other; they run on " + std::to_string(time.lanes) + " lanes")
+                << '\n';
   }
 }
 

@@ -33,6 +33,7 @@ struct CudaKernelRow {
 struct CudaEntryTime {
   std::string entry;
   int64_t kernels = 0; ///< that a call launches
+  int64_t lanes = 1;   ///< whose kernels run side by side; the seconds are those of one after the other
   double seconds = 0, launchSeconds = 0;
 };
 
