@@ -55,7 +55,31 @@ std::optional<ScanForm> ScanForm::analyze(ir::ScanOp scan, std::string &why) {
     wanted = llvm::divideCeil(wanted, 2);
   }
   form.stageInputs(scan);
+  form.holdMatrices();
   return form;
+}
+
+// Where a thread has one part of a product at most, its columns of the matrix are the same in every step.
+void ScanForm::holdMatrices() {
+  constexpr int64_t kMostHeld = 160; // registers, of the 255 that a thread of so few has
+  int64_t left = kMostHeld;
+  llvm::DenseSet<Value> read;
+  matrixBytes = 0;
+  for (const ir::ScanStage &stage : stages.stages)
+    for (Operation *op : stage.products) {
+      auto product = cast<ir::MatmulOp>(op);
+      auto matrix = cast<RankedTensorType>(product.getRhs().getType());
+      Tile tile = tileOf(op);
+      int64_t columns = RowView::of(product.getResult()).columns;
+      int64_t items = blockRows / tile.rows * (columns / tile.columns);
+      int64_t registers = RowView::of(product.getLhs()).columns * tile.columns;
+      if (items <= threads && registers <= left && matrix.getElementType().isF32()) {
+        held.insert(op);
+        left -= registers;
+      } else if (read.insert(product.getRhs()).second) {
+        matrixBytes += matrix.getNumElements() * storageBytes(matrix.getElementType());
+      }
+    }
 }
 
 // What asynchronous copies take, and elementwise operations read: all of it, where it fits.

@@ -4,6 +4,7 @@
 #pragma once
 #include "dialects/NN/ScanStages.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace sprig {
 
@@ -22,6 +23,8 @@ struct ScanForm {
     int64_t rows = 1, columns = 1;
   };
   Tile tileOf(mlir::Operation *product) const;
+  /// Products whose columns of the matrix a thread reads once and keeps in registers through all steps.
+  llvm::SmallPtrSet<mlir::Operation *, 4> held;
 
   int64_t blocks() const;
 
@@ -41,6 +44,7 @@ struct ScanForm {
 private:
   void setBlockRows(int64_t rows);
   void stageInputs(ir::ScanOp scan);
+  void holdMatrices();
   int64_t sharedBytes() const;
 
   int64_t matrixBytes = 0;  // that a step reads

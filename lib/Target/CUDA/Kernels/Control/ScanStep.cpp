@@ -63,8 +63,26 @@ void GpuScanStep::fillPadding() {
   }
 }
 
+// Threads that have no part of a product hold the last one's columns.
+void GpuScanStep::holdMatrices() {
+  for (const ir::ScanStage &stage : stages.stages)
+    for (Operation *op : stage.products) {
+      if (!form.held.contains(op)) continue;
+      auto product = cast<ir::MatmulOp>(op);
+      Sides sides = rightOf(product, k.min(k.thread(), k.index(itemsOf(product) - 1)));
+      SmallVector<Value> elements;
+      for (int64_t step = 0; step < sides.depth; ++step) {
+        Value place = k.add(sides.rightColumn, k.mul(k.index(step), sides.rightStride));
+        llvm::append_range(elements,
+                           readFew(sides.right, place, sides.tile.columns, sides.type, sides.tile.columns == kQuad));
+      }
+      held[op] = std::move(elements);
+    }
+}
+
 void GpuScanStep::loadInitial() {
   fillPadding();
+  holdMatrices();
   parity = k.index(1);
   for (auto [argument, initial] : llvm::zip_equal(scan.getCarriedArguments(), scan.getInitial())) {
     Value from = k.flat(k.bufferOf(cast<BlockArgument>(initial)));
@@ -131,29 +149,44 @@ void GpuScanStep::fetchInputs() {
 
 void GpuScanStep::awaitInputs() { nvgpu::DeviceAsyncWaitOp::create(k.b, k.loc, fetched, k.b.getI32IntegerAttr(0)); }
 
-GpuScanStep::Sides GpuScanStep::sidesOf(ir::MatmulOp product, ScanForm::Tile tile, Value row, Value column) {
+int64_t GpuScanStep::itemsOf(ir::MatmulOp product) const {
+  ScanForm::Tile tile = form.tileOf(product);
+  return form.blockRows / tile.rows * (RowView::of(product.getResult()).columns / tile.columns);
+}
+
+GpuScanStep::Sides GpuScanStep::rightOf(ir::MatmulOp product, Value item) {
   Sides sides;
-  sides.tile = tile;
+  sides.tile = form.tileOf(product);
+  int64_t across = RowView::of(product.getResult()).columns / sides.tile.columns;
+  bool isOneRow = form.blockRows == sides.tile.rows;
+  sides.row = isOneRow ? k.index(0) : k.mul(k.div(item, across), sides.tile.rows);
+  sides.column = k.mul(isOneRow ? item : k.rem(item, across), sides.tile.columns);
   sides.type = elementTypeOf(product.getResult());
   sides.depth = RowView::of(product.getLhs()).columns;
+  if (auto found = held.find(product); found != held.end()) sides.held = found->second;
+  sides.right = flatOperand(cast<BlockArgument>(product.getRhs()));
+  sides.rightStride = product.getTransposeRhs() ? 1 : RowView::of(product.getResult()).columns;
+  sides.rightColumn = product.getTransposeRhs() ? k.mul(sides.column, sides.depth) : sides.column;
+  return sides;
+}
+
+GpuScanStep::Sides GpuScanStep::sidesOf(ir::MatmulOp product, Value item) {
+  Sides sides = rightOf(product, item);
   bool isQuads = sides.depth % kQuad == 0;
   if (auto found = buffers.find(product.getLhs()); found != buffers.end()) {
     sides.left = found->second.buffer;
     isQuads |= form.blockRows == 1;
-    for (int64_t i = 0; i < tile.rows; ++i) sides.leftRows.push_back(rowIn(found->second, k.add(row, i)));
+    for (int64_t i = 0; i < sides.tile.rows; ++i) sides.leftRows.push_back(rowIn(found->second, k.add(sides.row, i)));
   } else {
     auto argument = cast<BlockArgument>(product.getLhs()); // a slice of an input, or an invariant
     sides.left = flatOperand(argument);
-    for (int64_t i = 0; i < tile.rows; ++i) {
-      Value at = inBatch(k.add(row, i));
+    for (int64_t i = 0; i < sides.tile.rows; ++i) {
+      Value at = inBatch(k.add(sides.row, i));
       if (argument.getArgNumber() < scan.getNumInputs()) at = k.add(at, k.mul(time, stages.rows));
       sides.leftRows.push_back(k.mul(at, sides.depth));
     }
   }
   sides.isLeftWide = isQuads && sides.type.isF32();
-  sides.right = flatOperand(cast<BlockArgument>(product.getRhs()));
-  sides.rightStride = product.getTransposeRhs() ? 1 : RowView::of(product.getResult()).columns;
-  sides.rightColumn = product.getTransposeRhs() ? k.mul(column, sides.depth) : column;
   return sides;
 }
 
@@ -180,8 +213,13 @@ SmallVector<Value> GpuScanStep::multiply(const Sides &sides, Value begin, int64_
     for (Value row : sides.leftRows)
       left.push_back(readFew(sides.left, k.add(row, at), few, sides.type, sides.isLeftWide));
     for (int64_t e = 0; e < few; ++e) {
-      Value place = k.add(sides.rightColumn, k.mul(k.add(at, e), sides.rightStride));
-      SmallVector<Value> right = readFew(sides.right, place, columns, sides.type, columns == kQuad);
+      SmallVector<Value> right;
+      if (sides.held.empty()) {
+        Value place = k.add(sides.rightColumn, k.mul(k.add(at, e), sides.rightStride));
+        right = readFew(sides.right, place, columns, sides.type, columns == kQuad);
+      } else {
+        right.assign(sides.held.begin() + (step + e) * columns, sides.held.begin() + (step + e + 1) * columns);
+      }
       for (auto [i, elements] : llvm::enumerate(left))
         for (int64_t j = 0; j < columns; ++j) {
           Value &sum = sums[i * columns + j];
@@ -204,6 +242,7 @@ SmallVector<Value> GpuScanStep::sumsOf(const Sides &sides) {
     });
     return multiply(sides, k.add(begin, whole), count - whole, sums);
   };
+  if (!sides.held.empty()) return multiply(sides, k.index(0), sides.depth, zeros);
   if (sides.depth <= kLongestChain) return chain(k.index(0), sides.depth);
   auto addPart = [&](Value begin, int64_t count, ValueRange totals) {
     SmallVector<Value> sums;
@@ -220,16 +259,12 @@ SmallVector<Value> GpuScanStep::sumsOf(const Sides &sides) {
 
 void GpuScanStep::emitProduct(ir::MatmulOp product) {
   const Buffer &to = buffers.find(product.getResult())->second;
-  ScanForm::Tile tile = form.tileOf(product);
-  int64_t across = to.place.columns / tile.columns;
-  forItems(form.blockRows / tile.rows * across, [&](Value item) {
-    bool isOneRow = form.blockRows == tile.rows;
-    Value row = isOneRow ? k.index(0) : k.mul(k.div(item, across), tile.rows);
-    Value column = k.mul(isOneRow ? item : k.rem(item, across), tile.columns);
-    Sides sides = sidesOf(product, tile, row, column);
+  forItems(itemsOf(product), [&](Value item) {
+    Sides sides = sidesOf(product, item);
+    const ScanForm::Tile tile = sides.tile;
     SmallVector<Value> sums = sumsOf(sides);
     for (int64_t i = 0; i < tile.rows; ++i) {
-      Value at = k.add(rowIn(to, k.add(row, i)), column);
+      Value at = k.add(rowIn(to, k.add(sides.row, i)), sides.column);
       Value value = sums[i * tile.columns];
       if (tile.columns > 1)
         value = vector::FromElementsOp::create(k.b, k.loc, VectorType::get({tile.columns}, value.getType()),

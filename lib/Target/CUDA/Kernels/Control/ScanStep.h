@@ -34,13 +34,19 @@ private:
     bool isLeftWide; // 128 bits are read at once
     mlir::Value rightColumn;
     int64_t rightStride;
+    llvm::ArrayRef<mlir::Value> held; // the columns' elements, step by step, where registers have them
+    mlir::Value row, column;          // in the block
   };
 
   void fillPadding();
+  void holdMatrices();
+  /// The thread's part of a product whose number is `item`; its right side alone.
+  Sides sidesOf(ir::MatmulOp product, mlir::Value item);
+  Sides rightOf(ir::MatmulOp product, mlir::Value item);
   void fetchInputs();
   void awaitInputs();
   void emitProduct(ir::MatmulOp product);
-  Sides sidesOf(ir::MatmulOp product, ScanForm::Tile tile, mlir::Value row, mlir::Value column);
+  int64_t itemsOf(ir::MatmulOp product) const;
   llvm::SmallVector<mlir::Value> sumsOf(const Sides &sides);
   llvm::SmallVector<mlir::Value> multiply(const Sides &sides, mlir::Value begin, int64_t count,
                                           mlir::ValueRange chains);
@@ -70,6 +76,7 @@ private:
   ir::ScanOp scan;
   const ScanForm &form;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> held; // of products: elements of their matrices
   mlir::Value firstRow, time, parity;
   mlir::Value fetched; // the copies on their way
   struct {
