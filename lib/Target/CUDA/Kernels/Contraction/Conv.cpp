@@ -3,6 +3,7 @@
 #include "lib/Target/CUDA/Kernels/Contraction/WindowPatch.h"
 #include "lib/Target/CUDA/Kernels/Emitters.h"
 #include <limits>
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -141,6 +142,12 @@ public:
     return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
+    // Deep slices of windows with padding, whose elements come with whether they are there, take up to 168 registers of
+    // a thread: left to itself, ptxas spills a few for more blocks than there are.
+    constexpr int64_t kThreads = 384;
+    if (ConvForm form = *formOf(dispatch); !form.isInside() && form.hasRegisters())
+      k.function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                          k.b.getI32IntegerAttr(int32_t(std::max<int64_t>(1, kThreads / k.threads))));
     ConvKernel(k, contractionOf(dispatch)).emit(tile);
     return success();
   }

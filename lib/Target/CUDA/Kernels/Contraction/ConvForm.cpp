@@ -1,6 +1,7 @@
 #include "lib/Target/CUDA/Kernels/Contraction/ConvForm.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/SumOrder.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -90,7 +91,7 @@ std::optional<ConvForm> ConvForm::of(Operation *op) {
 void ConvForm::chooseSlices() {
   tile = chooseTile(phases() * groups, rows, columns(), std::max<int64_t>(1, taps()) * channels);
   // Windows pass registers, with whether they are there, or are copied one by one: of a deep slice too many at a time.
-  const int64_t deepest = isInside() ? 16 : 8;
+  const int64_t deepest = isInside() || hasRegisters() ? 16 : 8;
   tile.depth = std::min(tile.depth, deepest);
   // A thread has predicates for four columns beside its own.
   constexpr TileShape kMostWithPadding = {64, 64, 16, 8, 4, 128};
@@ -106,6 +107,14 @@ void ConvForm::chooseSlices() {
       return;
     }
   fitSlices(tile, std::max<int64_t>(1, depth()));
+}
+
+// What a barrier and the way to memory cost of each slice is not hidden by other blocks there. Up to four elements of a
+// slice are a thread's.
+bool ConvForm::hasRegisters() const {
+  constexpr int64_t kMultiprocessors = 128, kFewBlocks = 4, kColumnsOfThread = 4;
+  return llvm::product_of(tiles(tile.rows, tile.columns)) <= kFewBlocks * kMultiprocessors &&
+         16 * tile.columns <= kColumnsOfThread * tile.threads;
 }
 
 bool ConvForm::fillTaps(int64_t steps) {
@@ -176,9 +185,14 @@ std::optional<double> ConvForm::waste(int64_t tileRows, int64_t tileColumns, int
   return waste * double(llvm::alignTo(depth(), steps)) / double(depth());
 }
 
+// Measured on an H200: of short chains a thread's loads, two a product, take as long as six instructions (pointwise
+// convolutions of MobileNet); of long ones, which a block takes step by step, there are more threads on their own than
+// tiles.
 bool ConvForm::isWorthTiles() const {
+  constexpr double kShortLoopInstructions = 6;
   std::optional<double> wasted = waste(tile.rows, tile.columns, tile.unrolled());
-  return wasted && instructionsPerProduct(tile, *wasted) < kLoopInstructions;
+  return wasted &&
+         instructionsPerProduct(tile, *wasted) < (depth() <= kChainPart ? kShortLoopInstructions : kLoopInstructions);
 }
 
 SmallVector<int64_t> sprig::filterPermutation(int64_t rank, bool isFirstInner) {

@@ -49,6 +49,8 @@ struct ConvForm {
   int64_t channelsOfTap;
   /// Fills the channels of taps up to a multiple of so many steps, if at most an eighth of all is padding then.
   bool fillTaps(int64_t steps);
+  /// Whether there are so few blocks of the tile, and these so small, that a thread has many registers for itself.
+  bool hasRegisters() const;
   /// Whether slices of so many steps lie in one tap each.
   bool isOfTap(int64_t steps) const { return channelsOfTap % steps == 0; }
 
