@@ -1,11 +1,11 @@
 // sprig bench lanes: products that do not depend on each other, one after the other with all threads in each, and side
 // by side, over sizes; and what the scheduler chooses.
 #include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/bench/ProductGroups.h"
 #include "tools/sprig/bench/TimedProgram.h"
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <sstream>
 
 namespace sprig::cli {
 namespace {
@@ -14,88 +14,15 @@ constexpr int kGroups = 8, kProducts = 4;
 constexpr double kPays = 1.05, kTolerance = 1.15;
 constexpr int kMeasured = 10;
 
-// Groups of products in a row, each on inputs of its own; the group's weights are small enough to keep values finite.
-Model groupsModel(int64_t n) {
-  std::string type = "tensor<" + std::to_string(n) + "x" + std::to_string(n) + "xf32>", arguments, body, results, types;
-  for (int g = 0; g < kGroups; ++g) {
-    std::string x = "%x" + std::to_string(g), w = "%w" + std::to_string(g);
-    arguments += (g ? ", " : "") + x + ": " + type + ", " + w + ": " + type;
-    for (int p = 0; p < kProducts; ++p) {
-      std::string product = "%p" + std::to_string(g) + "_" + std::to_string(p);
-      body += "  " + product + " = nn.matmul " + x + ", " + w + " : " + type + ", " + type + "\n";
-      x = product;
-    }
-    results += (g ? ", " : "") + x;
-    types += (g ? ", " : "") + type;
-  }
-  return textModel("groups of products of " + std::to_string(n), "func.func @main(" + arguments + ") -> (" + types +
-                                                                     ") {\n" + body + "  return " + results + " : " +
-                                                                     types + "\n}\n");
-}
-
 // A lane has at least one group.
 int lanesFor(const ExperimentOptions &options) { return std::min(options.threads, kGroups); }
-
-// The buffers that a command names in front of its types.
-std::vector<std::string> buffersOf(const std::string &command) {
-  std::vector<std::string> found;
-  for (size_t at = command.find('%'); at != std::string::npos && at < command.find(" : ");
-       at = command.find('%', at + 1))
-    found.push_back(command.substr(at, command.find_first_not_of("0123456789", at + 1) - at));
-  return found;
-}
-
-// A program of one lane, as the phase `schedule` leaves it, on several: what shares buffers, however far, stays
-// together, so that no events are needed. The proof of order of the compilation would refuse anything else.
-std::string spread(const std::string &program, int lanes) {
-  std::istringstream lines(program);
-  std::string text, line;
-  std::vector<std::string> commands;
-  std::map<std::string, size_t> groupOf; // of buffers
-  std::vector<std::string> groups;
-  bool inLane = false;
-  while (std::getline(lines, line)) {
-    if (line.find("exec.lane on") != std::string::npos) {
-      inLane = true;
-      text += "@lanes@\n";
-    } else if (inLane && line == "    }") {
-      inLane = false;
-    } else if (inLane) {
-      commands.push_back(line);
-    } else {
-      text += line + "\n";
-    }
-  }
-  // Until nothing moves: a command's buffers are of one group.
-  std::vector<size_t> own(commands.size());
-  for (size_t i = 0; i < own.size(); ++i) own[i] = i;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (size_t i = 0; i < commands.size(); ++i)
-      for (const std::string &buffer : buffersOf(commands[i])) {
-        size_t least = std::min(groupOf.try_emplace(buffer, own[i]).first->second, own[i]);
-        moved |= least != own[i] || least != groupOf[buffer];
-        own[i] = groupOf[buffer] = least;
-      }
-  }
-  std::map<size_t, std::string> byGroup;
-  for (size_t i = 0; i < commands.size(); ++i) byGroup[own[i]] += commands[i] + "\n";
-  std::vector<std::string> ofLane(static_cast<size_t>(lanes));
-  size_t next = 0;
-  for (auto &[group, list] : byGroup) ofLane[next++ % ofLane.size()] += list;
-  std::string all;
-  for (const std::string &list : ofLane)
-    if (!list.empty()) all += "    exec.lane on @cpu {\n" + list + "    }\n";
-  size_t place = text.find("@lanes@\n");
-  return place == std::string::npos ? program : text.replace(place, 8, all);
-}
 
 struct Ways {
   std::unique_ptr<TimedProgram> oneThread, oneLane, lanes, chosen;
 };
 
 Ways compileWays(int64_t n, const ExperimentOptions &options) {
-  Model model = groupsModel(n);
+  Model model = groupsModel(n, kGroups, kProducts);
   Settings settings = options.settings;
   settings.lanes = 1;
   settings.threads = 1;
@@ -103,14 +30,9 @@ Ways compileWays(int64_t n, const ExperimentOptions &options) {
   ways.oneThread = std::make_unique<TimedProgram>(model, settings);
   settings.threads = options.threads;
   ways.oneLane = std::make_unique<TimedProgram>(model, settings);
-  Settings scheduled = settings;
-  scheduled.compileTo = "schedule";
   Settings on = settings;
   on.compileFrom = "plan";
-  ways.lanes = std::make_unique<TimedProgram>(
-      textModel(model.path + " on lanes",
-                spread(compileToText(model, {EntryRequest{}}, scheduled, ""), lanesFor(options))),
-      on);
+  ways.lanes = std::make_unique<TimedProgram>(onLanes(model, settings, lanesFor(options)), on);
   settings.lanes = options.threads;
   ways.chosen = std::make_unique<TimedProgram>(model, settings);
   return ways;

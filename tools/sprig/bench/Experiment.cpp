@@ -8,10 +8,18 @@ const std::vector<Experiment> &experiments() {
        "caches, bandwidths, latencies, alignment, order of accesses, false sharing; of a GPU: its memory, copies to it "
        "and from it, allocation",
        benchMemory, benchGpuMemory},
-      {"matmul", "a compiled product of run-time matrices, its rate and the second thread", benchMatmul},
+      {"matmul",
+       "a compiled product of run-time matrices, its rate and the second thread; of a GPU: beside the processor's",
+       benchMatmul, benchGpuMatmul},
       {"threads", "one product by threads and by the shares that its tiles are dealt in", benchThreads},
-      {"lanes", "products side by side beside all threads in each, over sizes, and the scheduler's choice", benchLanes},
-      {"devices", "products on one share of the cores, on another, and on both at once", benchDevices},
+      {"lanes",
+       "products side by side beside all threads in each, over sizes, and the scheduler's choice; of a GPU: branches "
+       "of "
+       "a graph",
+       benchLanes, benchGpuLanes},
+      {"devices",
+       "products on one share of the cores, on another, and on both at once; of a GPU: on it and the processor",
+       benchDevices, benchGpuDevices},
       {"overlap",
        "values computed on one share and copied to another over a paced link: apart, in turn, side by side; "
        "of a GPU: to the host",

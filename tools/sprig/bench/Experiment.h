@@ -92,6 +92,9 @@ void benchLoader(const ExperimentOptions &options, ExperimentReport &report);
 
 // On the GPU that --devices names.
 void benchGpuMemory(const ExperimentOptions &options, ExperimentReport &report);
+void benchGpuMatmul(const ExperimentOptions &options, ExperimentReport &report);
+void benchGpuLanes(const ExperimentOptions &options, ExperimentReport &report);
+void benchGpuDevices(const ExperimentOptions &options, ExperimentReport &report);
 void benchGpuOverlap(const ExperimentOptions &options, ExperimentReport &report);
 
 // These need the compiler: they are in its library (CompilerLibrary.h).

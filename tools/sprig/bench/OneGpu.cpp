@@ -81,9 +81,18 @@ uint64_t DeviceProgram::bytesOf(const TensorSpec &spec) {
   return bytes;
 }
 
-DeviceProgram::DeviceProgram(const OneGpu &of, const Model &model, const Settings &settings)
+DeviceProgram::DeviceProgram(const OneGpu &of, const Model &model, const Settings &settings, const DeviceProgram *alike)
     : gpu(of), runner(compileAndLoad(model, {EntryRequest{}}, settings)), inputSpecs(runner.inputs(0)),
       outputSpecs(runner.outputs(0)) {
+  if (alike)
+    inputs = alike->inputs;
+  else
+    fillInputs();
+  for (const TensorSpec &output : outputSpecs) own.push_back(gpu.allocate(bytesOf(output)));
+  once();
+}
+
+void DeviceProgram::fillInputs() {
   std::vector<InputSpec> specs = runner.inputSpecs();
   std::map<std::string, int64_t> sizes; // of samples that are independent
   for (size_t i = 0; i < specs.size(); ++i)
@@ -97,8 +106,12 @@ DeviceProgram::DeviceProgram(const OneGpu &of, const Model &model, const Setting
     gpu.up(inputs.back(), array.bytes.data(), array.bytes.size());
     gpu.wait(gpu.copies);
   }
-  for (const TensorSpec &output : outputSpecs) own.push_back(gpu.allocate(bytesOf(output)));
-  once();
+}
+
+int DeviceProgram::lanes() const {
+  sprig_rt_entry_info info;
+  check(sprig_rt_package_entry(runner.package(), 0, &info));
+  return int(info.lane_count);
 }
 
 void DeviceProgram::enqueue(const std::vector<std::shared_ptr<uint8_t>> &into) {

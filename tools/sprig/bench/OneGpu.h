@@ -55,8 +55,8 @@ private:
 
 class DeviceProgram {
 public:
-  /// Compiles, loads, and calls once on random inputs.
-  DeviceProgram(const OneGpu &gpu, const Model &model, const Settings &settings);
+  /// Compiles, loads, and calls once on random inputs, or on those of `alike`, which has as many of the same types.
+  DeviceProgram(const OneGpu &gpu, const Model &model, const Settings &settings, const DeviceProgram *alike = nullptr);
 
   /// One call in the stream of computations, into these arrays instead of its own where they are given.
   void enqueue(const std::vector<std::shared_ptr<uint8_t>> &into = {});
@@ -65,11 +65,14 @@ public:
   /// Seconds of one of many calls in a row, at best.
   double inARow();
   std::vector<std::vector<char>> outputs();
+  int lanes() const;
   const Runner &loaded() const { return runner; }
   /// Bytes of one array.
   static uint64_t bytesOf(const TensorSpec &spec);
 
 private:
+  void fillInputs();
+
   const OneGpu &gpu;
   Runner runner;
   std::vector<TensorSpec> inputSpecs, outputSpecs;

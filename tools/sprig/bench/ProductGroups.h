@@ -1,0 +1,20 @@
+// Groups of products that do not depend on each other, and their program spread over lanes whatever a scheduler would
+// choose.
+// For bench lanes, on the processor and on a GPU.
+#pragma once
+#include "tools/sprig/Model.h"
+#include <string>
+
+namespace sprig::cli {
+
+/// Matrices of n rows and columns: of each of `groups` groups, `products` in a row on inputs of its own.
+Model groupsModel(int64_t n, int groups, int products);
+
+/// A program of one lane, as the phase `schedule` leaves it, on several: what shares buffers, however far, stays
+/// together, so that no events are needed. The proof of order of the compilation would refuse anything else.
+std::string spreadOverLanes(const std::string &program, int lanes);
+
+/// That of `model`, compiled with these settings; to be compiled from the phase `plan` on.
+Model onLanes(const Model &model, const Settings &settings, int lanes);
+
+} // namespace sprig::cli
