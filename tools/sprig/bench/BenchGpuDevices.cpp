@@ -1,6 +1,7 @@
 // sprig bench devices --devices cuda:0: products on the processor, on the GPU, and on both at once.
 #include "tools/sprig/bench/OneGpu.h"
-#include "tools/sprig/bench/Shares.h"
+#include "tools/sprig/bench/ProductGroups.h"
+#include "tools/sprig/bench/TimedProgram.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -12,10 +13,7 @@ void benchGpuDevices(const ExperimentOptions &options, ExperimentReport &report)
   constexpr int kProducts = 10, kRounds = 5;
   int64_t n = options.n ? options.n : 768;
   OneGpu gpu(options.settings);
-  std::string type = matrixType(n, n);
-  Model model = textModel("product", "func.func @main(%a: " + type + ", %b: " + type + ") -> " + type +
-                                         " {\n  %c = nn.matmul %a, %b : " + type + ", " + type +
-                                         "\n  return %c : " + type + "\n}\n");
+  Model model = squareProduct(n);
   Settings host = options.settings;
   host.devices.clear();
   host.targets.clear();

@@ -1,6 +1,7 @@
 // sprig bench matmul --devices cuda:0: products in single and double precision, on the processor and on the GPU.
 #include "tools/sprig/bench/OneGpu.h"
-#include "tools/sprig/bench/Shares.h"
+#include "tools/sprig/bench/ProductGroups.h"
+#include "tools/sprig/bench/TimedProgram.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -34,10 +35,7 @@ void benchGpuMatmul(const ExperimentOptions &options, ExperimentReport &report) 
   report.table("matmul", {"product of " + std::to_string(n), "on", "us", "GFLOP/s", "processor / GPU"});
   double flops = 2 * double(n) * double(n) * double(n);
   for (auto [type, bound] : {std::pair<std::string, double>("f32", 1e-5), {"f64", 1e-13}}) {
-    std::string matrix = "tensor<" + std::to_string(n) + "x" + std::to_string(n) + "x" + type + ">";
-    Model model = textModel("product", "func.func @main(%a: " + matrix + ", %b: " + matrix + ") -> " + matrix +
-                                           " {\n  %c = nn.matmul %a, %b : " + matrix + ", " + matrix +
-                                           "\n  return %c : " + matrix + "\n}\n");
+    Model model = squareProduct(n, type);
     TimedProgram here(model, host);
     DeviceProgram there(gpu, model, options.settings);
     double onHost = bestInTurn({&here}, 5, 1).front(), onGpu = there.inARow();

@@ -1,7 +1,7 @@
 // sprig bench overlap --devices cuda:0: products are computed on the device and copied to the host: each alone, one
 // after the other, and a product beside the way of the one before.
 #include "tools/sprig/bench/OneGpu.h"
-#include "tools/sprig/bench/Shares.h"
+#include "tools/sprig/bench/ProductGroups.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -17,12 +17,7 @@ void benchGpuOverlap(const ExperimentOptions &options, ExperimentReport &report)
   OneGpu gpu(options.settings);
   int64_t n = options.n ? options.n : 2048;
   uint64_t bytes = uint64_t(n) * uint64_t(n) * 4;
-  std::string type = matrixType(n, n);
-  DeviceProgram product(gpu,
-                        textModel("product", "func.func @main(%a: " + type + ", %b: " + type + ") -> " + type +
-                                                 " {\n  %c = nn.matmul %a, %b : " + type + ", " + type +
-                                                 "\n  return %c : " + type + "\n}\n"),
-                        options.settings);
+  DeviceProgram product(gpu, squareProduct(n), options.settings);
   std::vector<std::shared_ptr<uint8_t>> there, here;
   std::deque<GpuEvent> ends;
   for (int i = 0; i < kPieces; ++i) {

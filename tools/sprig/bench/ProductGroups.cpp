@@ -6,6 +6,13 @@
 
 namespace sprig::cli {
 
+Model squareProduct(int64_t n, const std::string &element) {
+  std::string type = "tensor<" + std::to_string(n) + "x" + std::to_string(n) + "x" + element + ">";
+  return textModel("product", "func.func @main(%a: " + type + ", %b: " + type + ") -> " + type +
+                                  " {\n  %c = nn.matmul %a, %b : " + type + ", " + type + "\n  return %c : " + type +
+                                  "\n}\n");
+}
+
 Model groupsModel(int64_t n, int groups, int products) {
   std::string type = "tensor<" + std::to_string(n) + "x" + std::to_string(n) + "xf32>", arguments, body, results, types;
   for (int g = 0; g < groups; ++g) {

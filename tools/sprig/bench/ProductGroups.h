@@ -1,11 +1,14 @@
-// Groups of products that do not depend on each other, and their program spread over lanes whatever a scheduler would
-// choose.
-// For bench lanes, on the processor and on a GPU.
+// Products as programs: one, or groups that do not depend on each other, also spread over lanes whatever a scheduler
+// would choose.
+// For bench lanes, and for experiments on a GPU.
 #pragma once
 #include "tools/sprig/Model.h"
 #include <string>
 
 namespace sprig::cli {
+
+/// A product of two matrices of n rows and columns.
+Model squareProduct(int64_t n, const std::string &element = "f32");
 
 /// Matrices of n rows and columns: of each of `groups` groups, `products` in a row on inputs of its own.
 Model groupsModel(int64_t n, int groups, int products);
