@@ -128,10 +128,14 @@ static llvm::Expected<std::string> versionOf(const std::string &ptxas, std::chro
 }
 
 llvm::Expected<std::unique_ptr<Assembler>> sprig::findAssembler(const ToolkitPlaces &places, std::string &looked) {
+  // Toolkits without headers, as programs need them to run, have the name with a version alone.
+  constexpr const char *kLibrary = "libnvJitLink.so", *kVersions[] = {".13", ".12"};
   llvm::SmallVector<std::string> tools, libraries;
   auto addToolkit = [&](const std::string &folder) {
     tools.push_back(folder + "/bin/ptxas");
-    libraries.push_back(folder + "/lib64/libnvJitLink.so");
+    std::string library = folder + "/lib64/" + kLibrary;
+    libraries.push_back(library);
+    for (const char *version : kVersions) libraries.push_back(library + version);
   };
   if (places.home) {
     looked = places.home->empty() ? "CUDA_HOME is empty"
@@ -143,7 +147,7 @@ llvm::Expected<std::unique_ptr<Assembler>> sprig::findAssembler(const ToolkitPla
     StringRef(places.path).split(folders, ':', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
     for (StringRef folder : folders) tools.push_back((folder + "/ptxas").str());
     addToolkit(places.standard);
-    for (const char *version : {"13", "12"}) libraries.push_back(std::string("libnvJitLink.so.") + version);
+    for (const char *version : kVersions) libraries.push_back(std::string(kLibrary) + version);
   }
   for (const std::string &tool : tools) {
     if (!llvm::sys::fs::can_execute(tool)) continue;

@@ -181,3 +181,16 @@ TEST(Toolkit, BothWaysGiveACubinAndTheSameFigures) {
     llvm::consumeError(wrong.takeError());
   }
 }
+
+// A toolkit to run programs with has no compiler, and of the library the file that they load.
+TEST_F(AssemblerTest, TheLibraryIsFoundByItsVersion) {
+  fs::path library = fs::path("/usr/local/cuda") / "lib64/libnvJitLink.so.13";
+  if (!fs::exists(library)) GTEST_SKIP() << "no " << library << " here";
+  fs::create_directories(folder / "lib64");
+  fs::create_symlink(library, folder / "lib64/libnvJitLink.so.13");
+  std::string looked;
+  auto assembler = findAssembler(places(), looked);
+  ASSERT_TRUE(bool(assembler));
+  ASSERT_NE(*assembler, nullptr) << looked;
+  EXPECT_THAT((*assembler)->name(), StartsWith("nvJitLink 13."));
+}
