@@ -21,7 +21,7 @@ inline bool hasPartials(ReduceOp op) {
   return llvm::is_contained(op.getAxes(), last) || op->hasAttr(kPartialsAttr);
 }
 
-/// Whether a sum over an operand of this shape is that of its samples' sums on CPUs. A half type would round these.
+/// Whether a sum over an operand of this shape is that of its samples' sums. A half type would round these.
 inline bool isSumOfSamplesAt(ReduceOp op, llvm::ArrayRef<int64_t> shape) {
   mlir::Type element = op.getOperand().getType().getElementType();
   return op.getKind() == ReduceKind::sum && (element.isF32() || element.isF64()) && isSumOfSamples(shape, op.getAxes());

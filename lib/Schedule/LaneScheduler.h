@@ -25,8 +25,8 @@ public:
     sequences.resize(lanes);
   }
 
-  /// Commands come in an order in which they can run.
-  /// Of its seconds the device as a whole is busy with it for so many.
+  /// Commands come in an order in which they can run. Of its seconds a command has the device as a whole for
+  /// `busySeconds`.
   void add(exec::CommandOpInterface command, unsigned group, double seconds, double busySeconds);
   /// `order` has the commands that were added, by their indices in the schedule; see dependences().
   void depend(const rt::order::Schedule &schedule, llvm::ArrayRef<uint32_t> order);

@@ -93,11 +93,11 @@ def SplitSums : Pass<"sprig-split-sums", "::mlir::func::FuncOp"> {
   let summary = "Makes of a long sum over samples and positions one for each sample, and the sum of these";
   let description = [{
     A long sum over the first dimension and others (the gradient of a bias, the statistics of a batch norm) is a chain of
-    all its elements, one tile of work whatever the number of threads or multiprocessors, whose rounding error grows with its length. It
-    becomes a sum over the other dimensions, which has a tile for each index of the first, and that of the results over
-    the first. Which sums these are follows from their shapes alone (`SumOfSamples.h`, docs/numerics.md), and imperative
-    calls take them in the same way. Sums of half types, which round their results, stay whole. Comes before layouts
-    move dimensions.
+    all its elements, one tile of work whatever the number of threads or multiprocessors, whose rounding error grows with
+    its length. It becomes a sum over the other dimensions, which has a tile for each index of the first, and that of the
+    results over the first. Which sums these are follows from their shapes alone (`SumOfSamples.h`, docs/numerics.md), and
+    imperative calls take them in the same way. Sums of half types, which round their results, stay whole. Comes before
+    layouts move dimensions.
   }];
   let dependentDialects = ["::sprig::ir::NNDialect"];
 }

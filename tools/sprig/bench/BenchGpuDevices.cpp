@@ -14,11 +14,7 @@ void benchGpuDevices(const ExperimentOptions &options, ExperimentReport &report)
   int64_t n = options.n ? options.n : 768;
   OneGpu gpu(options.settings);
   Model model = squareProduct(n);
-  Settings host = options.settings;
-  host.devices.clear();
-  host.targets.clear();
-  host.threads = options.threads;
-  TimedProgram here(model, host);
+  TimedProgram here(model, onProcessor(options.settings, options.threads));
   DeviceProgram there(gpu, model, options.settings);
   // As many on the GPU as take about as long.
   double ratio = std::min({here.once(), here.once(), here.once()}) / there.inARow();
@@ -30,23 +26,17 @@ void benchGpuDevices(const ExperimentOptions &options, ExperimentReport &report)
     for (int i = 0; i < onGpu; ++i) there.enqueue();
   };
   auto end = [&] { gpu.wait(gpu.computes); };
-  std::vector<std::function<void()>> ways = {onHost,
-                                             [&] {
-                                               start();
-                                               end();
-                                             },
-                                             [&] {
-                                               start();
-                                               onHost();
-                                               end();
-                                             }};
-  std::vector<double> best(ways.size(), 1e30);
-  for (int round = 0; round < kRounds; ++round)
-    for (size_t i = 0; i < ways.size(); ++i) {
-      auto begin = std::chrono::steady_clock::now();
-      ways[i]();
-      best[i] = std::min(best[i], std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-    }
+  std::vector<double> best = bestInTurn({onHost,
+                                         [&] {
+                                           start();
+                                           end();
+                                         },
+                                         [&] {
+                                           start();
+                                           onHost();
+                                           end();
+                                         }},
+                                        kRounds);
   check(sprig_rt_context_wait(there.loaded().runContext()));
 
   double flops = 2 * double(n) * double(n) * double(n);
@@ -54,7 +44,7 @@ void benchGpuDevices(const ExperimentOptions &options, ExperimentReport &report)
   std::string names[] = {std::to_string(kProducts) + " on the processor", std::to_string(onGpu) + " on " + gpu.name,
                          "both at once"};
   report.table("devices", {"products of " + std::to_string(n), "ms", "GFLOP/s"});
-  for (size_t i = 0; i < ways.size(); ++i) report.row({names[i], best[i] * 1e3, flops * counts[i] / best[i] / 1e9});
+  for (size_t i = 0; i < best.size(); ++i) report.row({names[i], best[i] * 1e3, flops * counts[i] / best[i] / 1e9});
   report.bothAtOnce(best[0], best[1], best[2]);
 }
 

@@ -40,14 +40,7 @@ void waits(const OneGpu &gpu, int64_t n, const Settings &settings, ExperimentRep
     }
     gpu.wait(gpu.computes);
   };
-  double best[2] = {1e30, 1e30};
-  for (int round = 0; round < 5; ++round)
-    for (bool waitsForEach : {true, false}) {
-      auto start = std::chrono::steady_clock::now();
-      calls(waitsForEach);
-      double &own = best[waitsForEach ? 0 : 1];
-      own = std::min(own, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
+  std::vector<double> best = bestInTurn({[&] { calls(true); }, [&] { calls(false); }}, 5);
   check(sprig_rt_context_wait(group.loaded().runContext()));
   report.row({n, best[0] * 1e6, best[1] * 1e6, best[0] / best[1]});
 }

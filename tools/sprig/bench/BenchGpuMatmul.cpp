@@ -28,10 +28,7 @@ void benchGpuMatmul(const ExperimentOptions &options, ExperimentReport &report) 
   constexpr int kThreads = 4; // of the processor, at most
   OneGpu gpu(options.settings);
   int64_t n = options.n ? options.n : 1000;
-  Settings host = options.settings;
-  host.devices.clear();
-  host.targets.clear();
-  host.threads = std::min(kThreads, options.threads);
+  Settings host = onProcessor(options.settings, std::min(kThreads, options.threads));
   report.table("matmul", {"product of " + std::to_string(n), "on", "us", "GFLOP/s", "processor / GPU"});
   double flops = 2 * double(n) * double(n) * double(n);
   for (auto [type, bound] : {std::pair<std::string, double>("f32", 1e-5), {"f64", 1e-13}}) {

@@ -17,16 +17,6 @@ constexpr uint64_t kMost = 256 << 20, kAlone = 1 << 20; // from there on startin
 
 std::string times(double value) { return formatDouble(value, 3) + " times"; }
 
-double best(int rounds, const std::function<void()> &work) {
-  double least = 1e30;
-  for (int i = 0; i < rounds; ++i) {
-    auto start = Clock::now();
-    work();
-    least = std::min(least, std::chrono::duration<double>(Clock::now() - start).count());
-  }
-  return least;
-}
-
 std::vector<uint64_t> sizesTo(uint64_t most, uint64_t first) {
   std::vector<uint64_t> sizes;
   for (uint64_t bytes = first; bytes < most; bytes *= 4) sizes.push_back(bytes);
@@ -64,10 +54,11 @@ double hostCopies(const OneGpu &gpu, uint64_t most, ExperimentReport &report) {
     std::memcpy(pinned.get(), sent.data(), most);
     pageable = sent;
     auto rateOf = [&](void *host, bool isUp) {
-      return double(bytes) / best(bytes < kAlone ? 50 : 8, [&] {
-               isUp ? gpu.up(there, host, bytes) : gpu.down(host, there, bytes);
-               gpu.wait(gpu.copies);
-             });
+      auto copy = [&] {
+        isUp ? gpu.up(there, host, bytes) : gpu.down(host, there, bytes);
+        gpu.wait(gpu.copies);
+      };
+      return double(bytes) / bestInTurn({copy}, bytes < kAlone ? 50 : 8).front();
     };
     double pinnedUp = rateOf(pinned.get(), true), pageableUp = rateOf(pageable.data(), true);
     double pinnedDown = rateOf(pinned.get(), false), pageableDown = rateOf(pageable.data(), false);

@@ -51,15 +51,7 @@ void benchGpuOverlap(const ExperimentOptions &options, ExperimentReport &report)
     gpu.wait(gpu.copies);
     gpu.wait(gpu.computes);
   };
-  // All in turn, so that a slow moment of the machine hits each of them.
-  std::vector<std::function<void()>> ways = {computes, copies, inTurn, beside};
-  std::vector<double> best(ways.size(), 1e30);
-  for (int round = 0; round < kRounds; ++round)
-    for (size_t i = 0; i < ways.size(); ++i) {
-      auto start = std::chrono::steady_clock::now();
-      ways[i]();
-      best[i] = std::min(best[i], std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-    }
+  std::vector<double> best = bestInTurn({computes, copies, inTurn, beside}, kRounds);
   std::vector<char> expected = product.outputs().front();
   for (const std::shared_ptr<uint8_t> &piece : here) std::memset(piece.get(), 0xff, bytes);
   beside();

@@ -60,6 +60,24 @@ void OneGpu::down(void *host, const std::shared_ptr<uint8_t> &there, uint64_t by
   need(driver.cuMemcpyDtoHAsync_v2(host, reinterpret_cast<CUdeviceptr>(there.get()), bytes, copies), "copying from it");
 }
 
+std::vector<double> bestInTurn(const std::vector<std::function<void()>> &ways, int rounds) {
+  std::vector<double> best(ways.size(), 1e30);
+  for (int round = 0; round < rounds; ++round)
+    for (size_t i = 0; i < ways.size(); ++i) {
+      auto start = std::chrono::steady_clock::now();
+      ways[i]();
+      best[i] = std::min(best[i], std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+  return best;
+}
+
+Settings onProcessor(Settings settings, int threads) {
+  settings.devices.clear();
+  settings.targets.clear();
+  settings.threads = threads;
+  return settings;
+}
+
 GpuEvent::GpuEvent(const OneGpu &of) : gpu(of) {
   gpu.need(gpu.driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "making an event");
 }

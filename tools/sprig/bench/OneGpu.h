@@ -5,6 +5,7 @@
 #include "runtime/machine/CudaDriver.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/Model.h"
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,12 @@ public:
 private:
   rt::cuda::CUdevice device = 0;
 };
+
+/// Seconds of each at best, all of them in turn, so that a slow moment of the machine hits each.
+std::vector<double> bestInTurn(const std::vector<std::function<void()>> &ways, int rounds);
+
+/// These settings for the processor, beside which a GPU is timed.
+Settings onProcessor(Settings settings, int threads);
 
 /// A place in a stream that others wait for.
 class GpuEvent {

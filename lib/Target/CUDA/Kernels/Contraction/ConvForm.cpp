@@ -8,6 +8,8 @@
 using namespace mlir;
 using namespace sprig;
 
+static constexpr int64_t kDeepestSlice = 16; // steps
+
 int64_t WindowDim::taps() const {
   int64_t most = 0;
   for (const Phase &phase : phases) most = std::max(most, phase.taps);
@@ -91,7 +93,7 @@ std::optional<ConvForm> ConvForm::of(Operation *op) {
 void ConvForm::chooseSlices() {
   tile = chooseTile(phases() * groups, rows, columns(), std::max<int64_t>(1, taps()) * channels);
   // Windows pass registers, with whether they are there, or are copied one by one: of a deep slice too many at a time.
-  const int64_t deepest = isInside() || hasRegisters() ? 16 : 8;
+  const int64_t deepest = isInside() || hasRegisters() ? kDeepestSlice : 8;
   tile.depth = std::min(tile.depth, deepest);
   // A thread has predicates for four columns beside its own.
   constexpr TileShape kMostWithPadding = {64, 64, 16, 8, 4, 128};
@@ -114,7 +116,7 @@ void ConvForm::chooseSlices() {
 bool ConvForm::hasRegisters() const {
   constexpr int64_t kMultiprocessors = 128, kFewBlocks = 4, kColumnsOfThread = 4;
   return llvm::product_of(tiles(tile.rows, tile.columns)) <= kFewBlocks * kMultiprocessors &&
-         16 * tile.columns <= kColumnsOfThread * tile.threads;
+         kDeepestSlice * tile.columns <= kColumnsOfThread * tile.threads;
 }
 
 bool ConvForm::fillTaps(int64_t steps) {

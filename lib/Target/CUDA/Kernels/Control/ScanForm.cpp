@@ -27,6 +27,7 @@ std::optional<ScanForm> ScanForm::analyze(ir::ScanOp scan, std::string &why) {
        {ValueRange(scan.getInputArguments()), ValueRange(scan.getStep().getTerminator()->getOperands())})
     for (Value value : values) form.widest = std::max(form.widest, RowView::of(value).columns);
   llvm::DenseSet<Value> matrices;
+  int64_t allBytes = 0; // of the matrices
   for (const ir::ScanStage &stage : form.stages.stages) {
     for (Operation *op : stage.products) {
       auto product = dyn_cast<ir::MatmulOp>(op);
@@ -38,7 +39,7 @@ std::optional<ScanForm> ScanForm::analyze(ir::ScanOp scan, std::string &why) {
       auto matrix = cast<RankedTensorType>(product.getRhs().getType());
       form.multiplyAdds += matrix.getNumElements();
       if (matrices.insert(product.getRhs()).second)
-        form.matrixBytes += matrix.getNumElements() * storageBytes(matrix.getElementType());
+        allBytes += matrix.getNumElements() * storageBytes(matrix.getElementType());
     }
     for (Value kept : stage.kept) add(kept, 1);
     form.launches += stage.products.size() + 1;
@@ -46,7 +47,7 @@ std::optional<ScanForm> ScanForm::analyze(ir::ScanOp scan, std::string &why) {
   // Matrices that do not stay near are worth more rows for each time that they are read.
   int64_t rows = form.stages.rows, wanted = llvm::divideCeil(rows, kEnoughBlocks);
   constexpr int64_t kRowsOfFar = 4;
-  if (form.matrixBytes > kCached) wanted = std::max(wanted, std::min(rows, kRowsOfFar));
+  if (allBytes > kCached) wanted = std::max(wanted, std::min(rows, kRowsOfFar));
   while (form.setBlockRows(wanted), form.sharedBytes() > CudaArch::kStaticSharedPerBlock) {
     if (wanted == 1) {
       why = "a step keeps " + std::to_string(form.sharedBytes()) + " bytes of a row, which shared memory does not hold";
@@ -64,16 +65,12 @@ void ScanForm::holdMatrices() {
   constexpr int64_t kMostHeld = 160; // registers, of the 255 that a thread of so few has
   int64_t left = kMostHeld;
   llvm::DenseSet<Value> read;
-  matrixBytes = 0;
   for (const ir::ScanStage &stage : stages.stages)
     for (Operation *op : stage.products) {
       auto product = cast<ir::MatmulOp>(op);
       auto matrix = cast<RankedTensorType>(product.getRhs().getType());
-      Tile tile = tileOf(op);
-      int64_t columns = RowView::of(product.getResult()).columns;
-      int64_t items = blockRows / tile.rows * (columns / tile.columns);
-      int64_t registers = RowView::of(product.getLhs()).columns * tile.columns;
-      if (items <= threads && registers <= left && matrix.getElementType().isF32()) {
+      int64_t registers = RowView::of(product.getLhs()).columns * tileOf(op).columns;
+      if (partsOf(op) <= threads && registers <= left && matrix.getElementType().isF32()) {
         held.insert(op);
         left -= registers;
       } else if (read.insert(product.getRhs()).second) {
@@ -131,6 +128,11 @@ ScanForm::Tile ScanForm::tileOf(Operation *op) const {
   bool isWide = elementTypeOf(product.getRhs()).isF32() && !product.getTransposeRhs() && columns % kQuad == 0;
   if (isWide && blockRows / tile.rows * columns >= kQuad * threads) tile.columns = kQuad;
   return tile;
+}
+
+int64_t ScanForm::partsOf(Operation *op) const {
+  Tile tile = tileOf(op);
+  return blockRows / tile.rows * (RowView::of(op->getResult(0)).columns / tile.columns);
 }
 
 bool ScanForm::pays(std::string &why) const {

@@ -23,6 +23,8 @@ struct ScanForm {
     int64_t rows = 1, columns = 1;
   };
   Tile tileOf(mlir::Operation *product) const;
+  /// How many such parts a block has.
+  int64_t partsOf(mlir::Operation *product) const;
   /// Products whose columns of the matrix a thread reads once and keeps in registers through all steps.
   llvm::SmallPtrSet<mlir::Operation *, 4> held;
 
@@ -47,7 +49,7 @@ private:
   void holdMatrices();
   int64_t sharedBytes() const;
 
-  int64_t matrixBytes = 0;  // that a step reads
+  int64_t matrixBytes = 0;  // that a step reads of memory
   int64_t multiplyAdds = 0; // of a row in a step
   int64_t launches = 0;     // that a step would be
 };

@@ -69,7 +69,7 @@ void GpuScanStep::holdMatrices() {
     for (Operation *op : stage.products) {
       if (!form.held.contains(op)) continue;
       auto product = cast<ir::MatmulOp>(op);
-      Sides sides = rightOf(product, k.min(k.thread(), k.index(itemsOf(product) - 1)));
+      Sides sides = rightOf(product, k.min(k.thread(), k.index(form.partsOf(product) - 1)));
       SmallVector<Value> elements;
       for (int64_t step = 0; step < sides.depth; ++step) {
         Value place = k.add(sides.rightColumn, k.mul(k.index(step), sides.rightStride));
@@ -148,11 +148,6 @@ void GpuScanStep::fetchInputs() {
 }
 
 void GpuScanStep::awaitInputs() { nvgpu::DeviceAsyncWaitOp::create(k.b, k.loc, fetched, k.b.getI32IntegerAttr(0)); }
-
-int64_t GpuScanStep::itemsOf(ir::MatmulOp product) const {
-  ScanForm::Tile tile = form.tileOf(product);
-  return form.blockRows / tile.rows * (RowView::of(product.getResult()).columns / tile.columns);
-}
 
 GpuScanStep::Sides GpuScanStep::rightOf(ir::MatmulOp product, Value item) {
   Sides sides;
@@ -259,7 +254,7 @@ SmallVector<Value> GpuScanStep::sumsOf(const Sides &sides) {
 
 void GpuScanStep::emitProduct(ir::MatmulOp product) {
   const Buffer &to = buffers.find(product.getResult())->second;
-  forItems(itemsOf(product), [&](Value item) {
+  forItems(form.partsOf(product), [&](Value item) {
     Sides sides = sidesOf(product, item);
     const ScanForm::Tile tile = sides.tile;
     SmallVector<Value> sums = sumsOf(sides);

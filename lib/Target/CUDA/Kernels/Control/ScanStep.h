@@ -46,7 +46,6 @@ private:
   void fetchInputs();
   void awaitInputs();
   void emitProduct(ir::MatmulOp product);
-  int64_t itemsOf(ir::MatmulOp product) const;
   llvm::SmallVector<mlir::Value> sumsOf(const Sides &sides);
   llvm::SmallVector<mlir::Value> multiply(const Sides &sides, mlir::Value begin, int64_t count,
                                           mlir::ValueRange chains);
