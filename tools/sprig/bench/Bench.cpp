@@ -210,8 +210,7 @@ int bench(Options &options) {
     fillRandom(specs, options.seed, entry.dims, arrays);
     calls.push_back(loaded->prepare(arrays));
     calls.back().invoke();
-    sprig_rt_entry_info info;
-    check(sprig_rt_package_entry(loaded->package(), loaded->lastRun().entry, &info));
+    sprig_rt_entry_info info = loaded->entryInfo(loaded->lastRun().entry);
     std::string name;
     for (auto &[symbol, size] : entry.dims) name += (name.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
     results.push_back(

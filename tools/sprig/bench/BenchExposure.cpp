@@ -136,8 +136,7 @@ void measure(const ExperimentOptions &options, ExperimentReport &report) {
     std::vector<Runner> others;
     for (const Runner &runner : loaded.runners) others.push_back(runner.another({1, ""}));
     bits.push_back(bitsAfter(std::move(others), network, data));
-    sprig_rt_entry_info info;
-    check(sprig_rt_package_entry(loaded.runners.front().package(), 0, &info));
+    sprig_rt_entry_info info = loaded.runners.front().entryInfo(0);
     RanksProfile profile = profileRanks({std::move(loaded.runners), place, "train_step", 1, kCalls, 1}, own);
     machine::RankTimes most = worst(profile.times);
     auto us = [&](double ns) { return ns / 1e3 / double(profile.calls); };

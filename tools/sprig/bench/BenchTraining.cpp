@@ -78,8 +78,7 @@ Program makeProgram(int64_t depth, int64_t batch, int64_t accumulate, int64_t re
   settings.threads = 1;
   CompiledTraining compiled = compileTraining(perceptron(depth, {batch / accumulate}), request, settings, {"native"});
   Runner runner = Runner::load(std::move(compiled.package), "perceptron", {1, ""});
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(runner.package(), 0, &info));
+  sprig_rt_entry_info info = runner.entryInfo(0);
   Program made{TrainProgram(std::move(runner)), info.arena_bytes};
   std::vector<data::Array> state;
   uint64_t seed = 2;

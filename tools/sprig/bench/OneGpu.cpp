@@ -126,12 +126,6 @@ void DeviceProgram::fillInputs() {
   }
 }
 
-int DeviceProgram::lanes() const {
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(runner.package(), 0, &info));
-  return int(info.lane_count);
-}
-
 void DeviceProgram::enqueue(const std::vector<std::shared_ptr<uint8_t>> &into) {
   auto viewsOf = [](const std::vector<TensorSpec> &specs, const std::vector<std::shared_ptr<uint8_t>> &memory) {
     std::vector<sprig_rt_tensor> views;

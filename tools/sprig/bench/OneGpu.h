@@ -72,7 +72,7 @@ public:
   /// Seconds of one of many calls in a row, at best.
   double inARow();
   std::vector<std::vector<char>> outputs();
-  int lanes() const;
+  int lanes() const { return int(runner.entryInfo(0).lane_count); }
   const Runner &loaded() const { return runner; }
   /// Bytes of one array.
   static uint64_t bytesOf(const TensorSpec &spec);

@@ -38,12 +38,6 @@ std::vector<std::vector<char>> TimedProgram::outputs() {
   return bytes;
 }
 
-sprig_rt_entry_info TimedProgram::info() const {
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(runner.package(), 0, &info));
-  return info;
-}
-
 // Each program has threads of its own, which look for more work for a while before they sleep: a turn is long enough
 // for those of the program before to be out of the way.
 static constexpr double kTurnSeconds = 500e-6;

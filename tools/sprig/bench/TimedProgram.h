@@ -22,14 +22,13 @@ public:
   /// Bytes of all outputs of a call.
   std::vector<std::vector<char>> outputs();
   /// Of the program's entry.
-  int lanes() const { return int(info().lane_count); }
-  double flops() const { return double(info().flops); }
+  int lanes() const { return int(runner.entryInfo(0).lane_count); }
+  double flops() const { return double(runner.entryInfo(0).flops); }
   const Runner &loaded() const { return runner; }
   /// A profile of its calls.
   ProfileResult profile(const SessionOptions &options) { return ProfileSession(runner, call, options, arrays).run(); }
 
 private:
-  sprig_rt_entry_info info() const;
   Runner runner;
   std::map<std::string, data::Array> arrays;
   PreparedCall call;

@@ -17,15 +17,9 @@ sprig_rt_package_info describe(const Runner &runner) {
   return info;
 }
 
-sprig_rt_entry_info entryInfo(const Runner &runner, size_t entry) {
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(runner.package(), uint32_t(entry), &info));
-  return info;
-}
-
 std::vector<sprig_rt_command_info> commands(const Runner &runner, size_t entry) {
   std::vector<sprig_rt_command_info> all;
-  for (uint32_t lane = 0; lane < entryInfo(runner, entry).lane_count; ++lane) {
+  for (uint32_t lane = 0; lane < runner.entryInfo(entry).lane_count; ++lane) {
     uint32_t count = 0;
     check(sprig_rt_package_lane(runner.package(), uint32_t(entry), lane, &count));
     for (uint32_t i = 0; i < count; ++i) {
@@ -92,7 +86,7 @@ Json tensorJson(const std::vector<TensorSpec> &specs) {
 } // namespace
 
 MemoryPlan memoryPlan(const Runner &runner, size_t entry) {
-  sprig_rt_entry_info info = entryInfo(runner, entry);
+  sprig_rt_entry_info info = runner.entryInfo(entry);
   MemoryPlan plan;
   plan.entry = info.name;
   plan.arenaBytes = info.arena_bytes;
@@ -139,7 +133,7 @@ Json packageToJson(const Runner &runner) {
   Json entries = Json::array(), sections = Json::array(), images = Json::array(), kernels = Json::array(),
        facts = Json::object();
   for (size_t i = 0; i < info.entry_count; ++i) {
-    auto entry = entryInfo(runner, i);
+    auto entry = runner.entryInfo(i);
     MemoryPlan plan = memoryPlan(runner, i);
     Json list = Json::array();
     for (auto &command : commands(runner, i))
@@ -227,7 +221,7 @@ void printPackage(const Runner &runner) {
   for (const std::string &name : devicesOf(runner)) devices += (devices.empty() ? "" : ", ") + name;
   std::cout << "  devices: " << devices << '\n';
   for (size_t i = 0; i < info.entry_count; ++i) {
-    auto entry = entryInfo(runner, i);
+    auto entry = runner.entryInfo(i);
     std::cout << "\nentry '" << entry.name << "'" << (entry.independent_samples ? ", samples are independent" : "");
     const rt::core::Entry &own = runner.package()->package->program().entries[i];
     if (own.lengths)

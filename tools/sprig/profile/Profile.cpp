@@ -249,8 +249,7 @@ int profileSplit(const Options &options, const Model &model) {
   RanksToProfile ranks{ranked.runners(entry),   ranked.where(),        options.entry,
                        options.session.seconds, options.session.calls, options.seed};
   if (ranks.entry.empty()) {
-    sprig_rt_entry_info info;
-    check(sprig_rt_package_entry(ranks.runners.front().package(), 0, &info));
+    sprig_rt_entry_info info = ranks.runners.front().entryInfo(0);
     ranks.entry = info.name;
   }
   return reportRanks(options, std::move(ranks), settings);

@@ -8,8 +8,7 @@ namespace sprig::cli {
 namespace {
 
 std::string nameOf(const Runner &runner, size_t entry) {
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(runner.package(), uint32_t(entry), &info));
+  sprig_rt_entry_info info = runner.entryInfo(entry);
   return info.name;
 }
 

@@ -72,8 +72,7 @@ void findPeak(const MemoryPlan &plan, const std::vector<std::string> &commands, 
 MemoryUse memoryUse(const Runner &runner, uint32_t entry) {
   sprig_rt_package_info package;
   sprig_rt_package_describe(runner.package(), &package);
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(runner.package(), entry, &info));
+  sprig_rt_entry_info info = runner.entryInfo(entry);
   MemoryUse use;
   uint64_t scratch = 0;
   // The values that states start with are no part of a run: it has copies of them.

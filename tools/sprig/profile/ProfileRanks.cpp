@@ -176,8 +176,7 @@ private:
   }
 
   void describe() {
-    sprig_rt_entry_info info;
-    check(sprig_rt_package_entry(runners()[0].package(), entries[0], &info));
+    sprig_rt_entry_info info = runners()[0].entryInfo(entries[0]);
     result.entry = info.name;
     for (const Program &program : programs) {
       auto &lanes = result.commandNames.emplace_back();

@@ -31,8 +31,7 @@ ProfileSession::ProfileSession(const Runner &runner, PreparedCall &call, const S
 
 // The most that one call can make on one thread.
 uint64_t ProfileSession::eventsPerCall() const {
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(runner.package(), entryIndex, &info));
+  sprig_rt_entry_info info = runner.entryInfo(entryIndex);
   constexpr uint64_t kSlicesPerThread = 4, kOverhead = 8;
   uint64_t once = kOverhead + uint64_t(info.command_count) * (1 + kSlicesPerThread * uint64_t(runner.threads()));
   return once * std::max(1u, runner.lastRun().runs);
@@ -132,8 +131,7 @@ ProfileResult ProfileSession::finish(ProfileCollector &collector, std::vector<fl
   result.threads = runner.threads();
   result.busy.hasLoader = loader.has_value();
   if (loader) result.loader = loader->describe();
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(runner.package(), entryIndex, &info));
+  sprig_rt_entry_info info = runner.entryInfo(entryIndex);
   result.entry = info.name;
   return result;
 }

@@ -7,17 +7,11 @@
 namespace sprig::cli {
 namespace {
 
-sprig_rt_entry_info entryInfo(const Runner &runner, size_t entry) {
-  sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(runner.package(), uint32_t(entry), &info));
-  return info;
-}
-
 /// The indices of one kind of buffer that the entries for which `wanted` holds have.
 template <typename Wanted> std::set<uint32_t> indicesRead(const Runner &runner, std::string_view kind, Wanted wanted) {
   std::set<uint32_t> indices;
   for (size_t entry = 0; entry < runner.entryCount(); ++entry) {
-    sprig_rt_entry_info info = entryInfo(runner, entry);
+    sprig_rt_entry_info info = runner.entryInfo(entry);
     for (uint32_t i = 0; wanted(info) && i < info.buffer_count; ++i) {
       sprig_rt_buffer_info buffer;
       check(sprig_rt_package_buffer(runner.package(), uint32_t(entry), i, &buffer));

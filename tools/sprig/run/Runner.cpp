@@ -223,18 +223,18 @@ static std::vector<TensorSpec> specsOf(const sprig_rt_package *package, size_t e
   return specs;
 }
 
-static sprig_rt_entry_info describeEntry(const sprig_rt_package *package, size_t entry) {
+sprig_rt_entry_info Runner::entryInfo(size_t entry) const {
   sprig_rt_entry_info info;
-  check(sprig_rt_package_entry(package, uint32_t(entry), &info));
+  check(sprig_rt_package_entry(package(), uint32_t(entry), &info));
   return info;
 }
 
 std::vector<TensorSpec> Runner::inputs(size_t entry) const {
-  return specsOf(package(), entry, describeEntry(package(), entry).input_count, sprig_rt_package_input);
+  return specsOf(package(), entry, entryInfo(entry).input_count, sprig_rt_package_input);
 }
 
 std::vector<TensorSpec> Runner::outputs(size_t entry) const {
-  return specsOf(package(), entry, describeEntry(package(), entry).output_count, sprig_rt_package_output);
+  return specsOf(package(), entry, entryInfo(entry).output_count, sprig_rt_package_output);
 }
 
 // What a size that is the caller's to choose is called, empty where it follows from another; nothing where it is fixed.
@@ -380,7 +380,7 @@ sprig_rt_run_info Runner::lastRun() const {
 
 std::string Runner::describeLastRun() const {
   sprig_rt_run_info info = lastRun();
-  sprig_rt_entry_info entry = describeEntry(package(), info.entry);
+  sprig_rt_entry_info entry = entryInfo(info.entry);
   std::string text = std::string("ran entry '") + entry.name + "' (" + std::to_string(info.entry) + ") with " +
                      info.isa + " code on " + std::to_string(sprig_rt_pool_threads(pool.get())) + " thread(s)";
   if (info.runs > 1) text += ", split into " + std::to_string(info.runs) + " runs";

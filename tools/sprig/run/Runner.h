@@ -82,6 +82,7 @@ public:
   size_t entryCount() const;
   std::vector<TensorSpec> inputs(size_t entry) const;
   std::vector<TensorSpec> outputs(size_t entry) const;
+  sprig_rt_entry_info entryInfo(size_t entry) const;
   sprig_rt_ranks_info ranks(size_t entry) const;
   /// The interface over all entries: a dimension on which they differ is symbolic.
   std::vector<InputSpec> inputSpecs() const;

@@ -68,8 +68,7 @@ Topology topologyFor(const SimulateOptions &options, const std::optional<Topolog
 std::string runsText(const Runner &runner, const std::vector<EntryRuns> &runs) {
   std::string text;
   for (const EntryRuns &run : runs) {
-    sprig_rt_entry_info info;
-    check(sprig_rt_package_entry(runner.package(), run.entry, &info));
+    sprig_rt_entry_info info = runner.entryInfo(run.entry);
     text += (text.empty() ? "" : ", ") + std::to_string(run.count) + " of entry '" + info.name + "' for " +
             std::to_string(run.samples) + (run.padding ? " (" + std::to_string(run.padding) + " of them padding)" : "");
   }

@@ -69,8 +69,7 @@ static int64_t samplesOfRanks(const Runner &runner, uint32_t entry, const RankSh
 TrainProgram::TrainProgram(Runner given, RankShare share)
     : runner(std::move(given)), share(share), ahead(share.ranks == 1 && !runner.package()->package->isOnHost()) {
   for (size_t i = 0; i < runner.entryCount(); ++i) {
-    sprig_rt_entry_info info;
-    check(sprig_rt_package_entry(runner.package(), uint32_t(i), &info));
+    sprig_rt_entry_info info = runner.entryInfo(i);
     bool isStep = info.name == kStepEntry;
     if (!isStep && info.name != kEvaluationEntry) continue;
     std::vector<Calls> &calls = isStep ? steps : evaluations;
@@ -86,8 +85,7 @@ TrainProgram::TrainProgram(Runner given, RankShare share)
   interface = steps.front().turns[0]->specs;
   for (TensorSpec &spec : interface) spec.shape.erase(spec.shape.begin());
   for (size_t i = 0; i < runner.entryCount(); ++i) {
-    sprig_rt_entry_info info;
-    check(sprig_rt_package_entry(runner.package(), uint32_t(i), &info));
+    sprig_rt_entry_info info = runner.entryInfo(i);
     if (info.name == kStepsEntry) findSeveral(uint32_t(i));
   }
 }

@@ -65,8 +65,7 @@ void TrainSession::makeQuantizeAware() {
 // Of a package, whose number of ranks is its own.
 void TrainSession::checkRanks(const Runner &runner) const {
   for (size_t entry = 0; entry < runner.entryCount(); ++entry) {
-    sprig_rt_entry_info info;
-    check(sprig_rt_package_entry(runner.package(), uint32_t(entry), &info));
+    sprig_rt_entry_info info = runner.entryInfo(entry);
     int own = std::max(1, int(runner.ranks(entry).ranks));
     if (info.name != training::kStepEntry || own == ranks) continue;
     std::string expected = own == 1 ? "; 'sprig compile --train CONFIG --mesh data=" + std::to_string(ranks) +
