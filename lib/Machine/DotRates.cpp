@@ -2,6 +2,7 @@
 #include "lib/Machine/Calibrate.h"
 #include "lib/Machine/MachineFile.h"
 #include "lib/Machine/Rates.h"
+#include "runtime/machine/Machine.h"
 #include <algorithm>
 #include <cstdint>
 #include <immintrin.h>
@@ -36,25 +37,58 @@ SPRIG_DOT_LOOP(pairs256, __attribute__((target("avx2"))), __m256i, __m256i, 8 * 
 SPRIG_DOT_LOOP(pairs128, , __m128i, __m128i, 4 * 2 * 2, SPRIG_PAIRS_128)
 SPRIG_DOT_LOOP(halves512, __attribute__((target("avx512f,avx512bf16"))), __m512, __m512bh, 16 * 2 * 2, _mm512_dpbf16_ps)
 
+// Four sums hide the latency of the matrix unit, whose tiles have 16 rows of 64 bytes.
+__attribute__((target("amx-tile,amx-int8"))) int64_t matrices(int64_t iterations) {
+  constexpr int kRows = 16, kBytes = 64, kStepsOfChain = kChains / 4;
+  alignas(64) uint8_t sizes[64] = {1}; // the palette; bytes of a row from byte 16 on, two each, rows from byte 48 on
+  for (int tile = 0; tile < 6; ++tile) sizes[16 + 2 * tile] = kBytes, sizes[48 + tile] = kRows;
+  _tile_loadconfig(sizes);
+  _tile_zero(0), _tile_zero(1), _tile_zero(2), _tile_zero(3), _tile_zero(4), _tile_zero(5);
+  for (int64_t i = 0; i < iterations; i += kStepsOfChain)
+    _tile_dpbusd(0, 4, 5), _tile_dpbusd(1, 4, 5), _tile_dpbusd(2, 4, 5), _tile_dpbusd(3, 4, 5);
+  _tile_release();
+  return (iterations + kStepsOfChain - 1) / kStepsOfChain * 4 * (kRows * kRows * kBytes * 2);
+}
+
 using Loop = int64_t (*)(int64_t);
+
+bool hasMatrices() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("amx-int8") && rt::core::mayUseTiles();
+}
 
 // Null: none of its own.
 Loop loopOf(Factors factors) {
   __builtin_cpu_init();
-  if (factors == Factors::bf16) return hasDots(factors) ? halves512 : nullptr;
+  if (factors == Factors::bf16) return __builtin_cpu_supports("avx512bf16") ? halves512 : nullptr;
   if (factors != Factors::bytes) return nullptr;
+  if (hasMatrices()) return matrices;
   if (__builtin_cpu_supports("avx512vnni")) return bytes512;
   if (__builtin_cpu_supports("avxvnni")) return bytes256;
   if (__builtin_cpu_supports("avx512bw")) return pairs512;
   return __builtin_cpu_supports("avx2") ? pairs256 : pairs128;
 }
 
+// What the instructions make for one fused multiply-add: a dot product as many in its time as it has factors; a step of
+// the matrix unit 16 x 16 x 64 in 16 cycles, in which there are 16 x 32 multiply-adds.
+constexpr int kOfBytes = 4, kOfBf16 = 2, kOfMatrices = 32;
+
 } // namespace
 
-bool hasDots(Factors factors) {
+int productsOfOne(Factors factors) {
   __builtin_cpu_init();
-  if (factors == Factors::bytes) return __builtin_cpu_supports("avx512vnni") || __builtin_cpu_supports("avxvnni");
-  return factors == Factors::bf16 && __builtin_cpu_supports("avx512bf16");
+  if (factors == Factors::bf16) return __builtin_cpu_supports("avx512bf16") ? kOfBf16 : 1;
+  if (factors != Factors::bytes) return 1;
+  if (hasMatrices()) return kOfMatrices;
+  return __builtin_cpu_supports("avx512vnni") || __builtin_cpu_supports("avxvnni") ? kOfBytes : 1;
+}
+
+// Of a level, or of this processor.
+static int productsOfOne(std::string_view cpu, Factors factors) {
+  if (cpu == "native") return productsOfOne(factors);
+  bool hasMatrices = cpu.ends_with("-amx"), hasHalves = hasMatrices || cpu.ends_with("-bf16");
+  if (factors == Factors::bf16) return hasHalves ? kOfBf16 : 1;
+  return hasMatrices ? kOfMatrices : hasHalves || cpu.ends_with("-vnni") ? kOfBytes : 1;
 }
 
 double dotRate(Factors factors, int threads) {
@@ -70,15 +104,14 @@ Factors factorsOf(std::string_view elementType) {
   return elementType == "bf16" ? Factors::bf16 : Factors::f32;
 }
 
-// What the instructions do for one fused multiply-add, where there are some; kernels do without them about as well as
-// in f32.
-void ProductRates::setDots(bool ofBytes, bool ofBf16) {
-  bytes = rates.fmaFlops * (ofBytes ? 4 : 1);
-  bf16 = rates.fmaFlops * (ofBf16 ? 2 : 1);
+// Kernels do without such instructions about as well as in f32.
+void ProductRates::setDots(int ofBytes, int ofBf16) {
+  bytes = rates.fmaFlops * ofBytes;
+  bf16 = rates.fmaFlops * ofBf16;
 }
 
 ProductRates::ProductRates(const Calibration &found) : rates(modelOf(found)) {
-  setDots(hasDots(Factors::bytes), hasDots(Factors::bf16));
+  setDots(productsOfOne(Factors::bytes), productsOfOne(Factors::bf16));
   if (found.byteDots > 0) bytes = found.byteDots;
   if (found.bf16Dots > 0) bf16 = found.bf16Dots;
 }
@@ -89,11 +122,10 @@ ProductRates::ProductRates(std::span<const std::string> cpus) : rates(modelFor(c
     *this = ProductRates(*kept);
     return;
   }
-  bool ofBytes = true, ofBf16 = true;
+  int ofBytes = kOfMatrices, ofBf16 = kOfBf16;
   for (const std::string &cpu : cpus) {
-    // x86-64-v4-bf16 has the instructions for bytes, too.
-    ofBf16 &= cpu == "native" ? hasDots(Factors::bf16) : cpu.ends_with("-bf16");
-    ofBytes &= cpu == "native" ? hasDots(Factors::bytes) : cpu.ends_with("-vnni") || cpu.ends_with("-bf16");
+    ofBytes = std::min(ofBytes, productsOfOne(cpu, Factors::bytes));
+    ofBf16 = std::min(ofBf16, productsOfOne(cpu, Factors::bf16));
   }
   setDots(ofBytes, ofBf16);
 }

@@ -1,6 +1,6 @@
-// Rates of products of narrow numbers, several of which an instruction adds up at once: `vpdpbusd` of bytes,
-// `vdpbf16ps` of bf16. For limits and predictions, beside the rates of MachineModel.h; no decision about code rests on
-// them.
+// Rates of products of narrow numbers, several of which an instruction adds up at once: `vpdpbusd` of bytes, `tdpbusd`
+// of matrices of them, `vdpbf16ps` of bf16. For limits and predictions, beside the rates of MachineModel.h; no decision
+// about code rests on them.
 #pragma once
 #include "lib/Machine/MachineModel.h"
 
@@ -9,15 +9,16 @@ namespace sprig::machine {
 /// What a product multiplies, as processors have instructions for it.
 enum class Factors {
   f32,   ///< by fused multiply-adds, as all that no other instruction is there for
-  bytes, ///< four products of an unsigned and a signed byte at once, into 32 bits
+  bytes, ///< four products of an unsigned and a signed byte at once, into 32 bits, or a matrix of such sums
   bf16,  ///< two products at once, into f32
 };
 
 /// Of an element type as packages name it ("ui8", "bf16"); f32 of all others, and of none.
 Factors factorsOf(std::string_view elementType);
 
-/// Whether this processor has an instruction for such products.
-bool hasDots(Factors factors);
+/// How many such products this processor's instructions make in the time of one multiply-add of f32; 1: it has none for
+/// them.
+int productsOfOne(Factors factors);
 
 /// Measures multiplications and additions a second, all threads together, as the best of short rounds (Rates.h). Where
 /// the instruction is missing, of what kernels take in its place: bytes as pairs of 16 bits, bf16 as f32.
@@ -36,7 +37,7 @@ public:
   double rate(Factors factors, int threads = 1) const;
 
 private:
-  void setDots(bool ofBytes, bool ofBf16);
+  void setDots(int ofBytes, int ofBf16);
   MachineModel rates;
   double bytes = 0, bf16 = 0; ///< of one thread
 };

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <string_view>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace sprig::rt::core {
@@ -101,6 +102,18 @@ bool leaveCpu(int cpu, int threads) {
   CPU_CLR(cpu, &others);
   if (sched_setaffinity(0, sizeof others, &others) != 0) return false;
   return sched_setaffinity(0, sizeof usable, &usable) == 0;
+}
+
+bool mayUseTiles() {
+#if defined(__x86_64__)
+  // ARCH_REQ_XCOMP_PERM of <asm/prctl.h>, and the component of XCR0 that the tiles' data are.
+  constexpr int kRequestPermission = 0x1023;
+  constexpr unsigned long kTileData = 18;
+  static const bool may = syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return may;
+#else
+  return false;
+#endif
 }
 
 uint64_t physicalMemory() {

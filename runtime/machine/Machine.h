@@ -18,6 +18,10 @@ bool hasIdleCpu();
 // Moves this thread from that processor to another one that it may use, where there are as many as `threads`; whether
 // it did. What it may use stays.
 bool leaveCpu(int cpu, int threads);
+// Asks the system once, for all threads from now on, to let this process use the tiles of the processor's matrix unit
+// (AMX), whose state is large; false where it has none or refuses. Signal stacks have to hold them from then on
+// (Linux, Documentation/arch/x86/xstate.rst).
+bool mayUseTiles();
 uint64_t physicalMemory();
 // The least of that, the limits of this process (RLIMIT_AS, RLIMIT_DATA) and of its cgroups; UINT64_MAX: none is known.
 uint64_t usableMemory();

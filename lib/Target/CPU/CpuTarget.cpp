@@ -117,19 +117,35 @@ void CpuTarget::addLayoutPasses(OpPassManager &passes, const CompileOptions &opt
 namespace {
 /// Which dot products kernels take: what sets of instructions differ in that only these tell apart.
 struct DotProducts {
-  bool ofBytes = false, ofHalves = false;
+  bool ofBytes = false, ofHalves = false, ofMatrices = false;
 
   explicit DotProducts(ModuleOp program) {
     program->walk([&](Operation *op) {
       ofBytes |= isa<kernel::MatmulNarrowDotOp>(op);
       if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp, kernel::ConvDepthwiseDotOp>(op)) return;
       auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
-      ofBytes |= panels.getElementType().isInteger(8);
+      bool areBytes = panels.getElementType().isInteger(8);
+      ofBytes |= areBytes;
+      ofMatrices |= areBytes && isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op);
       ofHalves |= panels.getElementType().isBF16() && kernel::interleaveIn(panels.getShape()) > 1;
     });
   }
 };
 } // namespace
+
+/// Leaves out images that want more of the processor than another of their level and have no other code, as where no
+/// product is worth telling a matrix unit its sizes.
+static std::vector<PackageImage> withoutCopies(std::vector<PackageImage> images) {
+  std::vector<PackageImage> kept;
+  for (PackageImage &image : images) {
+    auto isCopy = [&](const PackageImage &other) {
+      return image.architecture == other.architecture && image.image.bytes == other.image.bytes &&
+             llvm::all_of(other.features, [&](auto &feature) { return llvm::is_contained(image.features, feature); });
+    };
+    if (llvm::none_of(kept, isCopy)) kept.push_back(std::move(image));
+  }
+  return kept;
+}
 
 FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const CompileOptions &options,
                                                         FileCache *cache, CodeGenCounts &counts) const {
@@ -140,10 +156,14 @@ FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const 
     if (auto set = instructionSetByName(name); !set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
     // Equal code is not stored twice, and asks for no feature that it does not use.
     std::string level = name.str();
-    if (!dots.ofHalves && name.consume_back(CpuArch::kHalvesSuffix)) level = (name + CpuArch::kBytesSuffix).str();
-    name = level;
-    if (!dots.ofBytes) name.consume_back(CpuArch::kBytesSuffix);
-    auto set = llvm::cantFail(instructionSetByName(name));
+    auto without = [&](bool isUsed, StringRef suffix, StringRef next) {
+      if (!isUsed && StringRef(level).ends_with(suffix))
+        level = level.substr(0, level.size() - suffix.size()) + next.str();
+    };
+    without(dots.ofMatrices, CpuArch::kMatrixSuffix, CpuArch::kHalvesSuffix);
+    without(dots.ofHalves, CpuArch::kHalvesSuffix, CpuArch::kBytesSuffix);
+    without(dots.ofBytes, CpuArch::kBytesSuffix, "");
+    auto set = llvm::cantFail(instructionSetByName(level));
     auto same = [&](const PackageImage &image) {
       return image.architecture == set.level && image.features == set.features;
     };
@@ -157,7 +177,7 @@ FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const 
   auto made = compileKernels(program, architectures, codegen, &counts);
   if (failed(made)) return failure();
   for (auto [image, linked] : llvm::zip_equal(images, *made)) image.image = std::move(linked);
-  return images;
+  return withoutCopies(std::move(images));
 }
 
 std::unique_ptr<Target> sprig::createCpuTarget() { return std::make_unique<CpuTarget>(); }

@@ -1,6 +1,7 @@
 #include "runtime/device/cpu/CpuCode.h"
 
 #include "runtime/device/cpu/Calls.h"
+#include "runtime/machine/Machine.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -40,6 +41,19 @@ Status CpuCodeKind::verify(const Image &image, const Program &, std::span<const 
   return {};
 }
 
+// What the processor has, without the matrix unit where the system keeps it from this process; it is only asked for
+// code that needs it.
+static CpuFeatures usableFeatures(const Program &program) {
+  CpuFeatures usable = cpuFeatures();
+  auto isOfTiles = [](std::string_view feature) { return feature.starts_with("amx-"); };
+  auto needsTiles = [&](const Image &image) {
+    return std::any_of(image.features.begin(), image.features.end(), isOfTiles);
+  };
+  if (std::any_of(program.images.begin(), program.images.end(), needsTiles) && usable.has("amx-tile") && !mayUseTiles())
+    std::erase_if(usable.features, isOfTiles);
+  return usable;
+}
+
 Status CpuCodeKind::load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const {
   auto fresh = std::make_shared<CpuCode>();
   fresh->isa = "none";
@@ -48,7 +62,7 @@ Status CpuCodeKind::load(const CodeRequest &request, std::shared_ptr<const Devic
     std::string limit = !request.limit.empty() ? request.limit : variable ? variable : "";
     if (limit == "native") limit.clear();
     uint32_t chosen = 0;
-    SPRIG_RETURN_IF_ERROR(chooseImage(request.program, cpuFeatures(), limit, chosen));
+    SPRIG_RETURN_IF_ERROR(chooseImage(request.program, usableFeatures(request.program), limit, chosen));
     const Image &image = request.program.images[chosen];
     SPRIG_RETURN_IF_ERROR(CodeImage::map(image, request.sections[image.section].bytes, fresh->mapped));
     fresh->mapped.announce(image, request.program.kernels);

@@ -336,8 +336,8 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
   EXPECT_EQ(cpu.kind(), ErrorKind::usage);
   EXPECT_EQ(std::string(cpu.what()),
             "unknown instruction set 'z80'; known are native, x86-64-v2, x86-64-v3, x86-64-v3-vnni, "
-            "x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16");
-  for (const char *name : {"x86-64-v3-bf16", "x86-64-v2-vnni"})
+            "x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, x86-64-v4-amx");
+  for (const char *name : {"x86-64-v3-bf16", "x86-64-v2-vnni", "x86-64-v3-amx"})
     EXPECT_EQ(errorOf(Model::text(mlp(1)), {.architectures = {name}}).kind(), ErrorKind::usage) << name;
   EXPECT_EQ(errorOf(Model::text(mlp(1)), {.dims = {{"batch", {8}}}}).kind(), ErrorKind::usage);
   Error phase = errorOf(Model::text(mlp(1)), {.compileFrom = "optimise"});

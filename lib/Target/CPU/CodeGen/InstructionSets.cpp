@@ -2,6 +2,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
+#include "runtime/machine/Machine.h"
 
 using namespace llvm;
 using namespace sprig;
@@ -15,6 +16,8 @@ static const StringRef kLevel4[] = {"avx512f", "avx512bw", "avx512cd", "avx512dq
 static const StringRef kExtra[] = {"avx512bf16", "avx512bitalg", "avx512fp16", "avx512ifma",
                                    "avx512vbmi", "avx512vbmi2",  "avx512vnni", "avx512vpopcntdq",
                                    "avxvnni",    "gfni",         "vpclmulqdq"};
+// And what the system has to be asked for as well.
+static const StringRef kTiles[] = {CpuArch::kTileFeature, CpuArch::kMatrixFeature};
 
 static Expected<InstructionSet> hostInstructionSet() {
   StringMap<bool> host = sys::getHostCPUFeatures();
@@ -24,13 +27,16 @@ static Expected<InstructionSet> hostInstructionSet() {
                              "this machine's processor is below x86-64-v2, the oldest supported");
   bool v3 = hasAll(kLevel3), v4 = v3 && hasAll(kLevel4);
   InstructionSet set;
+  auto add = [&](StringRef feature) {
+    set.features.push_back(feature.str());
+    set.arch.addFeature(feature);
+  };
   set.level = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
   set.arch = *CpuArch::forLevel(set.level);
   for (StringRef extra : kExtra)
-    if ((v4 || (v3 && extra == set.arch.bytesFeature())) && host.lookup(extra)) {
-      set.features.push_back(extra.str());
-      set.arch.addFeature(extra);
-    }
+    if ((v4 || (v3 && extra == set.arch.bytesFeature())) && host.lookup(extra)) add(extra);
+  if (v4 && hasAll(kTiles) && rt::core::mayUseTiles())
+    for (StringRef tiles : kTiles) add(tiles);
   return set;
 }
 
@@ -42,6 +48,7 @@ Expected<InstructionSet> sprig::instructionSetByName(StringRef name) {
     set.arch = *target;
     if (target->dotBytes) set.features.push_back(target->bytesFeature().str());
     if (target->dotHalves) set.features.push_back(target->halvesFeature().str());
+    if (target->matrixBytes) set.features.insert(set.features.end(), std::begin(kTiles), std::end(kTiles));
     set.level = target->cpu;
     return set;
   }

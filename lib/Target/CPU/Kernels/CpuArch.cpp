@@ -7,13 +7,15 @@ void sprig::CpuArch::addFeature(llvm::StringRef feature) {
   features += (features.empty() ? "+" : ",+") + feature.str();
   dotBytes |= feature == bytesFeature();
   dotHalves |= feature == halvesFeature();
+  matrixBytes |= feature == kMatrixFeature;
 }
 
 std::optional<sprig::CpuArch> sprig::CpuArch::forLevel(llvm::StringRef level) {
   CpuArch target;
-  bool hasBytes = level.consume_back(kBytesSuffix), hasHalves = !hasBytes && level.consume_back(kHalvesSuffix);
+  bool hasMatrices = level.consume_back(kMatrixSuffix), hasHalves = hasMatrices || level.consume_back(kHalvesSuffix);
+  bool hasBytes = hasHalves || level.consume_back(kBytesSuffix);
   target.cpu = level.str();
-  if (level == "x86-64-v2" && !hasBytes && !hasHalves) {
+  if (level == "x86-64-v2" && !hasBytes) {
     target.vectorBytes = 16;
     target.fma = target.f16c = false;
     return target;
@@ -27,7 +29,9 @@ std::optional<sprig::CpuArch> sprig::CpuArch::forLevel(llvm::StringRef level) {
     return std::nullopt;
   }
   // Processors with the latter have the former.
-  if (hasBytes || hasHalves) target.addFeature(target.bytesFeature());
+  if (hasBytes) target.addFeature(target.bytesFeature());
   if (hasHalves) target.addFeature(target.halvesFeature());
+  if (hasMatrices)
+    for (llvm::StringRef feature : {kTileFeature, kMatrixFeature}) target.addFeature(feature);
   return target;
 }

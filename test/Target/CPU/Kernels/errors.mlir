@@ -1,7 +1,7 @@
 // RUN: sprig-opt %s --sprig-emit-kernels --split-input-file --verify-diagnostics
 // RUN: not sprig-opt %s --split-input-file --sprig-emit-kernels=cpu=z80 2>&1 | FileCheck %s
 
-// CHECK: unknown instruction set 'z80'; known: x86-64-v2, x86-64-v3, x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16
+// CHECK: unknown instruction set 'z80'; known: x86-64-v2, x86-64-v3, x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni, x86-64-v4-bf16, x86-64-v4-amx
 
 // Two contractions in one dispatch.
 func.func @two(%x: tensor<2x4xf32>, %p: tensor<1x4x32xf32>) -> tensor<2x32xf32> {

@@ -1,5 +1,6 @@
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
 #include "lib/Target/CPU/Kernels/Contraction/CodedPanels.h"
+#include "lib/Target/CPU/Kernels/Contraction/MatrixUnit.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -61,15 +62,20 @@ struct Cut {
 };
 } // namespace
 
-/// Where a tile unpacks its panel, behind what the epilogue wants of the scratch memory.
-static int64_t unpackedAt(const Epilogue &epilogue) { return llvm::alignTo(epilogue.stageBytes(), 64); }
+/// What sums want of the scratch memory; and where a tile unpacks its panel, behind that.
+static int64_t sumsBytes(const PackedGemm &gemm, const Epilogue &epilogue) {
+  return std::max(epilogue.stageBytes(), MatrixUnit::sumsBytes(gemm.interleave));
+}
+static int64_t unpackedAt(const PackedGemm &gemm, const Epilogue &epilogue) {
+  return llvm::alignTo(sumsBytes(gemm, epilogue), 64);
+}
 
 KernelPlan PackedGemm::plan(const Epilogue &epilogue) const {
   Cut cut(*this);
   KernelPlan plan;
   plan.tiles = cut.groups * cut.blocks;
-  plan.scratchBytes = epilogue.stageBytes();
-  if (unpacks()) plan.scratchBytes = unpackedAt(epilogue) + unpackedBytes();
+  plan.scratchBytes = sumsBytes(*this, epilogue);
+  if (unpacks()) plan.scratchBytes = unpackedAt(*this, epilogue) + unpackedBytes();
   int64_t groupColumns = std::min(cut.groupPanels * kPanelWidth, columns), rowsOfBlock = cut.blockRows;
   auto operandSteps = [&](unsigned operand) {
     int64_t block = rowsOfBlock * depth, group = cut.groupPanels * panelSize(), all = cut.groups * group;
@@ -96,44 +102,82 @@ void PackedGemm::emit(KernelBuilder &k, const Epilogue &epilogue, Value left, co
                       Type elementType) const {
   Right right{Value(), nullptr, &panels};
   if (unpacks() && !panels.isHidden())
-    right = {k.scratchBuffer(unpackedAt(epilogue), panels.unpackedType()), &panels, nullptr};
+    right = {k.scratchBuffer(unpackedAt(*this, epilogue), panels.unpackedType()), &panels, nullptr};
   emitTiles(k, epilogue, left, right, elementType);
 }
 
 void PackedGemm::emitTiles(KernelBuilder &k, const Epilogue &epilogue, Value left, const Right &right,
                            Type elementType) const {
+  if (rows == 0 || columns == 0) return;
   Cut cut(*this);
   Value leftFlat = k.flat(left);
   const int64_t step = places().interleave, panelElements = places().size();
 
-  // One register tile: rows [first, first + tileRows), `vectors` vectors of columns from vector `firstVector` of a
-  // panel on, of which `validColumns` columns exist.
-  auto registerTile = [&](Value first, int64_t tileRows, Value panelIndex, int64_t firstVector, int64_t vectors,
-                          int64_t validColumns) {
-    SmallVector<int64_t> lanes = vectorLanes(std::min(validColumns, vectors * kLanes));
-    SmallVector<Value> columnValues, masks;
-    Value column = k.add(k.mul(panelIndex, kPanelWidth), firstVector * kLanes);
+  // `vectors` vectors of columns from vector `firstVector` of a panel on, of which `validColumns` columns exist.
+  struct Columns {
+    Value panel;
+    int64_t firstVector, vectors;
+    SmallVector<int64_t> lanes;
+    SmallVector<Value> values, masks;
+  };
+  auto columnsOf = [&](Value panel, int64_t firstVector, int64_t vectors, int64_t validColumns) {
+    Columns made{panel, firstVector, vectors, vectorLanes(std::min(validColumns, vectors * kLanes)), {}, {}};
+    Value column = k.add(k.mul(panel, kPanelWidth), firstVector * kLanes);
     for (int64_t j = 0; j < vectors; ++j) {
-      columnValues.push_back(k.add(column, j * kLanes));
-      masks.push_back(laneMask(k, validColumns - j * kLanes, lanes[j]));
+      made.values.push_back(k.add(column, j * kLanes));
+      made.masks.push_back(laneMask(k, validColumns - j * kLanes, made.lanes[j]));
     }
-    SmallVector<Value> accumulators;
-    if (right.direct) {
-      accumulators = right.direct->contract(leftFlat, k.mul(first, depth), tileRows, {panelIndex, firstVector, lanes});
-    } else {
-      ContractionLoop loop;
-      loop.left = leftFlat;
-      loop.leftBase = k.mul(first, depth);
-      loop.leftRowStride = depth;
-      loop.right = right.whole;
-      loop.rightBase = k.add(right.unpacked ? k.index(0) : k.mul(panelIndex, panelElements),
-                             firstVector / 2 * panelElements + firstVector % 2 * kLanes * step);
-      for (int64_t j = 0; j < vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelElements + j % 2 * kLanes * step);
-      loop.elementType = elementType;
-      loop.takeSteps(k.index(depth / step), interleave, depth % step);
-      accumulators = emitContraction(k, loop, epilogue.initialTile(k, tileRows, columnValues, masks, lanes));
-    }
-    epilogue.storeRows(k, accumulators, first, columnValues, masks, /*stage=*/0);
+    return made;
+  };
+  // The loop over k for rows from `first` on.
+  auto loopOf = [&](Value first, const Columns &of) {
+    ContractionLoop loop;
+    loop.left = leftFlat;
+    loop.leftBase = k.mul(first, depth);
+    loop.leftRowStride = depth;
+    loop.right = right.whole;
+    loop.rightBase = k.add(right.unpacked ? k.index(0) : k.mul(of.panel, panelElements),
+                           of.firstVector / 2 * panelElements + of.firstVector % 2 * kLanes * step);
+    for (int64_t j = 0; j < of.vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelElements + j % 2 * kLanes * step);
+    loop.elementType = elementType;
+    loop.takeSteps(k.index(depth / step), interleave, depth % step);
+    return loop;
+  };
+  auto registerTile = [&](Value first, int64_t tileRows, const Columns &of) {
+    SmallVector<Value> accumulators =
+        right.direct
+            ? right.direct->contract(leftFlat, k.mul(first, depth), tileRows, {of.panel, of.firstVector, of.lanes})
+            : emitContraction(k, loopOf(first, of), epilogue.initialTile(k, tileRows, of.values, of.masks, of.lanes));
+    epilogue.storeRows(k, accumulators, first, of.values, of.masks, /*stage=*/0);
+  };
+
+  std::optional<MatrixUnit> matrix;
+  bool isAlone = cut.blockRows <= MatrixUnit::kPartRows;
+  if (auto sizes = MatrixUnit::choose(
+          k.target, right.direct ? 1 : interleave,
+          {rows, columns, cut.blockRows, 1, depth / step, /*isWhole=*/false, isAlone, epilogue.hasFunctions()})) {
+    auto type = MemRefType::get({MatrixUnit::sumsBytes(interleave) / int64_t(sizeof(int32_t))}, elementType);
+    matrix.emplace(k, *sizes, k.scratchBuffer(0, type));
+  }
+  // Rows by the matrix unit; what whole steps leave over of k is added to their sums.
+  auto matrixTile = [&](Value begin, int64_t tileRows, const Columns &of) {
+    auto tile = [&](Value first, Value sum) {
+      matrix->begin(of.vectors);
+      matrix->add(loopOf(k.add(begin, first), of));
+      matrix->end(sum);
+    };
+    int64_t taken = matrix->stepsTaken(depth / step);
+    matrix->forParts(tileRows, tile, [&](Value first, int64_t count, Value sum) {
+      Value row = k.add(begin, first);
+      auto rest = [&](Value i, int64_t, ValueRange accumulators) {
+        ContractionLoop loop = loopOf(k.add(row, i), of);
+        loop.firstStep = k.index(taken);
+        return emitContraction(k, loop, accumulators);
+      };
+      Epilogue::Sums from{matrix->sums, sum, k.index(count), row};
+      if (taken * step < depth) from.rest = rest;
+      epilogue.storeSums(k, from, of.values, of.masks, of.lanes);
+    });
   };
 
   // A tile: `tileRows` rows from `first` on and `tileColumns` columns from panel `panelIndex` on.
@@ -145,15 +189,18 @@ void PackedGemm::emitTiles(KernelBuilder &k, const Epilogue &epilogue, Value lef
     if (right.unpacked) right.unpacked->unpack(panelIndex, right.whole); // the only one of the tile, of so many rows
     for (int64_t j = 0; j < vectors; j += width) {
       int64_t count = std::min(width, vectors - j);
+      Columns of = columnsOf(panelIndex, j, count, tileColumns - j * kLanes);
+      if (matrix) {
+        matrixTile(first, tileRows, of);
+        continue;
+      }
       int64_t most = maxTileRows(k.target, elementType, count, depth / step, interleave);
       if (right.direct) most = right.direct->tileRows(most);
-      forRowTiles(k, first, splitRows(tileRows, most), [&](Value row, int64_t registerRows) {
-        registerTile(row, registerRows, panelIndex, j, count, tileColumns - j * kLanes);
-      });
+      forRowTiles(k, first, splitRows(tileRows, most),
+                  [&](Value row, int64_t registerRows) { registerTile(row, registerRows, of); });
     }
   };
 
-  if (rows == 0 || columns == 0) return;
   int64_t groupColumns = cut.groupPanels * kPanelWidth;
   int64_t lastColumns = columns - (cut.groups - 1) * groupColumns;
   int64_t lastRows = rows - (cut.blocks - 1) * cut.blockRows;
@@ -170,4 +217,5 @@ void PackedGemm::emitTiles(KernelBuilder &k, const Epilogue &epilogue, Value lef
     k.ifLast(group, cut.groups, groupColumns != lastColumns,
              [&](bool last) { forColumns(last ? lastColumns : groupColumns); });
   });
+  if (matrix) matrix->release();
 }

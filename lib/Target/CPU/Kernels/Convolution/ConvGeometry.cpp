@@ -94,8 +94,7 @@ TileStep ConvGeometry::resultColumns(int64_t blockWidth, int64_t channels) const
   return {blockWidth * channels, 0, blockWidth * channels};
 }
 
-/// The taps [first, second) of dimension `d` that lie inside the input at output index `o`.
-static std::pair<Value, Value> tapBounds(KernelBuilder &k, const ConvGeometry &g, int d, Value o) {
+std::pair<Value, Value> sprig::tapBounds(KernelBuilder &k, const ConvGeometry &g, int d, Value o) {
   if (!g.hasPadding(d)) return {k.index(0), k.index(g.window[d])};
   Value start = k.sub(k.mul(o, g.stride[d]), k.index(g.low[d]));
   auto firstTapFrom = [&](Value distance) {

@@ -75,6 +75,10 @@ struct ConvTile {
   int64_t rows = 1;
 };
 
+/// The taps [first, second) of dimension `d` that lie inside the input at output index `o`.
+std::pair<mlir::Value, mlir::Value> tapBounds(KernelBuilder &kernel, const ConvGeometry &geometry, int d,
+                                              mlir::Value o);
+
 /// What a tap does: takes accumulators of some rows, the input position of the first of them at the tap (channel 0),
 /// the distance between rows, the linear index of the tap in the window and the number of taps from there on whose
 /// inputs follow each other in memory; returns the new accumulators.

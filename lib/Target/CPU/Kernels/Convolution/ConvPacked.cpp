@@ -3,8 +3,10 @@
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
+#include "lib/Target/CPU/Kernels/Contraction/MatrixUnit.h"
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "lib/Target/CPU/Kernels/Convolution/PaddedRows.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -92,6 +94,35 @@ struct Convolution {
     return groups * panelTiles * perPanels;
   }
 
+  bool mergesTaps() const { return groups == 1 && geometry.dilation[2] == 1; }
+  /// Whether the matrix unit reads copies of the input's rows, with their padding; and for so many rows of the result
+  /// at a time.
+  bool copiesRows() const { return !sampleRows && widthBlocks == 1 && PaddedRows::areFor(geometry, groupInputs); }
+  int64_t copiedRows() const { return PaddedRows::together(geometry, groupInputs, blockHeight); }
+  /// Whether its sums of a row are read while those of the next one are computed; else parts of a row.
+  bool hasNarrowRows() const { return blockWidth <= MatrixUnit::kPartRows && widthBlocks == 1; }
+  std::optional<MatrixUnit::Sizes> matrixSizes(const CpuArch &target, const Epilogue &epilogue) const {
+    int64_t step = places.interleave, perTap = groupInputs / step;
+    bool hasEdges = !sampleRows && widthBlocks == 1 && geometry.hasPadding(2) && !copiesRows();
+    if (groupInputs % step || groupInputs == 0 || hasEdges) return std::nullopt;
+    // Where no tap is left out, those that follow each other come as one.
+    bool isInside = !geometry.hasPadding(2) || widthBlocks > 1;
+    bool merges = copiesRows() ? geometry.dilation[2] == 1 : mergesTaps() && isInside;
+    int64_t chains = geometry.taps() / (merges ? geometry.window[2] : 1), chain = geometry.taps() / chains * perTap;
+    int64_t sums = geometry.batch * geometry.positions(), block = sampleRows ? blockSamples : blockWidth;
+    bool isAlone = block <= MatrixUnit::kPartRows && (sampleRows || blockHeight == 1);
+    return MatrixUnit::choose(
+        target, step,
+        {sums, groups * groupOutputs, block, chains, chain, /*isWhole=*/true, isAlone, epilogue.hasFunctions()});
+  }
+  int64_t sumsBytes(const Epilogue &epilogue) const {
+    return std::max(sampleRows ? 0 : epilogue.stageBytes(), MatrixUnit::sumsBytes(places.interleave));
+  }
+  int64_t scratchBytes(const Epilogue &epilogue) const {
+    bool copies = MatrixUnit::sumsBytes(places.interleave) > 0 && copiesRows();
+    return sumsBytes(epilogue) + (copies ? PaddedRows(geometry, groupInputs, copiedRows()).bytes() : 0);
+  }
+
   /// The space of tiles, and what they touch along it.
   SmallVector<int64_t> space() const {
     SmallVector<int64_t> sizes{groups};
@@ -148,6 +179,20 @@ public:
         elementType(elementType) {}
 
   void emit() {
+    if (auto sizes = conv.matrixSizes(k.target, epilogue)) {
+      int64_t sums = MatrixUnit::sumsBytes(conv.places.interleave) / int64_t(sizeof(int32_t));
+      matrix.emplace(k, *sizes, k.scratchBuffer(0, MemRefType::get({sums}, elementType)));
+      if (conv.copiesRows()) {
+        padded.emplace(g, conv.groupInputs, conv.copiedRows());
+        copies = k.scratchBuffer(conv.sumsBytes(epilogue), MemRefType::get({padded->bytes()}, k.b.getI8Type()));
+      }
+    }
+    emitTiles();
+    if (matrix) matrix->release();
+  }
+
+private:
+  void emitTiles() {
     int64_t fullColumns = conv.tilePanels * kPanelWidth;
     int64_t lastColumns = conv.groupOutputs - (conv.panelTiles - 1) * fullColumns;
     int64_t across = conv.tiles() / (conv.groups * conv.panelTiles);
@@ -165,12 +210,12 @@ public:
     });
   }
 
-private:
   void emitRows(Value position) {
     SmallVector<Value> at = k.delinearize(position, {g.batch, g.out[0], conv.heightBlocks, conv.widthBlocks});
     Value begin = k.mul(at[2], conv.blockHeight);
     Value end = k.min(k.add(begin, conv.blockHeight), k.index(g.out[1]));
     forColumns(conv.blockWidth, [&](int64_t firstVector, int64_t vectors) {
+      if (matrix && conv.widthBlocks == 1) return emitMatrixRows(at, begin, end, firstVector, vectors);
       int64_t most = mostRows(vectors, /*samples=*/false);
       auto emit = [&](const ConvTile &tile) { emitTile(tile, firstVector, vectors); };
       k.loop(begin, end, 1, [&](Value height) {
@@ -183,6 +228,7 @@ private:
           return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, at[3], k.index(block));
         };
         auto inside = [&] {
+          if (matrix) return emitMatrixColumns(at, height, k.mul(at[3], wide), firstVector, vectors);
           forRowTiles(k, k.mul(at[3], wide), splitRows(wide, most), [&](Value width, int64_t rows) {
             emit(ConvTile{ConvTile::Rows::Interior, at[0], at[1], height, width, 0, rows});
           });
@@ -203,6 +249,7 @@ private:
     k.ifLast(at[0], conv.sampleBlocks, lastSamples != conv.blockSamples, [&](bool last) {
       int64_t samples = last ? lastSamples : conv.blockSamples;
       forColumns(samples, [&](int64_t firstVector, int64_t vectors) {
+        if (matrix) return emitMatrixSamples(at, begin, samples, firstVector, vectors);
         forRowTiles(k, begin, splitRows(samples, mostRows(vectors, /*samples=*/true)), [&](Value sample, int64_t rows) {
           ConvTile tile{ConvTile::Rows::Samples, sample, at[1], at[2], at[3], 0, rows};
           emitTile(tile, firstVector, vectors);
@@ -223,51 +270,166 @@ private:
     for (int64_t j = 0; j < vectors; j += step) body(j, std::min(step, vectors - j));
   }
 
-  void emitTile(const ConvTile &tile, int64_t firstVector, int64_t vectors) {
+  /// Some vectors of the tile's columns.
+  struct Columns {
+    Value panelBase; // of the first in the panels
+    SmallVector<int64_t> lanes;
+    SmallVector<Value> values, masks;
+  };
+  Columns columnsOf(int64_t firstVector, int64_t vectors) {
     int64_t panelSize = conv.places.size(), step = conv.places.interleave;
     Value panel = k.add(k.mul(group, conv.panels), k.mul(panelTile, conv.tilePanels));
-    Value panelBase = k.add(k.mul(panel, panelSize), firstVector / 2 * panelSize + firstVector % 2 * kLanes * step);
-    Value firstChannel = k.mul(group, conv.groupInputs);
-    bool merge = conv.groups == 1 && g.dilation[2] == 1;
-
+    Columns made;
+    made.panelBase = k.add(k.mul(panel, panelSize), firstVector / 2 * panelSize + firstVector % 2 * kLanes * step);
     int64_t tileColumns = columns - firstVector * kLanes;
-    SmallVector<int64_t> lanes = vectorLanes(std::min(tileColumns, vectors * kLanes));
-    SmallVector<Value> columnValues, masks;
+    made.lanes = vectorLanes(std::min(tileColumns, vectors * kLanes));
     Value firstColumn = k.add(k.mul(group, conv.groupOutputs),
                               k.add(k.mul(panelTile, conv.tilePanels * kPanelWidth), firstVector * kLanes));
     for (int64_t j = 0; j < vectors; ++j) {
-      columnValues.push_back(k.add(firstColumn, j * kLanes));
-      masks.push_back(laneMask(k, tileColumns - j * kLanes, lanes[j]));
+      made.values.push_back(k.add(firstColumn, j * kLanes));
+      made.masks.push_back(laneMask(k, tileColumns - j * kLanes, made.lanes[j]));
     }
-    SmallVector<Value> accumulators =
-        emitTaps(k, g, tile, merge, epilogue.initialTile(k, tile.rows, columnValues, masks, lanes),
-                 [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value taps) {
-                   ContractionLoop loop;
-                   loop.left = input;
-                   loop.leftBase = k.add(position, firstChannel);
-                   loop.leftRowStride = rowStride;
-                   loop.right = panels;
-                   for (int64_t j = 0; j < vectors; ++j)
-                     loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes * step);
-                   loop.elementType = elementType;
-                   loop.isPart = true; // how many taps come as one depends on the tile
-                   if (conv.groupInputs % step == 0) {
-                     int64_t perTap = conv.groupInputs / step;
-                     loop.rightBase = k.add(panelBase, k.mul(tap, perTap * kPanelWidth * step));
-                     loop.takeSteps(k.mul(taps, perTap), conv.places.interleave, 0);
-                   } else { // no padding: whole runs
-                     int64_t run = conv.places.run, rowsOfRun = conv.places.runRows() * kPanelWidth * step;
-                     loop.rightBase = k.add(panelBase, k.mul(k.div(tap, run / conv.groupInputs), rowsOfRun));
-                     loop.takeSteps(k.index(run / step), conv.places.interleave, run % step);
-                   }
-                   return emitContraction(k, loop, carried);
-                 });
+    return made;
+  }
 
+  Value firstChannel() { return k.mul(group, conv.groupInputs); }
+
+  /// The loop over the channels of `taps` taps from `tap` on, whose inputs follow each other from `position` on.
+  ContractionLoop loopOver(Value left, Value position, int64_t rowStride, const Columns &of, Value tap, Value taps) {
+    int64_t step = conv.places.interleave;
+    ContractionLoop loop;
+    loop.left = left;
+    loop.leftBase = position;
+    loop.leftRowStride = rowStride;
+    loop.right = panels;
+    for (int64_t j = 0; j < int64_t(of.lanes.size()); ++j)
+      loop.rightOffsets.push_back(j / 2 * conv.places.size() + j % 2 * kLanes * step);
+    loop.elementType = elementType;
+    loop.isPart = true; // how many taps come as one depends on the tile
+    if (conv.groupInputs % step == 0) {
+      int64_t perTap = conv.groupInputs / step;
+      loop.rightBase = k.add(of.panelBase, k.mul(tap, perTap * kPanelWidth * step));
+      loop.takeSteps(k.mul(taps, perTap), step, 0);
+    } else { // no padding: whole runs
+      int64_t run = conv.places.run, rowsOfRun = conv.places.runRows() * kPanelWidth * step;
+      loop.rightBase = k.add(of.panelBase, k.mul(k.div(tap, run / conv.groupInputs), rowsOfRun));
+      loop.takeSteps(k.index(run / step), step, run % step);
+    }
+    return loop;
+  }
+
+  void emitTile(const ConvTile &tile, int64_t firstVector, int64_t vectors) {
+    Columns of = columnsOf(firstVector, vectors);
+    SmallVector<Value> accumulators =
+        emitTaps(k, g, tile, conv.mergesTaps(), epilogue.initialTile(k, tile.rows, of.values, of.masks, of.lanes),
+                 [&](ValueRange carried, Value position, int64_t rowStride, Value tap, Value taps) {
+                   Value at = k.add(position, firstChannel());
+                   return emitContraction(k, loopOver(input, at, rowStride, of, tap, taps), carried);
+                 });
     SmallVector<Value> rows = resultRows(k, g, tile);
     if (tile.kind == ConvTile::Rows::Samples)
-      epilogue.store(k, accumulators, rows, columnValues, masks);
+      epilogue.store(k, accumulators, rows, of.values, of.masks);
     else
-      epilogue.storeRows(k, accumulators, rows.front(), columnValues, masks, /*stage=*/0);
+      epilogue.storeRows(k, accumulators, rows.front(), of.values, of.masks, /*stage=*/0);
+  }
+
+  /// A tile of the matrix unit, whose sums are those of the rows from `sum` on.
+  void emitMatrixTile(const ConvTile &tile, const Columns &of, Value sum) {
+    matrix->begin(of.lanes.size());
+    emitTaps(k, g, tile, conv.mergesTaps(), {},
+             [&](ValueRange, Value position, int64_t rowStride, Value tap, Value taps) {
+               Value at = k.add(position, firstChannel());
+               matrix->add(loopOver(input, at, rowStride, of, tap, taps));
+               return SmallVector<Value>();
+             });
+    matrix->end(sum);
+  }
+
+  /// The same from copied rows: columns from `width` on of row `height` of those copied, which is `row` of the result.
+  void emitPaddedTile(Value row, Value height, Value width, const Columns &of, Value sum) {
+    matrix->begin(of.lanes.size());
+    int64_t together = g.dilation[2] == 1 ? g.window[2] : 1;
+    auto [lower, upper] = tapBounds(k, g, 1, row);
+    k.loop(lower, upper, 1, [&](Value tapHeight) {
+      k.loop(k.index(0), k.index(g.window[2]), together, [&](Value tapWidth) {
+        Value column = k.add(k.mul(width, g.stride[2]), k.mul(tapWidth, g.dilation[2]));
+        Value at = k.add(padded->at(k, height, tapHeight), k.mul(column, conv.groupInputs));
+        Value tap = k.add(k.mul(tapHeight, g.window[2]), tapWidth);
+        matrix->add(loopOver(copies, at, g.stride[2] * conv.groupInputs, of, tap, k.index(together)));
+      });
+    });
+    matrix->end(sum);
+  }
+
+  void emitMatrixRows(ArrayRef<Value> at, Value begin, Value end, int64_t firstVector, int64_t vectors) {
+    Columns of = columnsOf(firstVector, vectors);
+    if (!padded) return emitMatrixRows(at, begin, end, begin, of);
+    k.loop(begin, end, conv.copiedRows(), [&](Value first) {
+      Value last = k.add(first, conv.copiedRows());
+      if (conv.copiedRows() > 1) last = k.min(last, end);
+      padded->copy(k, input, copies, at[0], firstChannel(), first, last);
+      emitMatrixRows(at, first, last, first, of);
+    });
+  }
+
+  /// The rows [begin, end) of the result, of which `copied` is the first one whose inputs are copied.
+  void emitMatrixRows(ArrayRef<Value> at, Value begin, Value end, Value copied, const Columns &of) {
+    auto tileOf = [&](Value row, Value width, Value sum) {
+      if (padded) return emitPaddedTile(row, k.sub(row, copied), width, of, sum);
+      emitMatrixTile({ConvTile::Rows::Interior, at[0], at[1], row, width, 0, matrix->sizes.rows}, of, sum);
+    };
+    auto resultOf = [&](Value row, Value width) {
+      return k.linearize({at[0], at[1], row, width}, {g.batch, g.out[0], g.out[1], g.out[2]});
+    };
+    if (!conv.hasNarrowRows()) {
+      k.loop(begin, end, 1, [&](Value row) {
+        matrix->forParts(
+            g.out[2], [&](Value width, Value sum) { tileOf(row, width, sum); },
+            [&](Value width, int64_t count, Value sum) { storeSums(of, sum, count, resultOf(row, width), 1); });
+      });
+      return;
+    }
+    // A row of sums is computed before the one above it is read.
+    auto place = [&](Value row) { return k.mul(k.rem(k.sub(row, begin), 2), MatrixUnit::kPartRows); };
+    auto compute = [&](Value row) {
+      matrix->forTiles(g.out[2], [&](Value width) { tileOf(row, width, k.add(place(row), width)); });
+    };
+    auto store = [&](Value row) { storeSums(of, place(row), g.out[2], resultOf(row, k.index(0)), 1); };
+    compute(begin);
+    Value last = k.sub(end, k.index(1));
+    k.loop(begin, last, 1, [&](Value row) {
+      compute(k.add(row, 1));
+      store(row);
+    });
+    store(last);
+  }
+
+  void emitMatrixColumns(ArrayRef<Value> at, Value height, Value begin, int64_t firstVector, int64_t vectors) {
+    Columns of = columnsOf(firstVector, vectors);
+    auto tile = [&](Value width, Value sum) {
+      ConvTile tile{ConvTile::Rows::Interior, at[0], at[1], height, k.add(begin, width), 0, matrix->sizes.rows};
+      emitMatrixTile(tile, of, sum);
+    };
+    matrix->forParts(conv.blockWidth, tile, [&](Value width, int64_t count, Value sum) {
+      Value result = k.linearize({at[0], at[1], height, k.add(begin, width)}, {g.batch, g.out[0], g.out[1], g.out[2]});
+      storeSums(of, sum, count, result, /*distance=*/1);
+    });
+  }
+
+  void emitMatrixSamples(ArrayRef<Value> at, Value begin, int64_t samples, int64_t firstVector, int64_t vectors) {
+    Columns of = columnsOf(firstVector, vectors);
+    auto tile = [&](Value sample, Value sum) {
+      ConvTile tile{ConvTile::Rows::Samples, k.add(begin, sample), at[1], at[2], at[3], 0, matrix->sizes.rows};
+      emitMatrixTile(tile, of, sum);
+    };
+    matrix->forParts(samples, tile, [&](Value sample, int64_t count, Value sum) {
+      Value first = k.linearize({k.add(begin, sample), at[1], at[2], at[3]}, {g.batch, g.out[0], g.out[1], g.out[2]});
+      storeSums(of, sum, count, first, /*distance=*/g.positions());
+    });
+  }
+
+  void storeSums(const Columns &of, Value firstSum, int64_t count, Value row, int64_t distance) {
+    epilogue.storeSums(k, {matrix->sums, firstSum, k.index(count), row, distance}, of.values, of.masks, of.lanes);
   }
 
   KernelBuilder &k;
@@ -276,6 +438,9 @@ private:
   const Epilogue &epilogue;
   Value input, panels;
   Type elementType;
+  std::optional<MatrixUnit> matrix; // where the processor's matrix unit multiplies,
+  std::optional<PaddedRows> padded; // and reads copies
+  Value copies;
   Value group, panelTile;
   int64_t columns = 0; // of the tile
 };
@@ -292,7 +457,7 @@ public:
     if (conv.isGemm()) return conv.gemm().plan(epilogue);
     KernelPlan plan;
     plan.tiles = conv.tiles();
-    plan.scratchBytes = plan.tiles && !conv.sampleRows ? epilogue.stageBytes() : 0;
+    plan.scratchBytes = plan.tiles ? conv.scratchBytes(epilogue) : 0;
     if (plan.tiles)
       plan.ranges = epilogue.tileRanges(conv.space(), conv.resultSteps(), [&](unsigned operand) {
         return operand == 0 ? conv.inputSteps() : conv.panelSteps();

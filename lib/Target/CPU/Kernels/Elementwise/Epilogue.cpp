@@ -307,10 +307,11 @@ static bool isFunction(Operation *op) {
              ir::AcoshOp, ir::AtanhOp>(op);
 }
 
+bool Epilogue::hasFunctions() const { return llvm::any_of(operations, isFunction); }
+
 bool Epilogue::isLong() const {
   constexpr int64_t kShort = 5;
-  return llvm::any_of(operations, isFunction) ||
-         llvm::count_if(operations, [](Operation *op) { return !isa<ir::ConstantOp>(op); }) > kShort;
+  return hasFunctions() || llvm::count_if(operations, [](Operation *op) { return !isa<ir::ConstantOp>(op); }) > kShort;
 }
 
 // The accumulators of the largest register tile: 32 registers of 64 bytes, or half as many values of two.
@@ -355,6 +356,34 @@ void Epilogue::storeRows(KernelBuilder &k, ValueRange accumulators, Value row, V
   int64_t whole = count / step * step;
   k.loop(k.index(0), k.index(whole), step, [&](Value first) { rowsFrom(first, step); });
   if (whole < count) rowsFrom(k.index(whole), count - whole);
+}
+
+void Epilogue::storeSums(KernelBuilder &k, const Sums &from, ValueRange columns, ArrayRef<Value> masks,
+                         ArrayRef<int64_t> lanes) const {
+  EpilogueWriter writer(k, *this, operations, start(), columns, masks);
+  writer.readShared(lanes);
+  SmallVector<Value> initial = initialTile(k, 1, columns, masks, lanes);
+  auto rowsFrom = [&](Value first, int64_t rows) {
+    SmallVector<Value> accumulators;
+    for (int64_t i = 0; i < rows; ++i)
+      for (auto [j, begun] : llvm::enumerate(initial)) {
+        Value at = k.add(k.mul(k.add(from.firstSum, k.add(first, i)), kPanelWidth), int64_t(j) * kLanes);
+        Value sum = vector::LoadOp::create(k.b, k.loc, cast<VectorType>(begun.getType()), from.sums, at);
+        accumulators.push_back(arith::AddIOp::create(k.b, k.loc, begun, sum));
+      }
+    if (from.rest) accumulators = from.rest(first, rows, accumulators);
+    SmallVector<Place> places;
+    for (auto [index, accumulator] : llvm::enumerate(accumulators)) {
+      Value i = k.add(first, int64_t(index / columns.size()));
+      places.push_back({accumulator, k.add(from.row, k.mul(i, from.distance)), unsigned(index % columns.size())});
+    }
+    writer.writeAll(places);
+  };
+  auto together = static_cast<int64_t>(writer.together(cast<VectorType>(initial.front().getType())));
+  int64_t step = std::max<int64_t>(together / static_cast<int64_t>(columns.size()), 1);
+  Value whole = k.mul(k.div(from.count, step), step);
+  k.loop(k.index(0), whole, step, [&](Value first) { rowsFrom(first, step); });
+  if (step > 1) k.loop(whole, from.count, 1, [&](Value first) { rowsFrom(first, 1); });
 }
 
 std::optional<EpilogueFetch> Epilogue::fetch(KernelBuilder &k, Value row, Value column, int64_t columns) const {

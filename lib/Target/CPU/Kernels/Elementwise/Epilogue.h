@@ -48,6 +48,19 @@ public:
   void storeRows(KernelBuilder &kernel, mlir::ValueRange accumulators, mlir::Value row, mlir::ValueRange columns,
                  llvm::ArrayRef<mlir::Value> masks, int64_t stage) const;
   int64_t stageBytes() const;
+  /// Whether a polynomial or more is computed for each element.
+  bool hasFunctions() const;
+
+  /// The same for `count` rows whose sums are in memory: row i of the result is `row` + i * `distance`, its sums lie in
+  /// `sums` from (firstSum + i) * kPanelWidth on, and what initialTile() begins with is added, and what `rest` adds to
+  /// the accumulators of some rows from i on. A loop over the rows.
+  struct Sums {
+    mlir::Value sums, firstSum, count, row;
+    int64_t distance = 1;
+    llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value i, int64_t rows, mlir::ValueRange)> rest = nullptr;
+  };
+  void storeSums(KernelBuilder &kernel, const Sums &from, mlir::ValueRange columns, llvm::ArrayRef<mlir::Value> masks,
+                 llvm::ArrayRef<int64_t> lanes) const;
 
   /// KernelPlan::ranges where tiles count the places of `space`, store `result` and read `operandSteps(i)` of the
   /// root's operand i; no steps: any of it.

@@ -1,8 +1,9 @@
-// Rows of products of bytes as code for x86-64-v3 with AVX-VNNI, which few processors have.
-#include "test/unit/OpTable/AvxVnniEmulator.h"
+#include "test/unit/OpTable/EmulatedMachine.h"
 #include "test/unit/OpTable/Machine.h"
 #include "runtime/format/Container.h"
 #include "runtime/format/program_generated.h"
+#include <atomic>
+#include <csignal>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -11,12 +12,12 @@ namespace sprig::optable {
 
 namespace format = rt::format;
 
-std::vector<std::string> instructionSets() { return {"x86-64-v3-vnni"}; }
+std::vector<std::string> instructionSets() { return {kEmulatedSet}; }
 std::vector<std::string> limits() { return {""}; }
 
-// Where the instruction is emulated, without the word that the processor has to have it.
+// Where instructions are emulated, without the words that the processor has to have them.
 std::vector<uint8_t> runnable(std::vector<uint8_t> package) {
-  if (hasAvxVnni()) return package;
+  if (hasInstructions()) return package;
   format::ContainerView view;
   if (format::ContainerError error = format::readContainer(package, view); error.failed)
     throw std::runtime_error(error.message);
@@ -24,9 +25,7 @@ std::vector<uint8_t> runnable(std::vector<uint8_t> package) {
   for (const auto *image : *rt::fb::GetPackage(metadata.data())->images()) {
     const auto *features = image->features();
     if (!features || features->size() == 0) continue; // nothing to multiply
-    if (features->size() != 1 || features->Get(0)->str() != "avxvnni")
-      throw std::runtime_error("expected an image that needs nothing but avxvnni");
-    const uint32_t none = 0; // the number in front of a vector's elements
+    const uint32_t none = 0;                          // the number in front of a vector's elements
     std::memcpy(metadata.data() + (features->Data() - metadata.data()) - sizeof none, &none, sizeof none);
   }
   std::vector<format::SectionBytes> sections = {{format::SectionKind::Metadata, metadata}};
@@ -35,15 +34,37 @@ std::vector<uint8_t> runnable(std::vector<uint8_t> package) {
 }
 
 namespace {
+
+std::atomic<long> emulated = 0;
+
+void onInvalidInstruction(int signal, siginfo_t *, void *context) {
+  auto &frame = *static_cast<ucontext_t *>(context);
+  greg_t *registers = frame.uc_mcontext.gregs;
+  auto instruction = VexInstruction::decode(reinterpret_cast<const uint8_t *>(registers[REG_RIP]), registers);
+  if (!instruction || !emulate(*instruction, frame)) {
+    std::signal(signal, SIG_DFL); // and again
+    return;
+  }
+  registers[REG_RIP] += instruction->length;
+  emulated.fetch_add(1, std::memory_order_relaxed);
+}
+
 struct Emulation : testing::Environment {
   void SetUp() override {
-    if (!hasAvxVnni()) emulateAvxVnni();
+    if (hasInstructions()) return;
+    if (!mayEmulate()) GTEST_SKIP() << "this processor lacks more of " << kEmulatedSet << " than is emulated";
+    struct sigaction action = {};
+    action.sa_sigaction = onInvalidInstruction;
+    action.sa_flags = SA_SIGINFO;
+    sigaction(SIGILL, &action, nullptr);
   }
   void TearDown() override {
-    if (!hasAvxVnni()) EXPECT_GT(emulatedInstructions(), 0) << "no row has run a dot product";
+    if (!hasInstructions() && mayEmulate())
+      EXPECT_GT(emulated.load(), 0) << "no row has run an instruction of " << kEmulatedSet;
   }
 };
 [[maybe_unused]] const auto *const environment = testing::AddGlobalTestEnvironment(new Emulation);
+
 } // namespace
 
 } // namespace sprig::optable
