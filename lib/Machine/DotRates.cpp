@@ -2,6 +2,7 @@
 #include "lib/Machine/Calibrate.h"
 #include "lib/Machine/MachineFile.h"
 #include "lib/Machine/Rates.h"
+#include "runtime/machine/DotsOfHalves.h"
 #include "runtime/machine/Machine.h"
 #include <algorithm>
 #include <cstdint>
@@ -60,7 +61,7 @@ bool hasMatrices() {
 // Null: none of its own.
 Loop loopOf(Factors factors) {
   __builtin_cpu_init();
-  if (factors == Factors::bf16) return __builtin_cpu_supports("avx512bf16") ? halves512 : nullptr;
+  if (factors == Factors::bf16) return rt::core::dotsOfHalvesPay() ? halves512 : nullptr;
   if (factors != Factors::bytes) return nullptr;
   if (hasMatrices()) return matrices;
   if (__builtin_cpu_supports("avx512vnni")) return bytes512;
@@ -77,7 +78,7 @@ constexpr int kOfBytes = 4, kOfBf16 = 2, kOfMatrices = 32;
 
 int productsOfOne(Factors factors) {
   __builtin_cpu_init();
-  if (factors == Factors::bf16) return __builtin_cpu_supports("avx512bf16") ? kOfBf16 : 1;
+  if (factors == Factors::bf16) return rt::core::dotsOfHalvesPay() ? kOfBf16 : 1;
   if (factors != Factors::bytes) return 1;
   if (hasMatrices()) return kOfMatrices;
   return __builtin_cpu_supports("avx512vnni") || __builtin_cpu_supports("avxvnni") ? kOfBytes : 1;
@@ -86,9 +87,9 @@ int productsOfOne(Factors factors) {
 // Of a level, or of this processor.
 static int productsOfOne(std::string_view cpu, Factors factors) {
   if (cpu == "native") return productsOfOne(factors);
-  bool hasMatrices = cpu.ends_with("-amx"), hasHalves = hasMatrices || cpu.ends_with("-bf16");
+  bool hasHalves = cpu.ends_with("-bf16");
   if (factors == Factors::bf16) return hasHalves ? kOfBf16 : 1;
-  return hasMatrices ? kOfMatrices : hasHalves || cpu.ends_with("-vnni") ? kOfBytes : 1;
+  return cpu.ends_with("-amx") ? kOfMatrices : hasHalves || cpu.ends_with("-vnni") ? kOfBytes : 1;
 }
 
 double dotRate(Factors factors, int threads) {

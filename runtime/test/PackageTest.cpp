@@ -235,6 +235,20 @@ TEST(Isa, TakesTheBestThatTheProcessorHas) {
   EXPECT_EQ(choose(4, {}, "pentium"), -1);
 }
 
+TEST(Isa, AMatrixUnitIsBetterThanDotProducts) {
+  core::Program program =
+      imagesFor({{"x86-64-v4", {"avx512vnni"}}, {"x86-64-v4", {"avx512vnni", "amx-tile", "amx-int8"}}});
+  core::CpuFeatures cpu;
+  cpu.level = 4;
+  uint32_t index = 9;
+  cpu.features = {"avx512vnni"};
+  EXPECT_TRUE(chooseImage(program, cpu, "", index).isOk());
+  EXPECT_EQ(index, 0u);
+  cpu.features = {"amx-int8", "amx-tile", "avx512vnni"};
+  EXPECT_TRUE(chooseImage(program, cpu, "", index).isOk());
+  EXPECT_EQ(index, 1u);
+}
+
 TEST(Isa, SaysWhatIsMissing) {
   core::CpuFeatures cpu;
   cpu.level = 3;

@@ -343,7 +343,7 @@ void addSettings(CLI::App &command, Settings &settings) {
   command
       .add_option("--cpu", settings.cpus,
                   "instruction set: x86-64-v2, x86-64-v3, x86-64-v4, native, or x86-64-v3-vnni, x86-64-v4-vnni with "
-                  "dot products of bytes, x86-64-v4-bf16 with those of bf16, x86-64-v4-amx with both and products of "
+                  "dot products of bytes, x86-64-v4-bf16 with those of bf16, x86-64-v4-amx with products of "
                   "matrices of bytes; repeatable, the runtime picks the best that the machine has (default: native to "
                   "run, x86-64-v3 and x86-64-v4 for packages, the last three too where a network multiplies such)")
       ->check(CLI::IsMember({"native", "x86-64-v2", "x86-64-v3", "x86-64-v3-vnni", "x86-64-v4", "x86-64-v4-vnni",

@@ -160,7 +160,7 @@ FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const 
       if (!isUsed && StringRef(level).ends_with(suffix))
         level = level.substr(0, level.size() - suffix.size()) + next.str();
     };
-    without(dots.ofMatrices, CpuArch::kMatrixSuffix, CpuArch::kHalvesSuffix);
+    without(dots.ofMatrices, CpuArch::kMatrixSuffix, CpuArch::kBytesSuffix);
     without(dots.ofHalves, CpuArch::kHalvesSuffix, CpuArch::kBytesSuffix);
     without(dots.ofBytes, CpuArch::kBytesSuffix, "");
     auto set = llvm::cantFail(instructionSetByName(level));

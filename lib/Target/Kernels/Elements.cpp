@@ -196,8 +196,11 @@ static Value widenBF16(ElementBuilder &k, Value half) {
 }
 
 // The bits of a bf16 in an i32, of an f32 that was rounded to one; null for others, those that were loaded among them,
-// whose NaN may signal.
-static Value knownBF16Bits(Value single) {
+// whose NaN may signal. Of a part of a vector, too.
+static Value knownBF16Bits(ElementBuilder &k, Value single) {
+  if (auto part = single.getDefiningOp<vector::ShuffleOp>(); part && part.getV1() == part.getV2())
+    if (Value known = knownBF16Bits(k, part.getV1()))
+      return vector::ShuffleOp::create(k.b, k.loc, known, known, part.getMask());
   auto cast = single.getDefiningOp<arith::BitcastOp>();
   auto shift = cast ? cast.getIn().getDefiningOp<arith::ShLIOp>() : arith::ShLIOp();
   APInt distance;
@@ -209,7 +212,7 @@ static Value knownBF16Bits(Value single) {
 // f32 to the bits of bf16 in an i32, to nearest even; NaN stays a quiet NaN. With few constants: each takes a vector
 // register from the loop that it follows.
 static Value roundBF16Bits(ElementBuilder &k, Value single) {
-  if (Value known = knownBF16Bits(single)) return known;
+  if (Value known = knownBF16Bits(k, single)) return known;
   Bits n{k, single};
   Value bits = n.cast(single, k.b.getI32Type());
   Value odd = n.shr(n.shl(bits, 15), 31);

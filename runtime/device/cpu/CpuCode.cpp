@@ -1,6 +1,7 @@
 #include "runtime/device/cpu/CpuCode.h"
 
 #include "runtime/device/cpu/Calls.h"
+#include "runtime/machine/DotsOfHalves.h"
 #include "runtime/machine/Machine.h"
 
 #include <algorithm>
@@ -41,17 +42,24 @@ Status CpuCodeKind::verify(const Image &image, const Program &, std::span<const 
   return {};
 }
 
-// What the processor has, without the matrix unit where the system keeps it from this process; it is only asked for
-// code that needs it.
-static CpuFeatures usableFeatures(const Program &program) {
+static bool needs(const Program &program, std::string_view feature) {
+  return std::any_of(program.images.begin(), program.images.end(), [&](const Image &image) {
+    return std::find(image.features.begin(), image.features.end(), feature) != image.features.end();
+  });
+}
+
+// The best image for this processor. The matrix unit, for which the system has to be asked, and the speed of dot
+// products are looked at for code that has them alone.
+static Status chooseImage(const Program &program, std::string_view limit, uint32_t &index) {
   CpuFeatures usable = cpuFeatures();
-  auto isOfTiles = [](std::string_view feature) { return feature.starts_with("amx-"); };
-  auto needsTiles = [&](const Image &image) {
-    return std::any_of(image.features.begin(), image.features.end(), isOfTiles);
-  };
-  if (std::any_of(program.images.begin(), program.images.end(), needsTiles) && usable.has("amx-tile") && !mayUseTiles())
-    std::erase_if(usable.features, isOfTiles);
-  return usable;
+  if (needs(program, "amx-tile") && usable.has("amx-tile") && !mayUseTiles())
+    std::erase_if(usable.features, [](std::string_view feature) { return feature.starts_with("amx-"); });
+  if (needs(program, "avx512bf16") && !dotsOfHalvesPay()) {
+    CpuFeatures others = usable;
+    std::erase(others.features, "avx512bf16");
+    if (!chooseImage(program, others, limit, index).isOk()) return {};
+  }
+  return chooseImage(program, usable, limit, index);
 }
 
 Status CpuCodeKind::load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const {
@@ -62,7 +70,7 @@ Status CpuCodeKind::load(const CodeRequest &request, std::shared_ptr<const Devic
     std::string limit = !request.limit.empty() ? request.limit : variable ? variable : "";
     if (limit == "native") limit.clear();
     uint32_t chosen = 0;
-    SPRIG_RETURN_IF_ERROR(chooseImage(request.program, usableFeatures(request.program), limit, chosen));
+    SPRIG_RETURN_IF_ERROR(chooseImage(request.program, limit, chosen));
     const Image &image = request.program.images[chosen];
     SPRIG_RETURN_IF_ERROR(CodeImage::map(image, request.sections[image.section].bytes, fresh->mapped));
     fresh->mapped.announce(image, request.program.kernels);

@@ -46,6 +46,9 @@ TEST(OpTable, RoundedMatrixProducts) {
   for (int64_t m : {1, 2, 3, 5, 15, 31, 65}) rows.push_back(product(m, 40, 33, false));
   // Sums that are cut in parts, with a last factor that has no neighbour.
   for (int64_t k : {1024, 1025, 1536, 1537, 2049}) rows.push_back(product(3, 20, k, true));
+  // Rows that are f32 part by part where there is no such instruction.
+  for (int64_t k : {255, 256, 257, 300, 513, 1023, 1024})
+    for (int64_t m : {5, 14, 29}) rows.push_back(product(m, 33, k, false));
   check(rows);
 }
 

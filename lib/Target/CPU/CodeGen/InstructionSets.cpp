@@ -2,6 +2,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
+#include "runtime/machine/DotsOfHalves.h"
 #include "runtime/machine/Machine.h"
 
 using namespace llvm;
@@ -33,8 +34,10 @@ static Expected<InstructionSet> hostInstructionSet() {
   };
   set.level = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
   set.arch = *CpuArch::forLevel(set.level);
-  for (StringRef extra : kExtra)
+  for (StringRef extra : kExtra) {
+    if (extra == set.arch.halvesFeature() && !rt::core::dotsOfHalvesPay()) continue;
     if ((v4 || (v3 && extra == set.arch.bytesFeature())) && host.lookup(extra)) add(extra);
+  }
   if (v4 && hasAll(kTiles) && rt::core::mayUseTiles())
     for (StringRef tiles : kTiles) add(tiles);
   return set;

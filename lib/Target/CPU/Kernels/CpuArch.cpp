@@ -12,8 +12,8 @@ void sprig::CpuArch::addFeature(llvm::StringRef feature) {
 
 std::optional<sprig::CpuArch> sprig::CpuArch::forLevel(llvm::StringRef level) {
   CpuArch target;
-  bool hasMatrices = level.consume_back(kMatrixSuffix), hasHalves = hasMatrices || level.consume_back(kHalvesSuffix);
-  bool hasBytes = hasHalves || level.consume_back(kBytesSuffix);
+  bool hasMatrices = level.consume_back(kMatrixSuffix), hasHalves = !hasMatrices && level.consume_back(kHalvesSuffix);
+  bool hasBytes = hasMatrices || hasHalves || level.consume_back(kBytesSuffix);
   target.cpu = level.str();
   if (level == "x86-64-v2" && !hasBytes) {
     target.vectorBytes = 16;
@@ -25,10 +25,11 @@ std::optional<sprig::CpuArch> sprig::CpuArch::forLevel(llvm::StringRef level) {
     target.vectorRegisters = 32;
     // 512-bit registers are the point of this level; LLVM's default for it is 256.
     target.features = "-prefer-256-bit";
-  } else if (level != "x86-64-v3" || hasHalves) {
+  } else if (level != "x86-64-v3" || hasHalves || hasMatrices) {
     return std::nullopt;
   }
-  // Processors with the latter have the former.
+  // Processors with what comes later have this. Those with matrices have dot products of bf16, too, which are slow
+  // there (runtime/machine/DotsOfHalves.h).
   if (hasBytes) target.addFeature(target.bytesFeature());
   if (hasHalves) target.addFeature(target.halvesFeature());
   if (hasMatrices)

@@ -25,8 +25,8 @@ struct CpuArch {
   /// f32 values in a vector register.
   int lanes() const { return vectorBytes / 4; }
 
-  /// Behind the name of a level: with sums of products of bytes, which it does not imply; of those and of bf16; with
-  /// both and products of matrices.
+  /// Behind the name of a level: with sums of products of bytes, which it does not imply; of those and of bf16; of
+  /// bytes and products of matrices of them.
   static constexpr llvm::StringLiteral kBytesSuffix = "-vnni", kHalvesSuffix = "-bf16", kMatrixSuffix = "-amx";
   /// LLVM's names of the features that have such sums, at this width of vectors; empty: none has.
   llvm::StringRef bytesFeature() const;

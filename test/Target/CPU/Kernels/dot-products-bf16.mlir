@@ -26,3 +26,28 @@ func.func @product(%x: tensor<2x5xbf16>, %w: tensor<1x3x32x2xbf16>) -> tensor<2x
   }
   return %0 : tensor<2x16xf32>
 }
+
+// Where five rows or more are multiplied without the instruction, those of a register tile become f32 first, 256 of each row
+// at a time: 300 are a part of 256 and one of 44, and the chain goes on from the first to the second.
+// CHECK-LABEL: func.func @kernel_1(
+// FMA: %[[WIDE:.*]] = memref.view
+// FMA-SAME: to memref<3808xf32>
+// FMA: scf.for
+// FMA: vector.load %{{.*}} : memref<{{.*}}xbf16>
+// FMA: vector.store %{{.*}}, %[[WIDE]]
+// FMA: %[[STEPS:.*]] = arith.constant 128 : index
+// FMA: scf.for %{{.*}} = %{{.*}} to %[[STEPS]]
+// FMA: memref.load %[[WIDE]]
+// FMA: memref.load %[[WIDE]]
+// FMA-COUNT-2: math.fma
+// FMA: arith.constant 22 : index
+// FMA: memref.load %[[WIDE]]
+// DOT512-NOT: memref.view
+// CHECK: return
+func.func @rows(%x: tensor<6x300xbf16>, %w: tensor<1x150x32x2xbf16>) -> tensor<6x16xf32> {
+  %0 = kernel.dispatch "product" (%a = %x : tensor<6x300xbf16>, %b = %w : tensor<1x150x32x2xbf16>) -> tensor<6x16xf32> {
+    %1 = kernel.matmul_packed %a, %b {columns = 16 : i64} : tensor<6x300xbf16>, tensor<1x150x32x2xbf16>
+    kernel.yield %1 : tensor<6x16xf32>
+  }
+  return %0 : tensor<6x16xf32>
+}

@@ -1,6 +1,8 @@
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
 #include "lib/Target/CPU/Kernels/Contraction/CodedPanels.h"
+#include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
 #include "lib/Target/CPU/Kernels/Contraction/MatrixUnit.h"
+#include "lib/Target/CPU/Kernels/Contraction/WideRows.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -70,12 +72,16 @@ static int64_t unpackedAt(const PackedGemm &gemm, const Epilogue &epilogue) {
   return llvm::alignTo(sumsBytes(gemm, epilogue), 64);
 }
 
+/// Whether processors without dot products of bf16 have the left side of a register tile as f32.
+static bool widens(const PackedGemm &gemm) { return gemm.interleave == 2 && WideRows::areFor(gemm.rows, gemm.depth); }
+
 KernelPlan PackedGemm::plan(const Epilogue &epilogue) const {
   Cut cut(*this);
   KernelPlan plan;
   plan.tiles = cut.groups * cut.blocks;
   plan.scratchBytes = sumsBytes(*this, epilogue);
   if (unpacks()) plan.scratchBytes = unpackedAt(*this, epilogue) + unpackedBytes();
+  if (widens(*this)) plan.scratchBytes = unpackedAt(*this, epilogue) + WideRows::bytes();
   int64_t groupColumns = std::min(cut.groupPanels * kPanelWidth, columns), rowsOfBlock = cut.blockRows;
   auto operandSteps = [&](unsigned operand) {
     int64_t block = rowsOfBlock * depth, group = cut.groupPanels * panelSize(), all = cut.groups * group;
@@ -143,12 +149,18 @@ void PackedGemm::emitTiles(KernelBuilder &k, const Epilogue &epilogue, Value lef
     loop.takeSteps(k.index(depth / step), interleave, depth % step);
     return loop;
   };
+  std::optional<WideRows> wide;
+  if (widens(*this) && !DotProduct::isNative(k.target, interleave))
+    wide.emplace(k, k.scratchBuffer(unpackedAt(*this, epilogue), WideRows::type(k)));
+  auto sumsOf = [&](Value first, int64_t tileRows, const Columns &of) {
+    if (right.direct)
+      return right.direct->contract(leftFlat, k.mul(first, depth), tileRows, {of.panel, of.firstVector, of.lanes});
+    SmallVector<Value> initial = epilogue.initialTile(k, tileRows, of.values, of.masks, of.lanes);
+    ContractionLoop loop = loopOf(first, of);
+    return wide ? wide->contract(loop, depth, tileRows, initial) : emitContraction(k, loop, initial);
+  };
   auto registerTile = [&](Value first, int64_t tileRows, const Columns &of) {
-    SmallVector<Value> accumulators =
-        right.direct
-            ? right.direct->contract(leftFlat, k.mul(first, depth), tileRows, {of.panel, of.firstVector, of.lanes})
-            : emitContraction(k, loopOf(first, of), epilogue.initialTile(k, tileRows, of.values, of.masks, of.lanes));
-    epilogue.storeRows(k, accumulators, first, of.values, of.masks, /*stage=*/0);
+    epilogue.storeRows(k, sumsOf(first, tileRows, of), first, of.values, of.masks, /*stage=*/0);
   };
 
   std::optional<MatrixUnit> matrix;

@@ -58,6 +58,13 @@ Value sprig::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
   return valid < lanes ? k.mask(valid, lanes) : Value();
 }
 
+// Two factors of the left side that are there as f32.
+static DotProduct::Side wideFactors(KernelBuilder &k, const ContractionLoop &loop, Value at, int64_t valid,
+                                    int64_t lanes) {
+  auto factor = [&](int64_t index) { return k.splat(k.load(loop.left, k.add(at, index), k.b.getF32Type()), lanes); };
+  return {factor(0), valid > 1 ? factor(1) : k.zero(k.b.getF32Type(), lanes)};
+}
+
 // A step over interleaved rows, of which the left side has `valid`.
 static SmallVector<Value> emitDotStep(KernelBuilder &k, const ContractionLoop &loop, Value step, int64_t valid,
                                       ValueRange carried) {
@@ -70,11 +77,13 @@ static SmallVector<Value> emitDotStep(KernelBuilder &k, const ContractionLoop &l
     columns.push_back(dot.right(loop.right, k.add(right, loop.rightOffsets[j]), lanesOf(carried[j])));
   SmallVector<Value> results;
   for (int64_t i = 0; i < rows; ++i) {
-    Value word = dot.word(loop.left, k.add(left, i * loop.leftRowStride), valid);
+    Value at = k.add(left, i * loop.leftRowStride);
+    Value word = loop.isWide ? Value() : dot.word(loop.left, at, valid);
     llvm::SmallDenseMap<int64_t, DotProduct::Side> byLanes;
     for (int64_t j = 0; j < vectors; ++j) {
       int64_t lanes = lanesOf(carried[j]);
-      if (!byLanes.count(lanes)) byLanes[lanes] = dot.left(word, lanes);
+      if (!byLanes.count(lanes))
+        byLanes[lanes] = loop.isWide ? wideFactors(k, loop, at, valid, lanes) : dot.left(word, lanes);
       results.push_back(dot.accumulate(byLanes[lanes], columns[j], carried[i * vectors + j]));
     }
   }

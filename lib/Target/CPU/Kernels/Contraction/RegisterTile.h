@@ -42,6 +42,7 @@ struct ContractionLoop {
   /// ui8, the right side i8, and sums are i32; 2 where they are bf16 and sums f32. leftStep and rightStep are still
   /// those of one step. After the last, `tail` more elements, fewer than a step's.
   int64_t interleave = 1, tail = 0;
+  bool isWide = false; // the left side, factors of bf16, is there as f32
   void takeSteps(mlir::Value steps, int64_t ofRows, int64_t rest) {
     count = steps;
     interleave = ofRows;
