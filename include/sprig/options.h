@@ -63,8 +63,8 @@ struct CompileOptions {
   std::string target = "cpu";
   /// Architectures of that kind to generate code for, of which the runtime picks the best: of a CPU instruction sets
   /// (native, x86-64-v2, x86-64-v3, x86-64-v4; with dot products of bytes x86-64-v3-vnni, x86-64-v4-vnni, of bf16
-  /// x86-64-v4-bf16, with matrices of bytes x86-64-v4-amx), of cuda sm_80, sm_86, sm_89, sm_90, sm_100, sm_120 (native: sm_80 and sm_90). Code for cuda is
-  /// PTX of the first, too, for whatever is newer.
+  /// x86-64-v4-bf16, with matrices of bytes x86-64-v4-amx), of cuda sm_80, sm_86, sm_89, sm_90, sm_100, sm_120 (native:
+  /// sm_80 and sm_90). Code for cuda is PTX of the first, too, for whatever is newer.
   std::vector<std::string> architectures = {"native"};
 
   /// Sizes of symbolic dimensions. Several sizes of one dimension make several entries of one package.

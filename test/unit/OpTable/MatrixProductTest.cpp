@@ -57,8 +57,12 @@ Row convolution(const Convolution &c, int64_t point) {
   std::vector<int64_t> shape = {c.input[0], c.filter[0], c.result[0], c.result[1]};
   auto pair = [](int64_t value) { return std::to_string(value) + ", " + std::to_string(value); };
   std::string x = tensor(c.input, "ui8"), w = tensor(c.filter, "i8"), sums = tensor(shape, "i32");
+  // No padding above or below a single row.
+  auto sides = [&](int64_t value) {
+    return std::to_string(c.input[2] == 1 ? 0 : value) + ", " + std::to_string(value);
+  };
   std::string attributes = "{strides = array<i64: " + pair(c.stride) + ">, dilations = array<i64: " + pair(c.dilation) +
-                           ">, padding = array<i64: " + pair(c.low) + ", " + pair(c.high) +
+                           ">, padding = array<i64: " + sides(c.low) + ", " + sides(c.high) +
                            ">, groups = " + std::to_string(c.groups) + " : i64}";
   return {x + " by " + w + " " + attributes + ", point " + std::to_string(point),
           {x},
@@ -82,6 +86,9 @@ TEST(OpTable, MatrixConvolutions) {
                                                        {{1, 64, 7, 7}, {40, 64, 1, 1}, 1, 1, 0, 0, 1, {7, 7}},
                                                        {{1, 16, 6, 40}, {16, 16, 3, 3}, 1, 1, 0, 0, 1, {4, 38}},
                                                        {{1, 16, 2, 60}, {16, 16, 1, 25}, 1, 2, 24, 24, 1, {50, 60}},
+                                                       {{1, 64, 1, 400}, {64, 64, 1, 3}, 1, 1, 1, 1, 1, {1, 400}},
+                                                       {{1, 64, 1, 402}, {64, 64, 1, 3}, 1, 1, 0, 0, 1, {1, 400}},
+                                                       {{1, 32, 1, 130}, {40, 32, 1, 5}, 1, 2, 4, 4, 1, {1, 130}},
                                                        {{20, 32, 4, 4}, {32, 32, 3, 3}, 1, 1, 1, 1, 1, {4, 4}},
                                                        {{37, 64, 3, 3}, {48, 64, 3, 3}, 2, 1, 1, 1, 1, {2, 2}}})
     for (int64_t point : {0, 3}) rows.push_back(convolution(c, point));

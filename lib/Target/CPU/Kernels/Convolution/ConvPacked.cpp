@@ -1,11 +1,7 @@
 // kernel.conv_packed with an epilogue: register tiles of output positions times panels of output channels.
-#include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
-#include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
-#include "lib/Target/CPU/Kernels/Contraction/MatrixUnit.h"
-#include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
-#include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
+#include "lib/Target/CPU/Kernels/Convolution/PackedConvolution.h"
 #include "lib/Target/CPU/Kernels/Convolution/PaddedRows.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -13,167 +9,10 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-/// A packed convolution and how it is cut into tiles, by its shape alone.
-struct Convolution {
-  ConvGeometry geometry;
-  int64_t groups, groupInputs, groupOutputs;
-  kernel::PanelPlaces places; // in a panel; interleaved where sums are wider
-  bool sampleRows;            // rows of register tiles are samples; else neighbours in width
-  int64_t panels;             // of a group
-  int64_t tilePanels;         // panels of a tile, of one group
-  int64_t panelTiles;         // tiles that a group's panels make
-  int64_t blockHeight;        // height of a tile when rows lie in width
-  int64_t heightBlocks;
-  int64_t blockWidth; // of the only row of the result
-  int64_t widthBlocks = 1;
-  int64_t blockSamples; // samples of a tile when rows are samples
-  int64_t sampleBlocks;
-
-  explicit Convolution(kernel::ConvPackedOp op) {
-    auto result = cast<RankedTensorType>(op.getResult().getType());
-    auto input = cast<RankedTensorType>(op.getInput().getType());
-    geometry = ConvGeometry::get(input, result, op.getWindow(), op.getStrides(), op.getDilations(), op.getPadding());
-    groups = op.getGroups();
-    groupInputs = geometry.inputChannels / groups;
-    groupOutputs = result.getShape().back() / groups;
-    int64_t interleave = kernel::interleaveIn(cast<RankedTensorType>(op.getPanels().getType()).getShape());
-    int64_t run = kernel::runLength(geometry.inputChannels, groups, op.getWindow(), op.getDilations());
-    places = {geometry.taps() * groupInputs, std::max<int64_t>(interleave > 1 ? run : depth(), 1), interleave};
-    panels = llvm::divideCeil(groupOutputs, kPanelWidth);
-    // Narrow results of many samples have more samples than neighbours.
-    sampleRows = geometry.out[2] < 7 && geometry.batch > geometry.out[2];
-    int64_t rows = sampleRows ? geometry.batch : geometry.out[2];
-    tilePanels = std::clamp<int64_t>(rows <= 2 ? 4 : rows <= 4 ? 2 : 1, 1, std::max<int64_t>(panels, 1));
-    panelTiles = llvm::divideCeil(panels, tilePanels);
-    constexpr int64_t kTileFlops = 1500000;
-    int64_t position = std::max<int64_t>(2 * geometry.taps() * groupInputs * tilePanels * kPanelWidth, 1);
-    int64_t height = std::max<int64_t>(geometry.out[1], 1);
-    heightBlocks = llvm::divideCeil(
-        height, std::clamp<int64_t>(kTileFlops / (position * std::max<int64_t>(geometry.out[2], 1)), 1, height));
-    // What two threads share evenly.
-    bool onePlane = geometry.batch * geometry.out[0] == 1;
-    if (onePlane && heightBlocks == 1 && hasSmallPanels()) heightBlocks = ConvGeometry::halvesOf(height);
-    if (onePlane && heightBlocks == 3) heightBlocks = 4;
-    blockHeight = llvm::divideCeil(height, heightBlocks);
-    heightBlocks = llvm::divideCeil(height, blockHeight);
-    blockWidth = geometry.out[2];
-    if (onePlane && geometry.out[1] == 1 && !sampleRows && hasSmallPanels())
-      cutWidth(llvm::divideCeil(position * geometry.out[2], kTileFlops));
-    int64_t samples = std::max<int64_t>(geometry.batch, 1);
-    blockSamples = std::clamp<int64_t>(kTileFlops / position, std::min<int64_t>(28, samples), samples);
-    sampleBlocks = llvm::divideCeil(samples, blockSamples);
-  }
-
-  /// Into so many blocks of columns, two at least, but where these would be narrow; all but the first and the last one
-  /// are without padding.
-  void cutWidth(int64_t blocks) {
-    constexpr int64_t kLeast = 32, kUnit = 4;
-    int64_t width = geometry.out[2];
-    if (width < 2 * kLeast) return;
-    auto in = [&](int64_t count) { return int64_t(llvm::alignTo(llvm::divideCeil(width, count), kUnit)); };
-    auto countOf = [&](int64_t wide) { return int64_t(llvm::divideCeil(width, wide)); };
-    int64_t wide = std::max(kLeast, in(std::max<int64_t>(blocks, 2)));
-    auto [begin, end] = geometry.interiorColumns();
-    if (countOf(wide) > 2 && (begin > wide || (countOf(wide) - 1) * wide > end)) wide = in(2);
-    blockWidth = wide;
-    widthBlocks = countOf(wide);
-  }
-
-  bool isGemm() const { return groups == 1 && geometry.isPointwise(); }
-  PackedGemm gemm() const {
-    return {geometry.batch * geometry.positions(), groupOutputs, groupInputs, places.interleave};
-  }
-  int64_t depth() const { return geometry.taps() * groupInputs; }
-  bool hasSmallPanels() const { return depth() * panels * kPanelWidth <= kSmallPanels; }
-  /// Consecutive tiles share rows where the panels stay in the cache anyway, so that a thread that has a range of tiles
-  /// reads what it wrote itself; else they share panels.
-  bool rowsOutermost() const { return tiles() > groups * panelTiles && hasSmallPanels(); }
-  int64_t tiles() const {
-    int64_t perPanels = sampleRows ? geometry.positions() * sampleBlocks
-                                   : geometry.batch * geometry.out[0] * heightBlocks * widthBlocks;
-    return groups * panelTiles * perPanels;
-  }
-
-  bool mergesTaps() const { return groups == 1 && geometry.dilation[2] == 1; }
-  /// Whether the matrix unit reads copies of the input's rows, with their padding; and for so many rows of the result
-  /// at a time.
-  bool copiesRows() const { return !sampleRows && widthBlocks == 1 && PaddedRows::areFor(geometry, groupInputs); }
-  int64_t copiedRows() const { return PaddedRows::together(geometry, groupInputs, blockHeight); }
-  /// Whether its sums of a row are read while those of the next one are computed; else parts of a row.
-  bool hasNarrowRows() const { return blockWidth <= MatrixUnit::kPartRows && widthBlocks == 1; }
-  std::optional<MatrixUnit::Sizes> matrixSizes(const CpuArch &target, const Epilogue &epilogue) const {
-    int64_t step = places.interleave, perTap = groupInputs / step;
-    bool hasEdges = !sampleRows && widthBlocks == 1 && geometry.hasPadding(2) && !copiesRows();
-    if (groupInputs % step || groupInputs == 0 || hasEdges) return std::nullopt;
-    // Where no tap is left out, those that follow each other come as one.
-    bool isInside = !geometry.hasPadding(2) || widthBlocks > 1;
-    bool merges = copiesRows() ? geometry.dilation[2] == 1 : mergesTaps() && isInside;
-    int64_t chains = geometry.taps() / (merges ? geometry.window[2] : 1), chain = geometry.taps() / chains * perTap;
-    int64_t sums = geometry.batch * geometry.positions(), block = sampleRows ? blockSamples : blockWidth;
-    bool isAlone = block <= MatrixUnit::kPartRows && (sampleRows || blockHeight == 1);
-    return MatrixUnit::choose(
-        target, step,
-        {sums, groups * groupOutputs, block, chains, chain, /*isWhole=*/true, isAlone, epilogue.hasFunctions()});
-  }
-  int64_t sumsBytes(const Epilogue &epilogue) const {
-    return std::max(sampleRows ? 0 : epilogue.stageBytes(), MatrixUnit::sumsBytes(places.interleave));
-  }
-  int64_t scratchBytes(const Epilogue &epilogue) const {
-    bool copies = MatrixUnit::sumsBytes(places.interleave) > 0 && copiesRows();
-    return sumsBytes(epilogue) + (copies ? PaddedRows(geometry, groupInputs, copiedRows()).bytes() : 0);
-  }
-
-  /// The space of tiles, and what they touch along it.
-  SmallVector<int64_t> space() const {
-    SmallVector<int64_t> sizes{groups};
-    if (!rowsOutermost()) sizes.push_back(panelTiles);
-    if (sampleRows)
-      sizes.append({sampleBlocks, geometry.positions()});
-    else
-      sizes.append({geometry.batch, geometry.out[0], heightBlocks});
-    if (widthBlocks > 1) sizes.push_back(widthBlocks);
-    if (rowsOutermost()) sizes.push_back(panelTiles);
-    return sizes;
-  }
-  SmallVector<TileStep> inputSteps() const {
-    int64_t sample = geometry.rowStride(/*samples=*/true);
-    SmallVector<TileStep> steps = sampleRows ? samples(sample) : geometry.inputSteps(blockHeight);
-    if (widthBlocks > 1) steps.push_back(geometry.inputColumns(blockWidth));
-    return withPanels(geometry.batch * sample, std::move(steps));
-  }
-  SmallVector<TileStep> resultSteps() const {
-    int64_t channels = groups * groupOutputs, sample = geometry.positions() * channels;
-    SmallVector<TileStep> steps = sampleRows ? samples(sample) : geometry.resultSteps(blockHeight, channels);
-    if (widthBlocks > 1) steps.push_back(geometry.resultColumns(blockWidth, channels));
-    return withPanels(geometry.batch * sample, std::move(steps));
-  }
-  SmallVector<TileStep> panelSteps() const {
-    int64_t size = places.size(), group = panels * size, tile = tilePanels * size;
-    SmallVector<TileStep> steps(space().size(), {0, 0, rowsOutermost() ? group : tile});
-    steps[0] = {group, 0, group};
-    steps[rowsOutermost() ? steps.size() - 1 : 1] = {tile, 0, tile};
-    return steps;
-  }
-
-private:
-  SmallVector<TileStep> samples(int64_t size) const {
-    return {{blockSamples * size, 0, blockSamples * size}, {0, 0, blockSamples * size}};
-  }
-  /// The steps of rows in the order of the space; groups and panels touch channels all over them.
-  SmallVector<TileStep> withPanels(int64_t all, SmallVector<TileStep> steps) const {
-    if (rowsOutermost())
-      steps.push_back({0, steps.back().begin, steps.back().extent});
-    else
-      steps.insert(steps.begin(), TileStep{0, 0, all});
-    steps.insert(steps.begin(), TileStep{0, 0, all});
-    return steps;
-  }
-};
-
 /// Emits one tile of panels for given output rows.
 class ConvKernel {
 public:
-  ConvKernel(KernelBuilder &kernel, const Convolution &conv, const Epilogue &epilogue, Value input, Value panels,
+  ConvKernel(KernelBuilder &kernel, const PackedConvolution &conv, const Epilogue &epilogue, Value input, Value panels,
              Type elementType)
       : k(kernel), conv(conv), g(conv.geometry), epilogue(epilogue), input(k.flat(input)), panels(k.flat(panels)),
         elementType(elementType) {}
@@ -220,6 +59,8 @@ private:
       auto emit = [&](const ConvTile &tile) { emitTile(tile, firstVector, vectors); };
       k.loop(begin, end, 1, [&](Value height) {
         auto columns = [&](int64_t first, int64_t last) {
+          if (matrix && !g.hasPadding(2))
+            return emitMatrixColumns(at, height, k.index(first), last - first, firstVector, vectors);
           forWidthTiles(k, g, at[0], at[1], height, most, emit, std::pair(first, last));
         };
         int64_t wide = conv.blockWidth, lastBlock = conv.widthBlocks - 1;
@@ -228,7 +69,7 @@ private:
           return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, at[3], k.index(block));
         };
         auto inside = [&] {
-          if (matrix) return emitMatrixColumns(at, height, k.mul(at[3], wide), firstVector, vectors);
+          if (matrix) return emitMatrixColumns(at, height, k.mul(at[3], wide), wide, firstVector, vectors);
           forRowTiles(k, k.mul(at[3], wide), splitRows(wide, most), [&](Value width, int64_t rows) {
             emit(ConvTile{ConvTile::Rows::Interior, at[0], at[1], height, width, 0, rows});
           });
@@ -404,13 +245,14 @@ private:
     store(last);
   }
 
-  void emitMatrixColumns(ArrayRef<Value> at, Value height, Value begin, int64_t firstVector, int64_t vectors) {
+  void emitMatrixColumns(ArrayRef<Value> at, Value height, Value begin, int64_t length, int64_t firstVector,
+                         int64_t vectors) {
     Columns of = columnsOf(firstVector, vectors);
     auto tile = [&](Value width, Value sum) {
       ConvTile tile{ConvTile::Rows::Interior, at[0], at[1], height, k.add(begin, width), 0, matrix->sizes.rows};
       emitMatrixTile(tile, of, sum);
     };
-    matrix->forParts(conv.blockWidth, tile, [&](Value width, int64_t count, Value sum) {
+    matrix->forParts(length, tile, [&](Value width, int64_t count, Value sum) {
       Value result = k.linearize({at[0], at[1], height, k.add(begin, width)}, {g.batch, g.out[0], g.out[1], g.out[2]});
       storeSums(of, sum, count, result, /*distance=*/1);
     });
@@ -433,7 +275,7 @@ private:
   }
 
   KernelBuilder &k;
-  const Convolution &conv;
+  const PackedConvolution &conv;
   const ConvGeometry &g;
   const Epilogue &epilogue;
   Value input, panels;
@@ -453,7 +295,7 @@ public:
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<kernel::ConvPackedOp>(epilogue.root);
-    Convolution conv(op);
+    PackedConvolution conv(op);
     if (conv.isGemm()) return conv.gemm().plan(epilogue);
     KernelPlan plan;
     plan.tiles = conv.tiles();
@@ -468,7 +310,7 @@ public:
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     Epilogue epilogue = *analyze(dispatch);
     auto op = cast<kernel::ConvPackedOp>(epilogue.root);
-    Convolution conv(op);
+    PackedConvolution conv(op);
     Value input = k.operandBuffer(cast<BlockArgument>(op.getInput()));
     Value panels = k.operandBuffer(cast<BlockArgument>(op.getPanels()));
     Type elementType = epilogue.rootType.getElementType();
