@@ -53,6 +53,11 @@ __attribute__((target("amx-tile,amx-int8"))) int64_t matrices(int64_t iterations
 
 using Loop = int64_t (*)(int64_t);
 
+bool dotsOfBf16Pay() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512bf16") && rt::core::dotsOfHalvesPay();
+}
+
 bool hasMatrices() {
   __builtin_cpu_init();
   return __builtin_cpu_supports("amx-int8") && rt::core::mayUseTiles();
@@ -61,7 +66,7 @@ bool hasMatrices() {
 // Null: none of its own.
 Loop loopOf(Factors factors) {
   __builtin_cpu_init();
-  if (factors == Factors::bf16) return rt::core::dotsOfHalvesPay() ? halves512 : nullptr;
+  if (factors == Factors::bf16) return dotsOfBf16Pay() ? halves512 : nullptr;
   if (factors != Factors::bytes) return nullptr;
   if (hasMatrices()) return matrices;
   if (__builtin_cpu_supports("avx512vnni")) return bytes512;
@@ -78,7 +83,7 @@ constexpr int kOfBytes = 4, kOfBf16 = 2, kOfMatrices = 32;
 
 int productsOfOne(Factors factors) {
   __builtin_cpu_init();
-  if (factors == Factors::bf16) return rt::core::dotsOfHalvesPay() ? kOfBf16 : 1;
+  if (factors == Factors::bf16) return dotsOfBf16Pay() ? kOfBf16 : 1;
   if (factors != Factors::bytes) return 1;
   if (hasMatrices()) return kOfMatrices;
   return __builtin_cpu_supports("avx512vnni") || __builtin_cpu_supports("avxvnni") ? kOfBytes : 1;

@@ -5,8 +5,8 @@
 
 namespace sprig::rt::core {
 
-// False where there is no such instruction (AVX512_BF16), or where it takes longer than the two multiply-adds that give
-// the same bits. Measured once, in some 20 us.
+// Whether a dot product takes less time than the two multiply-adds that give the same bits. Measured once, in some 20
+// us; for processors that have AVX512_BF16.
 bool dotsOfHalvesPay();
 
 } // namespace sprig::rt::core

@@ -28,10 +28,16 @@ static std::string declare(exec::KernelOp kernel) {
   return text;
 }
 
-static std::string emitHeader(ModuleOp module) {
+// What callers must do before kernels with a matrix unit's tiles; the runtime does it for packages.
+static constexpr StringLiteral kAskForTiles =
+    "/* Kernels may use the tiles of AMX, which Linux gives to a process that asks: before any is called,\n"
+    " * syscall(SYS_arch_prctl, 0x1023, 18) (ARCH_REQ_XCOMP_PERM, the tiles' data) has to give 0, once. */\n";
+
+static std::string emitHeader(ModuleOp module, const CpuArch &arch) {
   std::string text =
-      "/* Kernels made by sprig " SPRIG_VERSION ". Link with the object that the same model and options give. */\n"
-      "#pragma once\n#include \"sprig/rt/kernel.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
+      "/* Kernels made by sprig " SPRIG_VERSION ". Link with the object that the same model and options give. */\n";
+  if (arch.matrixBytes) text += kAskForTiles;
+  text += "#pragma once\n#include \"sprig/rt/kernel.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
   for (exec::KernelOp kernel : exec::launchedKernels(module)) text += declare(kernel) + "\n";
   return text + "#ifdef __cplusplus\n}\n#endif\n";
 }
@@ -62,14 +68,14 @@ static std::string linkShared(const std::string &object) {
 }
 
 FailureOr<std::string> sprig::emitForm(ModuleOp program, const CompileOptions &options, StringRef form) {
-  if (form == "header") return emitHeader(program);
   bool isLLVM = form == "llvm", isAssembly = form == "asm", isShared = form == "shared";
-  if (!isLLVM && !isAssembly && !isShared && form != "object")
+  if (!isLLVM && !isAssembly && !isShared && form != "object" && form != "header")
     throw Error(ErrorKind::usage,
                 "there is no form '" + form.str() + "'; the forms are llvm, asm, object, header, shared");
   if (options.architectures.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
   auto set = instructionSetByName(options.architectures.front());
   if (!set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
+  if (form == "header") return emitHeader(program, set->arch);
   auto kernels = emitKernelModule(program, set->arch);
   if (failed(kernels)) return failure();
   auto text = translateKernelModule(**kernels, set->arch, codeGenOptions(options),

@@ -2,6 +2,7 @@
 
 #include "runtime/device/cpu/Calls.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <sys/mman.h>
@@ -10,17 +11,19 @@
 namespace sprig::rt::core {
 
 // The first feature of an image that the processor lacks; empty when there is none.
-static std::string missingFeature(const Image &image, const CpuFeatures &cpu) {
+static std::string missingFeature(const Image &image, const CpuFeatures &cpu,
+                                  std::span<const std::string_view> refused) {
   int level = isaLevel(image.isa);
   if (level == 0 || level > cpu.level) return image.isa;
   for (const std::string &feature : image.features)
-    if (!cpu.has(feature)) return feature;
+    if (!cpu.has(feature) || std::find(refused.begin(), refused.end(), feature) != refused.end()) return feature;
   return {};
 }
 
 static std::string levelName(int level) { return level ? "x86-64-v" + std::to_string(level) : "no known level"; }
 
-Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_view limit, uint32_t &index) {
+Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_view limit, uint32_t &index,
+                   std::span<const std::string_view> refused) {
   int limitLevel = limit.empty() ? cpu.level : isaLevel(limit);
   if (limitLevel == 0 && !limit.empty())
     return {SPRIG_RT_INVALID_ARGUMENT,
@@ -32,7 +35,7 @@ Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_v
   for (size_t i = 0; i < program.images.size(); ++i) {
     const Image &image = program.images[i];
     if (image.kind != "cpu") continue;
-    std::string missing = missingFeature(image, cpu);
+    std::string missing = missingFeature(image, cpu, refused);
     bool allowed = limit.empty() || (isaLevel(image.isa) <= limitLevel && image.features.empty());
     if (missing.empty() && allowed) {
       if (best < 0 || score(image) > score(program.images[best])) best = int(i);

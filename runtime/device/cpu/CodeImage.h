@@ -13,8 +13,10 @@
 
 namespace sprig::rt::core {
 
-// The best of the images that run on `cpu` and need no more than `limit` ("x86-64-v3"; empty: no limit).
-Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_view limit, uint32_t &index);
+// The best of the images that run on `cpu` and need no more than `limit` ("x86-64-v3"; empty: no limit), and none of
+// the features that are `refused`.
+Status chooseImage(const Program &program, const CpuFeatures &cpu, std::string_view limit, uint32_t &index,
+                   std::span<const std::string_view> refused = {});
 
 class CodeImage {
 public:

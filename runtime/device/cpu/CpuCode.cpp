@@ -42,24 +42,26 @@ Status CpuCodeKind::verify(const Image &image, const Program &, std::span<const 
   return {};
 }
 
-static bool needs(const Program &program, std::string_view feature) {
-  return std::any_of(program.images.begin(), program.images.end(), [&](const Image &image) {
-    return std::find(image.features.begin(), image.features.end(), feature) != image.features.end();
-  });
+// Whether code of the program needs a feature that the processor has.
+static bool wants(const Program &program, const CpuFeatures &cpu, std::string_view feature) {
+  for (const Image &image : program.images)
+    for (const std::string &needed : image.features)
+      if (needed == feature) return cpu.has(feature);
+  return false;
 }
 
 // The best image for this processor. The matrix unit, for which the system has to be asked, and the speed of dot
 // products are looked at for code that has them alone.
 static Status chooseImage(const Program &program, std::string_view limit, uint32_t &index) {
-  CpuFeatures usable = cpuFeatures();
-  if (needs(program, "amx-tile") && usable.has("amx-tile") && !mayUseTiles())
-    std::erase_if(usable.features, [](std::string_view feature) { return feature.starts_with("amx-"); });
-  if (needs(program, "avx512bf16") && !dotsOfHalvesPay()) {
-    CpuFeatures others = usable;
-    std::erase(others.features, "avx512bf16");
-    if (!chooseImage(program, others, limit, index).isOk()) return {};
+  const CpuFeatures &cpu = cpuFeatures();
+  std::string_view refused[2];
+  size_t count = 0;
+  if (wants(program, cpu, "amx-tile") && !mayUseTiles()) refused[count++] = "amx-tile";
+  if (wants(program, cpu, "avx512bf16") && !dotsOfHalvesPay()) {
+    refused[count] = "avx512bf16"; // but where nothing else runs
+    if (chooseImage(program, cpu, limit, index, {refused, count + 1}).isOk()) return {};
   }
-  return chooseImage(program, usable, limit, index);
+  return chooseImage(program, cpu, limit, index, {refused, count});
 }
 
 Status CpuCodeKind::load(const CodeRequest &request, std::shared_ptr<const DeviceCode> &code) const {

@@ -47,7 +47,9 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
     for (uint32_t k = 0; k < info.image_count; ++k) {
       sprig_rt_image_info image;
       check(sprig_rt_package_image(runner.package(), k, &image));
-      if (image.section == i) name += std::string(" ") + image.isa;
+      if (image.section != i) continue;
+      name += std::string(" ") + image.isa;
+      if (*image.features) name += std::string(" with ") + image.features;
     }
     table.add({name, formatBytes(double(section.size))});
     sections.push_back({{"kind", name}, {"bytes", section.size}});

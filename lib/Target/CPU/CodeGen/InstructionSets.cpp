@@ -35,8 +35,8 @@ static Expected<InstructionSet> hostInstructionSet() {
   set.level = v4 ? "x86-64-v4" : v3 ? "x86-64-v3" : "x86-64-v2";
   set.arch = *CpuArch::forLevel(set.level);
   for (StringRef extra : kExtra) {
-    if (extra == set.arch.halvesFeature() && !rt::core::dotsOfHalvesPay()) continue;
-    if ((v4 || (v3 && extra == set.arch.bytesFeature())) && host.lookup(extra)) add(extra);
+    if (!host.lookup(extra) || !(v4 || (v3 && extra == set.arch.bytesFeature()))) continue;
+    if (extra != set.arch.halvesFeature() || rt::core::dotsOfHalvesPay()) add(extra);
   }
   if (v4 && hasAll(kTiles) && rt::core::mayUseTiles())
     for (StringRef tiles : kTiles) add(tiles);
