@@ -45,16 +45,26 @@ static Value oneMinusExp(ScalarBuilder &s, Value x) {
   return s.fma(s.neg(scale), growth, s.sub(s.f(x, 1), scale));
 }
 
+// By 2^k in two steps, the last of which overflows or rounds to a denormal.
+static Value timesPower(ScalarBuilder &s, Value x, Value k) {
+  Value half = s.shrs(k, 1);
+  return s.mul(s.mul(x, power(s, half)), power(s, s.subi(k, half)));
+}
+
+Value sprig::timesPowerByBits(ScalarBuilder &s, Value x, Value n) {
+  Value isZero = s.lt(n, -150.5), shifted = s.add(s.select(isZero, s.f(n, 0), n), kRound32);
+  return s.select(isZero, s.f(x, 0), timesPower(s, x, exponentOf(s, shifted)));
+}
+
 Value expand::exp(ScalarBuilder &s, Value x, const TimesPower &timesPower) {
   x = s.select(s.gt(x, 89), s.f(x, 89), x);
-  x = s.select(s.lt(x, -105), s.f(x, -105), x);
+  // e^-104 rounds to zero.
+  double lowest = timesPower ? -1000 : -105;
+  x = s.select(s.lt(x, lowest), s.f(x, lowest), x);
   auto [shifted, growth] = reduce(s, x);
   Value e = s.add(growth, 1);
-  if (timesPower)
-    if (Value scaled = timesPower(s, e, s.sub(shifted, kRound32))) return scaled;
-  // By 2^n in two steps, the last of which overflows or rounds to a denormal.
-  Value k = exponentOf(s, shifted), half = s.shrs(k, 1), rest = s.subi(k, half);
-  return s.mul(s.mul(e, power(s, half)), power(s, rest));
+  if (timesPower) return timesPower(s, e, s.sub(shifted, kRound32));
+  return ::timesPower(s, e, exponentOf(s, shifted));
 }
 
 Value expand::log(ScalarBuilder &s, Value x) {
