@@ -17,7 +17,7 @@ double vectorsOf(int64_t channels) { return llvm::divideCeil(channels, int64_t(k
 
 /// Cycles to read weights `passes` times, partly hidden behind arithmetic.
 double streaming(double bytes, double passes, int64_t networkBytes) {
-  double first = networkBytes > kThirdLevel ? bytes / 8 : bytes > kSecondLevel ? bytes / 14 : 0;
+  double first = networkBytes > kThirdLevel ? bytes / 5 : bytes > kSecondLevel ? bytes / 14 : 0;
   double again = bytes > kThirdLevel ? bytes / 8 : bytes > kSecondLevel ? bytes / 20 : 0;
   return 0.6 * (first + std::max(passes - 1, 0.0) * again);
 }
