@@ -45,15 +45,15 @@ static Value oneMinusExp(ScalarBuilder &s, Value x) {
   return s.fma(s.neg(scale), growth, s.sub(s.f(x, 1), scale));
 }
 
-// By 2^k in two steps, the last of which overflows or rounds to a denormal.
-static Value timesPower(ScalarBuilder &s, Value x, Value k) {
+// x 2^k in two steps, the last of which overflows or rounds to a denormal.
+static Value inTwoSteps(ScalarBuilder &s, Value x, Value k) {
   Value half = s.shrs(k, 1);
   return s.mul(s.mul(x, power(s, half)), power(s, s.subi(k, half)));
 }
 
 Value sprig::timesPowerByBits(ScalarBuilder &s, Value x, Value n) {
   Value isZero = s.lt(n, -150.5), shifted = s.add(s.select(isZero, s.f(n, 0), n), kRound32);
-  return s.select(isZero, s.f(x, 0), timesPower(s, x, exponentOf(s, shifted)));
+  return s.select(isZero, s.f(x, 0), inTwoSteps(s, x, exponentOf(s, shifted)));
 }
 
 Value expand::exp(ScalarBuilder &s, Value x, const TimesPower &timesPower) {
@@ -64,7 +64,7 @@ Value expand::exp(ScalarBuilder &s, Value x, const TimesPower &timesPower) {
   auto [shifted, growth] = reduce(s, x);
   Value e = s.add(growth, 1);
   if (timesPower) return timesPower(s, e, s.sub(shifted, kRound32));
-  return ::timesPower(s, e, exponentOf(s, shifted));
+  return inTwoSteps(s, e, exponentOf(s, shifted));
 }
 
 Value expand::log(ScalarBuilder &s, Value x) {

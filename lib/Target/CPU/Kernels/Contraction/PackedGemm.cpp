@@ -119,21 +119,15 @@ void PackedGemm::emitTiles(KernelBuilder &k, const Epilogue &epilogue, Value lef
   Value leftFlat = k.flat(left);
   const int64_t step = places().interleave, panelElements = places().size();
 
-  // `vectors` vectors of columns from vector `firstVector` of a panel on, of which `validColumns` columns exist.
-  struct Columns {
+  // Vectors of columns from vector `firstVector` of a panel on.
+  struct Columns : TileColumns {
     Value panel;
-    int64_t firstVector, vectors;
-    SmallVector<int64_t> lanes;
-    SmallVector<Value> values, masks;
+    int64_t firstVector;
+    int64_t vectors() const { return lanes.size(); }
   };
   auto columnsOf = [&](Value panel, int64_t firstVector, int64_t vectors, int64_t validColumns) {
-    Columns made{panel, firstVector, vectors, vectorLanes(std::min(validColumns, vectors * kLanes)), {}, {}};
-    Value column = k.add(k.mul(panel, kPanelWidth), firstVector * kLanes);
-    for (int64_t j = 0; j < vectors; ++j) {
-      made.values.push_back(k.add(column, j * kLanes));
-      made.masks.push_back(laneMask(k, validColumns - j * kLanes, made.lanes[j]));
-    }
-    return made;
+    Value first = k.add(k.mul(panel, kPanelWidth), firstVector * kLanes);
+    return Columns{tileColumns(k, first, vectors, validColumns), panel, firstVector};
   };
   // The loop over k for rows from `first` on.
   auto loopOf = [&](Value first, const Columns &of) {
@@ -144,7 +138,8 @@ void PackedGemm::emitTiles(KernelBuilder &k, const Epilogue &epilogue, Value lef
     loop.right = right.whole;
     loop.rightBase = k.add(right.unpacked ? k.index(0) : k.mul(of.panel, panelElements),
                            of.firstVector / 2 * panelElements + of.firstVector % 2 * kLanes * step);
-    for (int64_t j = 0; j < of.vectors; ++j) loop.rightOffsets.push_back(j / 2 * panelElements + j % 2 * kLanes * step);
+    for (int64_t j = 0; j < of.vectors(); ++j)
+      loop.rightOffsets.push_back(j / 2 * panelElements + j % 2 * kLanes * step);
     loop.elementType = elementType;
     loop.takeSteps(k.index(depth / step), interleave, depth % step);
     return loop;
@@ -174,7 +169,7 @@ void PackedGemm::emitTiles(KernelBuilder &k, const Epilogue &epilogue, Value lef
   // Rows by the matrix unit; what whole steps leave over of k is added to their sums.
   auto matrixTile = [&](Value begin, int64_t tileRows, const Columns &of) {
     auto tile = [&](Value first, Value sum) {
-      matrix->begin(of.vectors);
+      matrix->begin(of.vectors());
       matrix->add(loopOf(k.add(begin, first), of));
       matrix->end(sum);
     };

@@ -58,6 +58,16 @@ Value sprig::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
   return valid < lanes ? k.mask(valid, lanes) : Value();
 }
 
+TileColumns sprig::tileColumns(KernelBuilder &k, Value first, int64_t vectors, int64_t valid) {
+  TileColumns made;
+  made.lanes = vectorLanes(std::min(valid, vectors * kLanes));
+  for (int64_t j = 0; j < vectors; ++j) {
+    made.values.push_back(k.add(first, j * kLanes));
+    made.masks.push_back(laneMask(k, valid - j * kLanes, made.lanes[j]));
+  }
+  return made;
+}
+
 // Two factors of the left side that are there as f32.
 static DotProduct::Side wideFactors(KernelBuilder &k, const ContractionLoop &loop, Value at, int64_t valid,
                                     int64_t lanes) {

@@ -69,6 +69,14 @@ llvm::SmallVector<int64_t> vectorLanes(int64_t columns);
 /// The mask of the first `valid` of a vector's lanes; null for all of them.
 mlir::Value laneMask(KernelBuilder &kernel, int64_t valid, int64_t lanes);
 
+/// The columns of a tile as vectors: their lanes, first columns and masks.
+struct TileColumns {
+  llvm::SmallVector<int64_t> lanes;
+  llvm::SmallVector<mlir::Value> values, masks;
+};
+/// `vectors` vectors from column `first` on, of which `valid` columns exist.
+TileColumns tileColumns(KernelBuilder &kernel, mlir::Value first, int64_t vectors, int64_t valid);
+
 /// Adds the products of all k in ascending order, in parts where a constant count of a whole chain is above
 /// kLongestChain; `accumulators` has rows * rightOffsets.size() values, rows outermost.
 llvm::SmallVector<mlir::Value> emitContraction(KernelBuilder &kernel, const ContractionLoop &loop,

@@ -277,10 +277,17 @@ void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample,
   }
 }
 
+Value sprig::firstResultRow(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile) {
+  return k.linearize({tile.sample, tile.depth, tile.height, tile.width}, {g.batch, g.out[0], g.out[1], g.out[2]});
+}
+
+int64_t sprig::resultDistance(const ConvGeometry &g, const ConvTile &tile) {
+  return tile.kind == ConvTile::Rows::Samples ? g.positions() : 1;
+}
+
 SmallVector<Value> sprig::resultRows(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile) {
-  Value first =
-      k.linearize({tile.sample, tile.depth, tile.height, tile.width}, {g.batch, g.out[0], g.out[1], g.out[2]});
-  int64_t distance = tile.kind == ConvTile::Rows::Samples ? g.positions() : 1;
+  Value first = firstResultRow(k, g, tile);
+  int64_t distance = resultDistance(g, tile);
   SmallVector<Value> rows;
   for (int64_t i = 0; i < tile.rows; ++i) rows.push_back(k.add(first, i * distance));
   return rows;

@@ -95,7 +95,9 @@ void forWidthTiles(KernelBuilder &kernel, const ConvGeometry &geometry, mlir::Va
                    mlir::Value height, int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body,
                    std::optional<std::pair<int64_t, int64_t>> columns = std::nullopt);
 
-/// The linear positions of a tile's rows in the result, channels left out.
+/// The linear position of a tile's first row in the result, channels left out; the distance of its rows; and of all.
+mlir::Value firstResultRow(KernelBuilder &kernel, const ConvGeometry &geometry, const ConvTile &tile);
+int64_t resultDistance(const ConvGeometry &geometry, const ConvTile &tile);
 llvm::SmallVector<mlir::Value> resultRows(KernelBuilder &kernel, const ConvGeometry &geometry, const ConvTile &tile);
 
 } // namespace sprig

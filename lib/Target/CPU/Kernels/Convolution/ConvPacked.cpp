@@ -60,7 +60,7 @@ private:
       k.loop(begin, end, 1, [&](Value height) {
         auto columns = [&](int64_t first, int64_t last) {
           if (matrix && !g.hasPadding(2))
-            return emitMatrixColumns(at, height, k.index(first), last - first, firstVector, vectors);
+            return emitMatrixLine(rowTile(at, height, k.index(first)), last - first, firstVector, vectors);
           forWidthTiles(k, g, at[0], at[1], height, most, emit, std::pair(first, last));
         };
         int64_t wide = conv.blockWidth, lastBlock = conv.widthBlocks - 1;
@@ -69,7 +69,7 @@ private:
           return arith::CmpIOp::create(k.b, k.loc, arith::CmpIPredicate::eq, at[3], k.index(block));
         };
         auto inside = [&] {
-          if (matrix) return emitMatrixColumns(at, height, k.mul(at[3], wide), wide, firstVector, vectors);
+          if (matrix) return emitMatrixLine(rowTile(at, height, k.mul(at[3], wide)), wide, firstVector, vectors);
           forRowTiles(k, k.mul(at[3], wide), splitRows(wide, most), [&](Value width, int64_t rows) {
             emit(ConvTile{ConvTile::Rows::Interior, at[0], at[1], height, width, 0, rows});
           });
@@ -90,7 +90,8 @@ private:
     k.ifLast(at[0], conv.sampleBlocks, lastSamples != conv.blockSamples, [&](bool last) {
       int64_t samples = last ? lastSamples : conv.blockSamples;
       forColumns(samples, [&](int64_t firstVector, int64_t vectors) {
-        if (matrix) return emitMatrixSamples(at, begin, samples, firstVector, vectors);
+        ConvTile whole{ConvTile::Rows::Samples, begin, at[1], at[2], at[3]};
+        if (matrix) return emitMatrixLine(whole, samples, firstVector, vectors);
         forRowTiles(k, begin, splitRows(samples, mostRows(vectors, /*samples=*/true)), [&](Value sample, int64_t rows) {
           ConvTile tile{ConvTile::Rows::Samples, sample, at[1], at[2], at[3], 0, rows};
           emitTile(tile, firstVector, vectors);
@@ -112,25 +113,16 @@ private:
   }
 
   /// Some vectors of the tile's columns.
-  struct Columns {
+  struct Columns : TileColumns {
     Value panelBase; // of the first in the panels
-    SmallVector<int64_t> lanes;
-    SmallVector<Value> values, masks;
   };
   Columns columnsOf(int64_t firstVector, int64_t vectors) {
     int64_t panelSize = conv.places.size(), step = conv.places.interleave;
     Value panel = k.add(k.mul(group, conv.panels), k.mul(panelTile, conv.tilePanels));
-    Columns made;
-    made.panelBase = k.add(k.mul(panel, panelSize), firstVector / 2 * panelSize + firstVector % 2 * kLanes * step);
-    int64_t tileColumns = columns - firstVector * kLanes;
-    made.lanes = vectorLanes(std::min(tileColumns, vectors * kLanes));
-    Value firstColumn = k.add(k.mul(group, conv.groupOutputs),
-                              k.add(k.mul(panelTile, conv.tilePanels * kPanelWidth), firstVector * kLanes));
-    for (int64_t j = 0; j < vectors; ++j) {
-      made.values.push_back(k.add(firstColumn, j * kLanes));
-      made.masks.push_back(laneMask(k, tileColumns - j * kLanes, made.lanes[j]));
-    }
-    return made;
+    Value base = k.add(k.mul(panel, panelSize), firstVector / 2 * panelSize + firstVector % 2 * kLanes * step);
+    Value first = k.add(k.mul(group, conv.groupOutputs),
+                        k.add(k.mul(panelTile, conv.tilePanels * kPanelWidth), firstVector * kLanes));
+    return {tileColumns(k, first, vectors, columns - firstVector * kLanes), base};
   }
 
   Value firstChannel() { return k.mul(group, conv.groupInputs); }
@@ -217,16 +209,12 @@ private:
   void emitMatrixRows(ArrayRef<Value> at, Value begin, Value end, Value copied, const Columns &of) {
     auto tileOf = [&](Value row, Value width, Value sum) {
       if (padded) return emitPaddedTile(row, k.sub(row, copied), width, of, sum);
-      emitMatrixTile({ConvTile::Rows::Interior, at[0], at[1], row, width, 0, matrix->sizes.rows}, of, sum);
-    };
-    auto resultOf = [&](Value row, Value width) {
-      return k.linearize({at[0], at[1], row, width}, {g.batch, g.out[0], g.out[1], g.out[2]});
+      emitMatrixTile(rowTile(at, row, width), of, sum);
     };
     if (!conv.hasNarrowRows()) {
       k.loop(begin, end, 1, [&](Value row) {
-        matrix->forParts(
-            g.out[2], [&](Value width, Value sum) { tileOf(row, width, sum); },
-            [&](Value width, int64_t count, Value sum) { storeSums(of, sum, count, resultOf(row, width), 1); });
+        emitParts(rowTile(at, row, k.index(0)), g.out[2], of,
+                  [&](const ConvTile &tile, Value sum) { tileOf(row, tile.width, sum); });
       });
       return;
     }
@@ -235,7 +223,7 @@ private:
     auto compute = [&](Value row) {
       matrix->forTiles(g.out[2], [&](Value width) { tileOf(row, width, k.add(place(row), width)); });
     };
-    auto store = [&](Value row) { storeSums(of, place(row), g.out[2], resultOf(row, k.index(0)), 1); };
+    auto store = [&](Value row) { storeSums(of, place(row), g.out[2], rowTile(at, row, k.index(0))); };
     compute(begin);
     Value last = k.sub(end, k.index(1));
     k.loop(begin, last, 1, [&](Value row) {
@@ -245,33 +233,34 @@ private:
     store(last);
   }
 
-  void emitMatrixColumns(ArrayRef<Value> at, Value height, Value begin, int64_t length, int64_t firstVector,
-                         int64_t vectors) {
+  /// `length` columns of a row without padding, or of samples, from those of a tile on.
+  void emitMatrixLine(const ConvTile &begin, int64_t length, int64_t firstVector, int64_t vectors) {
     Columns of = columnsOf(firstVector, vectors);
-    auto tile = [&](Value width, Value sum) {
-      ConvTile tile{ConvTile::Rows::Interior, at[0], at[1], height, k.add(begin, width), 0, matrix->sizes.rows};
-      emitMatrixTile(tile, of, sum);
-    };
-    matrix->forParts(length, tile, [&](Value width, int64_t count, Value sum) {
-      Value result = k.linearize({at[0], at[1], height, k.add(begin, width)}, {g.batch, g.out[0], g.out[1], g.out[2]});
-      storeSums(of, sum, count, result, /*distance=*/1);
-    });
+    emitParts(begin, length, of, [&](const ConvTile &tile, Value sum) { emitMatrixTile(tile, of, sum); });
   }
 
-  void emitMatrixSamples(ArrayRef<Value> at, Value begin, int64_t samples, int64_t firstVector, int64_t vectors) {
-    Columns of = columnsOf(firstVector, vectors);
-    auto tile = [&](Value sample, Value sum) {
-      ConvTile tile{ConvTile::Rows::Samples, k.add(begin, sample), at[1], at[2], at[3], 0, matrix->sizes.rows};
-      emitMatrixTile(tile, of, sum);
+  void emitParts(const ConvTile &begin, int64_t length, const Columns &of,
+                 llvm::function_ref<void(const ConvTile &tile, Value sum)> emit) {
+    auto from = [&](Value first) {
+      ConvTile tile = begin;
+      Value &moved = tile.kind == ConvTile::Rows::Samples ? tile.sample : tile.width;
+      moved = k.add(moved, first);
+      return tile;
     };
-    matrix->forParts(samples, tile, [&](Value sample, int64_t count, Value sum) {
-      Value first = k.linearize({k.add(begin, sample), at[1], at[2], at[3]}, {g.batch, g.out[0], g.out[1], g.out[2]});
-      storeSums(of, sum, count, first, /*distance=*/g.positions());
-    });
+    matrix->forParts(
+        length, [&](Value first, Value sum) { emit(from(first), sum); },
+        [&](Value first, int64_t count, Value sum) { storeSums(of, sum, count, from(first)); });
   }
 
-  void storeSums(const Columns &of, Value firstSum, int64_t count, Value row, int64_t distance) {
-    epilogue.storeSums(k, {matrix->sums, firstSum, k.index(count), row, distance}, of.values, of.masks, of.lanes);
+  ConvTile rowTile(ArrayRef<Value> at, Value row, Value width) const {
+    return {ConvTile::Rows::Interior, at[0], at[1], row, width, 0, matrix->sizes.rows};
+  }
+
+  /// Sums of `count` rows of the result, from the first of a tile on.
+  void storeSums(const Columns &of, Value firstSum, int64_t count, const ConvTile &tile) {
+    Value row = firstResultRow(k, g, tile);
+    epilogue.storeSums(k, {matrix->sums, firstSum, k.index(count), row, resultDistance(g, tile)}, of.values, of.masks,
+                       of.lanes);
   }
 
   KernelBuilder &k;
