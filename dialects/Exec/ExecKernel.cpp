@@ -31,7 +31,9 @@ SmallVector<AccessMode> KernelOp::getOperandAccess(SymbolTableCollection &symbol
     auto callee = symbols.lookupNearestSymbolFrom<KernelOp>((*this)->getParentOfType<ModuleOp>(), call.getKernelAttr());
     if (!callee || callee.isComposite()) continue; // the call's verifier tells
     for (auto [buffer, mode] : llvm::zip(call.getBuffers(), callee.getOperandAccess(symbols))) {
-      AccessMode &all = access[cast<BlockArgument>(buffer).getArgNumber()];
+      std::optional<unsigned> argument = CallOp::argumentOf(buffer);
+      if (!argument) continue;
+      AccessMode &all = access[*argument];
       all = AccessMode(uint8_t(all) | uint8_t(mode));
     }
   }
@@ -114,6 +116,14 @@ static LogicalResult verifyRanges(KernelOp kernel) {
 // Each tile of a composite kernel has a call that it runs.
 static LogicalResult verifyTilesOfCalls(KernelOp kernel) {
   int64_t tiles = kernel.getTiles();
+  auto calls = kernel.getBody().getOps<CallOp>();
+  bool hasPieces = (*calls.begin()).getEach();
+  for (Operation &op : kernel.getBody().front())
+    if (auto call = dyn_cast<CallOp>(op); call ? call.getEach() != hasPieces : !hasPieces) {
+      InFlightDiagnostic error = kernel.emitOpError("mixes calls in each tile with calls in some");
+      error.attachNote(op.getLoc()) << "such as this";
+      return error;
+    }
   SmallVector<std::pair<int64_t, int64_t>> ranges;
   for (auto call : kernel.getBody().getOps<CallOp>()) {
     int64_t first = call.firstTile(), end = call.endTile();
@@ -150,7 +160,7 @@ LogicalResult KernelOp::verifyRegions() {
       if (!isa<MemRefType>(type)) return emitOpError("calls kernels, so takes buffers only, found ") << type;
     if (getFunctionType().getNumResults()) return emitOpError("calls kernels, so has no results");
     for (Operation &op : body)
-      if (!isa<CallOp>(op)) {
+      if (!isa<CallOp, PieceOp, ScratchOp>(op)) {
         InFlightDiagnostic error = emitOpError("mixes calls of kernels with other operations");
         error.attachNote(op.getLoc()) << "such as '" << op.getName() << "'";
         return error;
@@ -216,6 +226,36 @@ LogicalResult sprig::exec::verifyKernelUse(Operation *user, FlatSymbolRefAttr na
   return success();
 }
 
+int64_t CallOp::endTile() {
+  if (getEach()) return int64_t((*this)->getParentOfType<KernelOp>().getTiles());
+  return getEndTile().value_or(1);
+}
+
+std::optional<unsigned> CallOp::argumentOf(Value buffer) {
+  if (auto piece = buffer.getDefiningOp<PieceOp>()) buffer = piece.getBuffer();
+  if (auto argument = dyn_cast<BlockArgument>(buffer)) return argument.getArgNumber();
+  return std::nullopt;
+}
+
+LogicalResult PieceOp::verify() {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (!isa<BlockArgument>(getBuffer())) return emitOpError("is a piece of what is no argument of its kernel");
+  auto whole = cast<MemRefType>(getBuffer().getType()), piece = cast<MemRefType>(getType());
+  if (whole.getElementType() == piece.getElementType() &&
+      byteSize(piece) * int64_t(kernel.getTiles()) == byteSize(whole))
+    return success();
+  return emitOpError("is ") << describe(piece) << " of " << describe(whole) << ", expected a part for each of "
+                            << kernel.getTiles() << " tiles";
+}
+
+LogicalResult ScratchOp::verify() {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  int64_t first = int64_t(getOffset()), end = first + byteSize(getType());
+  if (first >= 0 && end <= int64_t(kernel.getScratch())) return success();
+  return emitOpError("is bytes ") << first << " to " << end << " of the thread's, its kernel has "
+                                  << kernel.getScratch();
+}
+
 // What two calls do with one buffer; whether they may run side by side.
 static bool mayRunBeside(CallOp one, KernelOp oneKernel, CallOp other, KernelOp otherKernel,
                          SymbolTableCollection &symbols) {
@@ -227,8 +267,21 @@ static bool mayRunBeside(CallOp one, KernelOp oneKernel, CallOp other, KernelOp 
   return true;
 }
 
+// What a call in each tile writes is the tile's own.
+static LogicalResult verifyPieces(CallOp call, KernelOp kernel, SymbolTableCollection &symbols) {
+  for (auto [buffer, mode] : llvm::zip(call.getBuffers(), kernel.getOperandAccess(symbols))) {
+    auto piece = buffer.getDefiningOp<PieceOp>();
+    if (!writes(mode) || buffer.getDefiningOp<ScratchOp>()) continue;
+    auto isPiece = [](Operation *user) { return isa<PieceOp>(user); };
+    if (piece && llvm::all_of(piece.getBuffer().getUsers(), isPiece)) continue;
+    return call.emitOpError("is in each tile and writes a buffer that other tiles touch");
+  }
+  return success();
+}
+
 // A callee's tiles are shared out over the call's, and what calls of different tiles touch is apart.
 static LogicalResult verifySideBySide(CallOp call, KernelOp kernel, SymbolTableCollection &symbols) {
+  if (call.getEach()) return verifyPieces(call, kernel, symbols);
   if (int64_t(kernel.getTiles()) < call.countTiles())
     return call.emitOpError("shares ") << kernel.getTiles() << " tiles of " << call.getKernelAttr() << " out over "
                                        << call.countTiles();

@@ -117,7 +117,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
     buffers of its arguments, then those of its results. One of several dispatches has one tile, and `places` tells where
     in scratch each result lies that it does not yield. A composite kernel takes buffers and runs other kernels by
     `exec.call`: each of its tiles the calls that name it, in order. Calls of different tiles run side by side, so they
-    write nothing that another one touches.
+    write nothing that another one touches. Where the calls are those of each tile, a tile is a piece of the work: they
+    take the tile's part of a buffer (`exec.piece`), memory of the running thread (`exec.scratch`), and what all read.
 
     `tiles` is the number of independent work units, fixed by shape; `grain` the fewest that are worth a thread;
     `scratch` the bytes that each running thread needs; `flops` and `bytes` feed the cost model; `label` is for people.
@@ -139,6 +140,13 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
     exec.kernel @beside(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) attributes {tiles = 3 : i64} {
       exec.call @relu(%x, %y) in tiles 0 to 2 : memref<64xf32>, memref<64xf32>
       exec.call @relu(%x, %z) in tiles 2 to 3 : memref<64xf32>, memref<64xf32>
+    }
+    exec.kernel @pieces(%x: memref<4x64xf32>, %y: memref<4x64xf32>) attributes {scratch = 256 : i64, tiles = 4 : i64} {
+      %0 = exec.piece %x : memref<4x64xf32> to memref<1x64xf32>
+      %1 = exec.piece %y : memref<4x64xf32> to memref<1x64xf32>
+      %2 = exec.scratch at 0 : memref<64xf32>
+      exec.call @relu(%0, %2) each tile : memref<1x64xf32>, memref<64xf32>
+      exec.call @relu(%2, %1) each tile : memref<64xf32>, memref<1x64xf32>
     }
     ```
   }];
@@ -186,10 +194,58 @@ def Exec_YieldOp : Exec_Op<"yield", [Pure, Terminator, HasParent<"KernelOp">]> {
   let assemblyFormat = "($operands^ `:` type($operands))? attr-dict";
 }
 
+def Exec_PieceOp : Exec_Op<"piece", [Pure, HasParent<"KernelOp">]> {
+  let summary = "the part of a buffer that belongs to the tile that runs";
+  let description = [{
+    Of a composite kernel whose calls are those of each tile: the buffer has as many such parts as the kernel tiles, one
+    after the other.
+
+    ```mlir
+    exec.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+      exec.yield %x : tensor<4xf32>
+    }
+    exec.kernel @all(%x: memref<2x4xf32>, %y: memref<2x4xf32>) attributes {tiles = 2 : i64} {
+      %0 = exec.piece %x : memref<2x4xf32> to memref<1x4xf32>
+      %1 = exec.piece %y : memref<2x4xf32> to memref<1x4xf32>
+      exec.call @copy(%0, %1) each tile : memref<1x4xf32>, memref<1x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins Exec_Buffer:$buffer);
+  let results = (outs Exec_Buffer:$result);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer) `to` type($result)";
+  let hasVerifier = 1;
+}
+
+def Exec_ScratchOp : Exec_Op<"scratch", [Pure, HasParent<"KernelOp">]> {
+  let summary = "memory of the thread that runs a tile";
+  let description = [{
+    Of a composite kernel whose calls are those of each tile: bytes of the kernel's `scratch` from `offset` on. What
+    callees need as scratch memory of their own lies below.
+
+    ```mlir
+    exec.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+      exec.yield %x : tensor<4xf32>
+    }
+    exec.kernel @all(%x: memref<2x4xf32>, %y: memref<2x4xf32>) attributes {scratch = 16 : i64, tiles = 2 : i64} {
+      %0 = exec.piece %x : memref<2x4xf32> to memref<1x4xf32>
+      %1 = exec.piece %y : memref<2x4xf32> to memref<1x4xf32>
+      %2 = exec.scratch at 0 : memref<1x4xf32>
+      exec.call @copy(%0, %2) each tile : memref<1x4xf32>, memref<1x4xf32>
+      exec.call @copy(%2, %1) each tile : memref<1x4xf32>, memref<1x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$offset);
+  let results = (outs Exec_Buffer:$result);
+  let assemblyFormat = "`at` $offset attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
 def Exec_CallOp : Exec_Op<"call", [HasParent<"KernelOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "runs all tiles of another kernel";
   let description = [{
-    In the first tile of its own kernel, or shared out evenly over several.
+    In the first tile of its own kernel, or shared out evenly over several; `each tile`, all of them in every one.
 
     ```mlir
     exec.kernel @copy(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
@@ -201,21 +257,29 @@ def Exec_CallOp : Exec_Op<"call", [HasParent<"KernelOp">, DeclareOpInterfaceMeth
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Exec_Buffer>:$buffers,
-                       OptionalAttr<I64Attr>:$first_tile, OptionalAttr<I64Attr>:$end_tile);
+                       OptionalAttr<I64Attr>:$first_tile, OptionalAttr<I64Attr>:$end_tile, UnitAttr:$each);
   let builders = [OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$kernel, "::mlir::ValueRange":$buffers,
                                  "int64_t":$first, "int64_t":$end), [{
     bool isFirstAlone = first == 0 && end == 1;
     build($_builder, $_state, kernel, buffers, isFirstAlone ? ::mlir::IntegerAttr() : $_builder.getI64IntegerAttr(first),
-          isFirstAlone ? ::mlir::IntegerAttr() : $_builder.getI64IntegerAttr(end));
+          isFirstAlone ? ::mlir::IntegerAttr() : $_builder.getI64IntegerAttr(end), /*each=*/::mlir::UnitAttr());
+  }]>,
+                  OpBuilder<(ins "::mlir::FlatSymbolRefAttr":$kernel, "::mlir::ValueRange":$buffers), [{
+    build($_builder, $_state, kernel, buffers, ::mlir::IntegerAttr(), ::mlir::IntegerAttr(), $_builder.getUnitAttr());
   }]>];
   let assemblyFormat = [{
-    $kernel `(` $buffers `)` (`in` `tiles` $first_tile^ `to` $end_tile)? attr-dict (`:` type($buffers)^)?
+    $kernel `(` $buffers `)` (`in` `tiles` $first_tile^ `to` $end_tile)? (`each` $each^ `tile`)? attr-dict
+    (`:` type($buffers)^)?
   }];
   let extraClassDeclaration = [{
     /// The tiles of its kernel that it runs in.
     int64_t firstTile() { return getFirstTile().value_or(0); }
-    int64_t endTile() { return getEndTile().value_or(1); }
+    int64_t endTile();
     int64_t countTiles() { return endTile() - firstTile(); }
+    /// How often it runs all tiles of the other kernel.
+    int64_t countRuns() { return getEach() ? countTiles() : 1; }
+    /// The number of its kernel's argument that a buffer is or is a piece of; none of memory of the thread.
+    static std::optional<unsigned> argumentOf(::mlir::Value buffer);
   }];
 }
 

@@ -42,12 +42,27 @@ static LogicalResult verifyDevice(Operation *op, Attribute value) {
   return success();
 }
 
+static LogicalResult verifyPieces(Operation *op, Attribute value) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  if (op->hasTrait<OpTrait::IsIsolatedFromAbove>() && !isa<ModuleOp>(op) && number && number.getType().isInteger(64) &&
+      number.getInt() >= 2)
+    return success();
+  return op->emitOpError("has '") << kPiecesAttr << "' = " << value
+                                  << ", expected an i64 of at least 2 on a function or a program";
+}
+
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == kDevicesAttr) return verifyDevices(op, attribute.getValue());
   if (name == kDeviceAttr) return verifyDevice(op, attribute.getValue());
+  if (name == kPiecesAttr) return verifyPieces(op, attribute.getValue());
   return op->emitOpError("has '") << name << "', which kernel does not know; its attributes are " << kDevicesAttr
-                                  << ", " << kDeviceAttr;
+                                  << ", " << kDeviceAttr << ", " << kPiecesAttr;
+}
+
+int64_t sprig::kernel::piecesOf(Operation *op) {
+  auto number = op->getAttrOfType<IntegerAttr>(kPiecesAttr);
+  return number ? number.getInt() : 1;
 }
 
 unsigned sprig::kernel::deviceOf(Operation *op) {

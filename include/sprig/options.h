@@ -115,8 +115,8 @@ struct CompileOptions {
   bool prepare = false;
   /// Whether operations share kernels. It never changes a bit.
   bool fuse = true;
-  /// Whether the commands of a small network become one, and branches that threads run side by side. It never changes a
-  /// bit; off, a profile sees each.
+  /// Whether the commands of a small network become one, branches that threads run side by side, and all that pieces of
+  /// the samples go through. It never changes a bit; off, a profile sees each.
   bool merge = true;
   /// Lanes to spread a program's commands over, where that pays by the machine model; 1: none runs beside another; 0:
   /// as many as suit the target, 1 on a processor and 8 on a GPU. It never changes a bit.

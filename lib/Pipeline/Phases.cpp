@@ -66,6 +66,12 @@ static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createRemat(remat));
 }
 
+// On one device and lane, whose threads have pieces of the samples; of constant weights, which no piece packs anew.
+static bool splitsSamples(const CompileOptions &options) {
+  return options.fuse && options.merge && options.freeze && options.lanes < 2 && options.devices.size() < 2 &&
+         targetOf(options).takesComposites();
+}
+
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDropLoneCollectives());
   // While the order is the function's own, which is that of all ranks.
@@ -82,6 +88,13 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createBandMasks());
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());
+  if (splitsSamples(options)) {
+    SplitSamplesOptions split;
+    split.threads = options.threads;
+    split.target = options.target;
+    split.architectures.assign(options.architectures.begin(), options.architectures.end());
+    passes.addPass(createSplitSamples(split));
+  }
   UnrollScansOptions unroll;
   unroll.all = !options.fuse;
   unroll.target = options.target;
@@ -169,6 +182,11 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(createOverlapCollectives(apart));
   passes.addPass(createVerifyOrder());
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
+  passes.addPass(createVerifyOrder());
+  RepeatPiecesOptions pieces;
+  pieces.threads = options.threads;
+  pieces.flopsPerShare = threadShares(targetOf(options).machine(options), options.threads).flopsPerShare;
+  passes.addPass(createRepeatPieces(pieces));
   passes.addPass(createVerifyOrder());
   if (options.merge) {
     MergeDispatchesOptions merged;

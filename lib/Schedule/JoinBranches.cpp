@@ -1,3 +1,4 @@
+#include "dialects/Kernel/KernelDialect.h"
 #include "lib/Schedule/Composite.h"
 #include "lib/Schedule/Order.h"
 #include "lib/Schedule/Passes.h"
@@ -190,9 +191,11 @@ struct JoinBranches : sprig::impl::JoinBranchesBase<JoinBranches> {
   using JoinBranchesBase::JoinBranchesBase;
 
   void runOnOperation() override {
-    // Several lanes run side by side as they are; what shares bytes of an arena is in order as it is.
+    // Several lanes run side by side as they are; what shares bytes of an arena is in order as it is; of pieces of the
+    // samples, each thread has its own.
     auto programs = llvm::to_vector(llvm::make_filter_range(getOperation().getOps<ProgramOp>(), [](ProgramOp program) {
-      return !program.getArenas() && llvm::hasSingleElement(program.getBody().getOps<LaneOp>());
+      return !program.getArenas() && llvm::hasSingleElement(program.getBody().getOps<LaneOp>()) &&
+             kernel::piecesOf(program) == 1;
     }));
     if (threads == 1 || programs.empty()) return;
     const Target *device = targetForPass(getOperation(), target);

@@ -124,6 +124,20 @@ def PlanMemory : Pass<"sprig-plan-memory", "::sprig::exec::ProgramOp"> {
   }];
 }
 
+def RepeatPieces : Pass<"sprig-repeat-pieces", "::mlir::ModuleOp"> {
+  let summary = "Makes commands that do all pieces of a call's samples of those of one piece";
+  let description = [{
+    Of a program with `kernel.pieces`, inputs, outputs and what commands other than kernels touch become as large as all
+    pieces are together, and kernels between such commands one composite kernel that has a tile for each piece: its calls
+    are those of every tile, on the tile's part of each array. What kernels hand to each other lies in the memory of the
+    thread, for one piece. Needs planned memory.
+  }];
+  let options = [
+    Option<"threads", "threads", "int64_t", "0", "threads that the package is for; 0: any number">,
+    Option<"flopsPerShare", "flops-per-share", "int64_t", "200000", "floating-point operations worth a thread">,
+  ];
+}
+
 def MergeDispatches : Pass<"sprig-merge-dispatches", "::mlir::ModuleOp"> {
   let summary = "Makes one command of a small program that repeats its kernels";
   let description = [{

@@ -1,4 +1,5 @@
 #include "lib/Transforms/SampleAxes.h"
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 
@@ -7,6 +8,11 @@ using namespace sprig;
 
 static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
 static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+SampleAxes::SampleAxes(func::FuncOp function, int64_t samples) : samples(samples) {
+  for (BlockArgument argument : function.getArguments()) set(argument, 0);
+  for (Operation &op : function.getBody().front().without_terminator()) visit(&op);
+}
 
 SampleAxis SampleAxes::get(Value value) const {
   auto found = axes.find(value);
@@ -77,32 +83,51 @@ void SampleAxes::visitScan(ir::ScanOp scan) {
   }
 }
 
+// Whether all slices of a constant along an axis are the same.
+static bool repeatsAlong(ElementsAttr value, int64_t axis) {
+  ir::ConstantView view(value);
+  if (view.isSplat()) return true;
+  ArrayRef<int64_t> shape = view.type().getShape();
+  auto count = [](ArrayRef<int64_t> sizes) { return size_t(ShapedType::getNumElements(sizes)); };
+  size_t outer = count(shape.take_front(size_t(axis))), slices = size_t(shape[size_t(axis)]);
+  size_t bytes = view.bytes().size() / std::max<size_t>(outer * slices, 1);
+  for (size_t i = 0; i < outer; ++i) {
+    ArrayRef<char> line = view.bytes().slice(i * slices * bytes, slices * bytes);
+    // Each slice is the one before it.
+    if (line.drop_front(bytes) != line.drop_back(bytes)) return false;
+  }
+  return true;
+}
+
 // Whether a value that depends on no sample also treats all alike along an axis where it has as many elements.
 bool SampleAxes::sameForAllSamples(Value value, int64_t axis) const {
   if (axis < 0 || shapeOf(value)[axis] == 1) return true;
   Operation *op = value.getDefiningOp();
-  if (auto constant = dyn_cast_or_null<ir::ConstantOp>(op)) {
-    auto splat = dyn_cast<SplatElementsAttr>(constant.getValue());
-    return bool(splat);
-  }
+  if (auto constant = dyn_cast_or_null<ir::ConstantOp>(op)) return repeatsAlong(constant.getValue(), axis);
   if (auto broadcast = dyn_cast_or_null<ir::BroadcastOp>(op))
     return sameForAllSamples(broadcast.getOperand(), axis - rankOf(value) + rankOf(broadcast.getOperand()));
   return false;
 }
 
-// Which axis of a result consists of the factor that the operands' sample axes are: one that passes, alone in each.
-SampleAxis SampleAxes::transfer(const ShardingRule &rule, Operation *op, unsigned result) const {
+std::optional<unsigned> SampleAxes::factorOf(const ShardingRule &rule, Operation *op) const {
   std::optional<unsigned> common;
   for (auto [operand, map] : llvm::zip_equal(op->getOperands(), rule.operands)) {
     SampleAxis axis = get(operand);
-    if (axis.isMixed()) return axis;
     if (axis.isNone()) continue;
+    if (axis.isMixed()) return std::nullopt;
     const ShardingRule::Dim &dim = map[size_t(axis.axis())];
-    if (dim.size() != 1 || rule.factors[dim.front()].kind != FactorKind::passes) return SampleAxis::mixed();
-    if (common && *common != dim.front()) return SampleAxis::mixed();
+    if (dim.size() != 1 || rule.factors[dim.front()].kind != FactorKind::passes) return std::nullopt;
+    if (common && *common != dim.front()) return std::nullopt;
     common = dim.front();
   }
-  if (!common) return SampleAxis::none();
+  return common;
+}
+
+// Which axis of a result consists of the factor that the operands' sample axes are.
+SampleAxis SampleAxes::transfer(const ShardingRule &rule, Operation *op, unsigned result) const {
+  if (llvm::all_of(op->getOperands(), [&](Value operand) { return get(operand).isNone(); })) return SampleAxis::none();
+  std::optional<unsigned> common = factorOf(rule, op);
+  if (!common) return SampleAxis::mixed();
   for (auto [operand, map] : llvm::zip_equal(op->getOperands(), rule.operands))
     for (auto [axis, dim] : llvm::enumerate(map))
       if (get(operand).isNone() && llvm::is_contained(dim, *common) && !sameForAllSamples(operand, int64_t(axis)))
@@ -112,8 +137,7 @@ SampleAxis SampleAxes::transfer(const ShardingRule &rule, Operation *op, unsigne
   return SampleAxis::mixed();
 }
 
-// The common size of the first axis of everything that goes in and out; -1 when there is none.
-static int64_t samplesOf(func::FuncOp function) {
+int64_t sprig::samplesOf(func::FuncOp function) {
   int64_t samples = -1;
   FunctionType type = function.getFunctionType();
   for (Type each : llvm::concat<const Type>(type.getInputs(), type.getResults())) {
@@ -133,14 +157,11 @@ bool sprig::hasIndependentSamples(func::FuncOp function, Operation **mixes) {
   // Nor may a call become two where ranks meet in it.
   auto isOfRanks = [](Operation &op) { return op.getDialect() && op.getDialect()->getNamespace() == "dist"; };
   if (llvm::any_of(function.getBody().front(), isOfRanks)) return false;
-  SampleAxes axes(samples);
+  SampleAxes axes(function, samples);
   auto isMixed = [&](Value value) { return axes.get(value).isMixed(); };
-  for (BlockArgument argument : function.getArguments()) axes.set(argument, 0);
-  for (Operation &op : function.getBody().front().without_terminator()) {
-    axes.visit(&op);
+  for (Operation &op : function.getBody().front().without_terminator())
     if (mixes && !*mixes && llvm::any_of(op.getResults(), isMixed) && llvm::none_of(op.getOperands(), isMixed))
       *mixes = &op;
-  }
   return llvm::all_of(function.getBody().front().getTerminator()->getOperands(),
                       [&](Value result) { return axes.get(result) == SampleAxis(0); });
 }

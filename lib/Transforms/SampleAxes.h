@@ -28,10 +28,15 @@ private:
 class SampleAxes {
 public:
   explicit SampleAxes(int64_t samples) : samples(samples) {}
+  /// Those of all values of a function whose arguments have the samples along their first axis.
+  SampleAxes(mlir::func::FuncOp function, int64_t samples);
   void set(mlir::Value value, int64_t axis) { axes.insert({value, SampleAxis(axis)}); }
   SampleAxis get(mlir::Value value) const;
   /// Decides about the results of an operation whose operands are decided.
   void visit(mlir::Operation *op);
+  /// The factor of an operation's rule that its operands' sample axes are: one that passes, alone in each; none where
+  /// there is no such axis, or they differ.
+  std::optional<unsigned> factorOf(const ShardingRule &rule, mlir::Operation *op) const;
 
 private:
   void visitScan(ir::ScanOp scan);
@@ -41,6 +46,9 @@ private:
   int64_t samples;
   llvm::DenseMap<mlir::Value, SampleAxis> axes;
 };
+
+/// The size of the first axis of everything that goes in and out of a function; -1 where they differ, or there is none.
+int64_t samplesOf(mlir::func::FuncOp function);
 
 /// Whether sample i of each result of a function is computed from sample i of its inputs alone. Where it is not known,
 /// `mixes` becomes the first operation whose rule does not tell, if there is one.

@@ -400,8 +400,8 @@ void addSettings(CLI::App &command, Settings &settings) {
       ->check(CLI::Range(1, 256));
   command.add_flag_callback(
       "--no-merge", [&settings] { settings.merge = false; },
-      "keep commands apart, those of a small network and branches that threads run side by side, for a profile of each "
-      "(a package stays as it is)");
+      "keep commands apart, those of a small network and branches that threads run side by side, and samples together, "
+      "for a profile of each command (a package stays as it is)");
   command.add_option("--compile-to", settings.compileTo, "stop after this phase and print its IR");
   command.add_option("--compile-from", settings.compileFrom,
                      "start at this phase, from MLIR text that --compile-to prints of the one before");

@@ -43,8 +43,8 @@ static int64_t movedBytes(Operation &op) {
   return bytes;
 }
 
-// Counts the bodies on: a kernel holds several where commands were merged into it.
-static void addParts(exec::KernelOp kernel, Location use, unsigned &call, SmallVectorImpl<Part> &parts) {
+// Counts the bodies on: a kernel holds several where commands were merged into it. A call may run it many times.
+static void addParts(exec::KernelOp kernel, Location use, int64_t runs, unsigned &call, SmallVectorImpl<Part> &parts) {
   for (auto body : kernel.getBody().getOps<kernel::DispatchOp>()) {
     auto ops = body->getRegion(0).front().without_terminator();
     ArrayAttr places = placesIn(use);
@@ -59,8 +59,8 @@ static void addParts(exec::KernelOp kernel, Location use, unsigned &call, SmallV
       part.kind = op.getName().getStringRef().str();
       if (op.getNumResults()) part.shape = exec::describe(op.getResult(0).getType());
       part.source = sourceOf(place);
-      if (auto cost = dyn_cast<CostOpInterface>(op)) part.flops = cost.getFlops();
-      part.bytes = movedBytes(op);
+      if (auto cost = dyn_cast<CostOpInterface>(op)) part.flops = runs * cost.getFlops();
+      part.bytes = runs * movedBytes(op);
       part.call = call;
       part.factors = factorsOf(op);
       if (auto scan = dyn_cast<ir::ScanOp>(op)) {
@@ -87,10 +87,10 @@ SmallVector<Part> sprig::partsOf(exec::DispatchOp dispatch) {
   auto kernel = module.lookupSymbol<exec::KernelOp>(dispatch.getKernel());
   unsigned count = 0;
   if (!kernel.isComposite()) {
-    addParts(kernel, dispatch.getLoc(), count, parts);
+    addParts(kernel, dispatch.getLoc(), /*runs=*/1, count, parts);
     return parts;
   }
   for (auto call : kernel.getBody().getOps<exec::CallOp>())
-    addParts(module.lookupSymbol<exec::KernelOp>(call.getKernel()), call.getLoc(), count, parts);
+    addParts(module.lookupSymbol<exec::KernelOp>(call.getKernel()), call.getLoc(), call.countRuns(), count, parts);
   return parts;
 }

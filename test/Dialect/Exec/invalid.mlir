@@ -92,6 +92,98 @@ exec.kernel @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 1 : i64
 
 // -----
 
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+// expected-error@+1 {{mixes calls in each tile with calls in some}}
+exec.kernel @k(%x: memref<2x4xf32>, %y: memref<2x4xf32>, %z: memref<4xf32>) attributes {tiles = 2 : i64} {
+  %0 = exec.piece %x : memref<2x4xf32> to memref<4xf32>
+  %1 = exec.piece %y : memref<2x4xf32> to memref<4xf32>
+  exec.call @leaf(%0, %1) each tile : memref<4xf32>, memref<4xf32>
+  // expected-note@+1 {{such as this}}
+  exec.call @leaf(%0, %z) in tiles 1 to 2 : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+// expected-error@+1 {{mixes calls in each tile with calls in some}}
+exec.kernel @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {tiles = 1 : i64} {
+  // expected-note@+1 {{such as this}}
+  %0 = exec.piece %x : memref<4xf32> to memref<4xf32>
+  exec.call @leaf(%x, %y) : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.kernel @k(%x: memref<2x4xf32>, %y: memref<2x4xf32>) attributes {tiles = 2 : i64} {
+  %0 = exec.piece %x : memref<2x4xf32> to memref<4xf32>
+  // expected-error@+1 {{is 1x2xf32 of 2x4xf32, expected a part for each of 2 tiles}}
+  %1 = exec.piece %y : memref<2x4xf32> to memref<1x2xf32>
+  exec.call @leaf(%0, %1) each tile : memref<4xf32>, memref<1x2xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.kernel @k(%x: memref<2x4xf32>, %y: memref<2x4xf32>) attributes {scratch = 16 : i64, tiles = 2 : i64} {
+  %0 = exec.scratch at 0 : memref<4xf32>
+  // expected-error@+1 {{is a piece of what is no argument of its kernel}}
+  %1 = exec.piece %0 : memref<4xf32> to memref<4xf32>
+  exec.call @leaf(%1, %0) each tile : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.kernel @k(%x: memref<2x4xf32>) attributes {scratch = 64 : i64, tiles = 2 : i64} {
+  %0 = exec.piece %x : memref<2x4xf32> to memref<4xf32>
+  // expected-error@+1 {{is bytes 52 to 68 of the thread's, its kernel has 64}}
+  %1 = exec.scratch at 52 : memref<4xf32>
+  exec.call @leaf(%0, %1) each tile : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.kernel @k(%x: memref<2x4xf32>, %y: memref<4xf32>) attributes {tiles = 2 : i64} {
+  %0 = exec.piece %x : memref<2x4xf32> to memref<4xf32>
+  // expected-error@+1 {{is in each tile and writes a buffer that other tiles touch}}
+  exec.call @leaf(%0, %y) each tile : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+exec.kernel @leaf(%x: tensor<4xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  exec.yield %x : tensor<4xf32>
+}
+exec.kernel @k(%x: memref<2x2xf32>, %y: memref<2x4xf32>) attributes {tiles = 2 : i64} {
+  %0 = exec.piece %y : memref<2x4xf32> to memref<4xf32>
+  // expected-error@+1 {{is in each tile and writes a buffer that other tiles touch}}
+  exec.call @leaf(%x, %0) each tile : memref<2x2xf32>, memref<4xf32>
+  exec.call @both(%y, %0) each tile : memref<2x4xf32>, memref<4xf32>
+}
+exec.kernel @both(%x: tensor<8xf32>) -> tensor<4xf32> attributes {tiles = 1 : i64} {
+  %0 = kernel.dispatch (%a = %x : tensor<8xf32>) -> tensor<4xf32> {
+    %1 = nn.slice %a starts = [0] sizes = [4] steps = [1] : tensor<8xf32>
+    kernel.yield %1 : tensor<4xf32>
+  }
+  exec.yield %0 : tensor<4xf32>
+}
+
+// -----
+
 exec.kernel @k(%x: memref<4xf32>) attributes {tiles = 1 : i64} {
   // expected-error@+1 {{names @missing, which is no exec.kernel of the module}}
   exec.call @missing(%x) : memref<4xf32>

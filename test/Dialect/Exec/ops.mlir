@@ -41,6 +41,19 @@ exec.kernel @beside(%x: memref<4xf32>, %w: memref<4xf32>, %y: memref<4xf32>, %z:
   exec.call @mul(%z, %w, %z) in tiles 2 to 3 : memref<4xf32>, memref<4xf32>, memref<4xf32>
 }
 
+// Pieces: every tile has all calls, on its own part of each buffer.
+// CHECK: exec.kernel @pieces({{.*}}) attributes {scratch = 80 : i64, tiles = 2 : i64}
+exec.kernel @pieces(%x: memref<2x4xf32>, %w: memref<4xf32>, %y: memref<2x4xf32>) attributes {scratch = 80 : i64, tiles = 2 : i64} {
+  // CHECK-NEXT: %[[X:.*]] = exec.piece %{{.*}} : memref<2x4xf32> to memref<1x4xf32>
+  %0 = exec.piece %x : memref<2x4xf32> to memref<1x4xf32>
+  %1 = exec.piece %y : memref<2x4xf32> to memref<1x4xf32>
+  // CHECK: %[[T:.*]] = exec.scratch at 64 : memref<4xf32>
+  %2 = exec.scratch at 64 : memref<4xf32>
+  // CHECK: exec.call @mul(%[[X]], %{{.*}}, %[[T]]) each tile : memref<1x4xf32>, memref<4xf32>, memref<4xf32>
+  exec.call @mul(%0, %w, %2) each tile : memref<1x4xf32>, memref<4xf32>, memref<4xf32>
+  exec.call @mul(%2, %w, %1) each tile : memref<4xf32>, memref<4xf32>, memref<1x4xf32>
+}
+
 // CHECK: exec.program @main inputs("x": tensor<2x2xf32>) outputs("y": tensor<4xf32>) arena 64 independent_samples
 exec.program @main inputs("x": tensor<2x2xf32>) outputs("y": tensor<4xf32>) arena 64 independent_samples {
   // CHECK: exec.buffer input[0] named "x" : memref<2x2xf32>

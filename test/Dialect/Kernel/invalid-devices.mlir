@@ -54,3 +54,18 @@ module attributes {kernel.devices = ["cpu:0", "cpu:1"]} {
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+
+// expected-error@+1 {{has 'kernel.pieces' = 1 : i64, expected an i64 of at least 2 on a function or a program}}
+func.func @one(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel.pieces = 1 : i64} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+func.func @misplaced(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{has 'kernel.pieces' = 2 : i64, expected an i64 of at least 2 on a function or a program}}
+  %0 = nn.relu %x {kernel.pieces = 2 : i64} : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

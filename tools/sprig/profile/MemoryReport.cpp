@@ -60,6 +60,7 @@ Json toJson(const MemoryNeeds &needs) {
                        {"lower_bound", plan.lowerBound},
                        {"ratio", plan.ratio()},
                        {"commands", plan.commandCount},
+                       {"pieces", plan.pieces},
                        {"buffers", buffers}});
   }
   Json copies = Json::array();
@@ -81,10 +82,11 @@ Json toJson(const MemoryNeeds &needs) {
 
 void printMemory(const MemoryNeeds &needs) {
   for (const MemoryPlan &plan : needs.entries) {
-    std::cout << "\nmemory of entry '" << plan.entry << "': arena " << formatBytes(double(plan.arenaBytes)) << " for "
-              << plan.buffers.size() << (plan.buffers.size() == 1 ? " buffer; " : " buffers; ")
-              << formatBytes(double(plan.lowerBound)) << " are in use at once (" << formatDouble(plan.ratio(), 4)
-              << " times that)\n";
+    std::cout << "\nmemory of entry '" << plan.entry << "'";
+    if (plan.pieces > 1) std::cout << ", of a thread for one of " << plan.pieces << " pieces of the samples";
+    std::cout << ": arena " << formatBytes(double(plan.arenaBytes)) << " for " << plan.buffers.size()
+              << (plan.buffers.size() == 1 ? " buffer; " : " buffers; ") << formatBytes(double(plan.lowerBound))
+              << " are in use at once (" << formatDouble(plan.ratio(), 4) << " times that)\n";
     if (plan.buffers.empty()) continue;
     Table table({"  buffer", "offset", "size", "commands"});
     for (auto &buffer : plan.buffers)

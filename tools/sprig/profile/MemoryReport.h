@@ -19,6 +19,7 @@ struct MemoryPlan {
   uint64_t arenaBytes = 0;
   uint64_t lowerBound = 0; ///< most bytes in use at one command: no plan can take less
   size_t commandCount = 0;
+  int64_t pieces = 1; ///< that a call has its samples in: the plan is one piece's, in the memory of a thread
   std::vector<ArenaBuffer> buffers;
   double ratio() const { return lowerBound ? double(arenaBytes) / double(lowerBound) : 1; }
 };

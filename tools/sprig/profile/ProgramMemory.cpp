@@ -1,5 +1,6 @@
 #include "tools/sprig/profile/ProgramMemory.h"
 #include "dialects/Exec/Exec.h"
+#include "dialects/Kernel/KernelDialect.h"
 #include "lib/Schedule/Passes.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "tools/sprig/compile/CompileSettings.h"
@@ -15,6 +16,7 @@ MemoryPlan planOf(exec::ProgramOp program) {
   MemoryPlan plan;
   plan.entry = program.getSymName().str();
   plan.arenaBytes = uint64_t(program.getArenaBytes());
+  plan.pieces = kernel::piecesOf(program);
   llvm::DenseMap<mlir::Operation *, size_t> index;
   program.walk([&](exec::LaneOp lane) {
     for (mlir::Operation &command : lane.getBody().front()) {

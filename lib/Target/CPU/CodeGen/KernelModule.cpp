@@ -37,12 +37,16 @@ private:
   LLVM::LLVMFuncOp bodyOf(exec::KernelOp leaf, size_t buffers);
   SmallVector<Value> bodyArguments(Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
   Value callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
+  Value callBody(exec::KernelOp leaf, ArrayRef<Value> arguments);
+  Value operandOf(Value buffer, Frame &frame, Value tile);
   void takeBody(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp body, ArrayRef<Value> arguments);
   void shiftOpIndex(Frame &frame, int32_t base);
   Value constant(int64_t value) { return LLVM::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
   std::pair<Value, Value> wholeOf(exec::KernelOp leaf);
   std::pair<Value, Value> shareOf(exec::CallOp call, exec::KernelOp leaf, Frame &frame);
+  void endOnError(Value result, LLVM::LLVMFuncOp function, Frame &frame, int32_t opBase, Block *next);
   void buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
+  void buildPieces(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame);
 
   OpBuilder b;
   ModuleOp module;
@@ -81,8 +85,12 @@ SmallVector<Value> AbiBuilder::bodyArguments(Frame &frame, Value begin, Value en
 }
 
 Value AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands) {
-  LLVM::LLVMFuncOp body = bodyOf(leaf, operands.size());
-  return LLVM::CallOp::create(b, loc, body, bodyArguments(frame, begin, end, operands)).getResult();
+  return callBody(leaf, bodyArguments(frame, begin, end, operands));
+}
+
+Value AbiBuilder::callBody(exec::KernelOp leaf, ArrayRef<Value> arguments) {
+  LLVM::LLVMFuncOp body = bodyOf(leaf, leaf.getOperandTypes().size());
+  return LLVM::CallOp::create(b, loc, body, arguments).getResult();
 }
 
 // Moves the body's blocks to the end of the function, whose results it gives. LLVM's inliner would copy them.
@@ -122,14 +130,62 @@ std::pair<Value, Value> AbiBuilder::shareOf(exec::CallOp call, exec::KernelOp le
   return {scaled(frame.begin), scaled(frame.end)};
 }
 
-void AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
-  auto symbols = kernel->getParentOfType<ModuleOp>();
+// The first error ends the composite: what follows must not run on unfinished data.
+void AbiBuilder::endOnError(Value result, LLVM::LLVMFuncOp function, Frame &frame, int32_t opBase, Block *next) {
   Value ok = LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(SPRIG_RT_KERNEL_OK));
+  Value failedHere = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, result, ok);
+  Block *leave = function.addBlock();
+  LLVM::CondBrOp::create(b, loc, failedHere, leave, next);
+  b.setInsertionPointToStart(leave);
+  shiftOpIndex(frame, opBase);
+  LLVM::ReturnOp::create(b, loc, result);
+  b.setInsertionPointToStart(next);
+}
+
+// A pointer to what a call in each tile takes, in a tile.
+Value AbiBuilder::operandOf(Value operand, Frame &frame, Value tile) {
+  auto offset = [&](Value base, LLVM::GEPArg bytes) -> Value {
+    return LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{bytes});
+  };
+  if (auto scratch = operand.getDefiningOp<exec::ScratchOp>())
+    return offset(frame.scratch, constant(int64_t(scratch.getOffset())));
+  Value base = buffer(frame, *exec::CallOp::argumentOf(operand));
+  if (!operand.getDefiningOp<exec::PieceOp>()) return base;
+  return offset(base, LLVM::MulOp::create(b, loc, tile, constant(exec::byteSize(operand.getType()))).getResult());
+}
+
+// A loop over the tiles of this run, each of which has all calls.
+void AbiBuilder::buildPieces(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
+  auto symbols = kernel->getParentOfType<ModuleOp>();
+  Block *head = function.addBlock(), *body = function.addBlock(), *done = function.addBlock();
+  Value tile = head->addArgument(b.getI64Type(), loc);
+  LLVM::BrOp::create(b, loc, ValueRange{frame.begin}, head);
+  b.setInsertionPointToStart(head);
+  LLVM::CondBrOp::create(b, loc, LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, tile, frame.end), body, done);
+  b.setInsertionPointToStart(body);
+  int32_t opBase = 0;
+  for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
+    auto leaf = symbols.lookupSymbol<exec::KernelOp>(call.getKernel());
+    auto [begin, end] = wholeOf(leaf);
+    SmallVector<Value> arguments{begin, end, frame.scratch, frame.status};
+    for (Value operand : call.getBuffers()) arguments.push_back(operandOf(operand, frame, tile));
+    endOnError(callBody(leaf, arguments), function, frame, opBase, function.addBlock());
+    opBase += kernelOpNames(leaf).size();
+  }
+  Value next = LLVM::AddOp::create(b, loc, tile, constant(1));
+  LLVM::BrOp::create(b, loc, ValueRange{next}, head);
+  b.setInsertionPointToStart(done);
+  LLVM::ReturnOp::create(b, loc, LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(SPRIG_RT_KERNEL_OK)));
+}
+
+void AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
+  if ((*kernel.getBody().getOps<exec::CallOp>().begin()).getEach()) return buildPieces(kernel, function, frame);
+  auto symbols = kernel->getParentOfType<ModuleOp>();
   int32_t opBase = 0;
   for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
     auto leaf = symbols.lookupSymbol<exec::KernelOp>(call.getKernel());
     SmallVector<unsigned> operands;
-    for (Value buffer : call.getBuffers()) operands.push_back(cast<BlockArgument>(buffer).getArgNumber());
+    for (Value buffer : call.getBuffers()) operands.push_back(*exec::CallOp::argumentOf(buffer));
     // Another tile's call is passed by.
     Block *after = nullptr;
     auto [begin, end] = kernel.getTiles() == 1 ? wholeOf(leaf) : shareOf(call, leaf, frame);
@@ -140,17 +196,10 @@ void AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function
       b.setInsertionPointToStart(run);
     }
     Value result = callBody(leaf, frame, begin, end, operands);
-    // The first error ends the composite: what follows must not run on unfinished data.
-    Value failedHere = LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, result, ok);
-    Block *leave = function.addBlock(), *next = after ? after : function.addBlock();
-    LLVM::CondBrOp::create(b, loc, failedHere, leave, next);
-    b.setInsertionPointToStart(leave);
-    shiftOpIndex(frame, opBase);
-    LLVM::ReturnOp::create(b, loc, result);
-    b.setInsertionPointToStart(next);
+    endOnError(result, function, frame, opBase, after ? after : function.addBlock());
     opBase += kernelOpNames(leaf).size();
   }
-  LLVM::ReturnOp::create(b, loc, ok);
+  LLVM::ReturnOp::create(b, loc, LLVM::ConstantOp::create(b, loc, b.getI32IntegerAttr(SPRIG_RT_KERNEL_OK)));
 }
 
 void AbiBuilder::build(exec::KernelOp kernel, StringRef name, bool ownsBody) {

@@ -16,6 +16,14 @@ StringRef sprig::codeFingerprint() {
   return text;
 }
 
+// An argument of a composite kernel, a piece of one, or memory of the thread.
+static std::string describeOperand(Value buffer) {
+  if (auto scratch = buffer.getDefiningOp<exec::ScratchOp>()) return "at " + std::to_string(scratch.getOffset());
+  std::string argument = std::to_string(*exec::CallOp::argumentOf(buffer));
+  if (!buffer.getDefiningOp<exec::PieceOp>()) return argument;
+  return argument + " by " + std::to_string(exec::byteSize(buffer.getType()));
+}
+
 KernelUnits sprig::findKernelUnits(ModuleOp program) {
   KernelUnits result;
   llvm::StringMap<size_t> byStem;
@@ -41,8 +49,8 @@ KernelUnits sprig::findKernelUnits(ModuleOp program) {
       unit.called = true;
       text += " " + unit.stem + " tiles " + std::to_string(leaf.getTiles()) + " ops " +
               std::to_string(kernelOpNames(leaf).size()) + " in " + std::to_string(call.firstTile()) + " to " +
-              std::to_string(call.endTile()) + ":";
-      for (Value buffer : call.getBuffers()) text += " " + std::to_string(cast<BlockArgument>(buffer).getArgNumber());
+              std::to_string(call.endTile()) + (call.getEach() ? " each:" : ":");
+      for (Value buffer : call.getBuffers()) text += " " + describeOperand(buffer);
     }
     unitFor(kernel, text);
   }

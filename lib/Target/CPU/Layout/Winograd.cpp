@@ -78,7 +78,9 @@ private:
     if (const char *why = obstacle(op)) return direct(why);
     ArrayRef<int64_t> in = tensorOf(op.getInput()).getShape(), out = op.getType().getShape();
     ArrayRef<int64_t> window = tensorOf(op.getFilter()).getShape().drop_front(2);
-    ConvShape shape{in[0],
+    // Of a call, whose samples may come in pieces: the choice changes bits.
+    int64_t batch = in[0] * kernel::piecesOf(op->getParentOfType<func::FuncOp>());
+    ConvShape shape{batch,
                     in[1],
                     in[2],
                     in[3],

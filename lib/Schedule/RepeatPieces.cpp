@@ -1,0 +1,184 @@
+// The repeat-pieces pass: commands for all pieces of a call's samples, of those of one.
+#include "dialects/Kernel/KernelDialect.h"
+#include "lib/Schedule/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Remarks.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace sprig {
+#define GEN_PASS_DEF_REPEATPIECES
+#include "lib/Schedule/Passes.h.inc"
+} // namespace sprig
+
+using namespace mlir;
+using namespace sprig;
+using namespace sprig::exec;
+
+/// As many samples as all pieces have.
+static ShapedType ofAllPieces(ShapedType type, int64_t pieces) {
+  SmallVector<int64_t> shape(type.getShape());
+  if (shape.empty()) return type.clone(ArrayRef<int64_t>{pieces});
+  shape.front() *= pieces;
+  return type.clone(shape);
+}
+
+namespace {
+using Run = SmallVector<exec::DispatchOp>;
+
+/// A program of one piece that becomes one of all.
+class PieceRepeater {
+public:
+  PieceRepeater(ProgramOp program, int64_t pieces, SymbolTable &symbols)
+      : program(program), pieces(pieces), symbols(symbols), b(program.getContext()) {}
+
+  void run(int64_t threads, int64_t flopsPerShare) {
+    SmallVector<Run> runs = findRuns();
+    findBuffersOfThreads(runs);
+    int64_t arena = 0, scratch = program.getArenaBytes();
+    for (auto buffer : program.getBody().getOps<BufferOp>()) {
+      if (buffer.getKind() == BufferKind::constant || ofThread.contains(buffer)) continue;
+      pieceTypes[buffer] = cast<MemRefType>(buffer.getType());
+      buffer.getResult().setType(cast<MemRefType>(ofAllPieces(cast<ShapedType>(buffer.getType()), pieces)));
+      if (buffer.getKind() != BufferKind::arena) continue;
+      buffer.setOffsetAttr(b.getI64IntegerAttr(arena));
+      arena += alignBuffer(byteSize(buffer.getType()));
+    }
+    for (const Run &run : runs) replace(run, scratch, threads, flopsPerShare);
+    for (Operation *buffer : ofThread) buffer->erase();
+    program.setArenas({arena});
+    program.setInputTypesAttr(portTypes(program.getInputTypes()));
+    program.setOutputTypesAttr(portTypes(program.getOutputTypes()));
+    program->removeAttr(kernel::kPiecesAttr);
+  }
+
+private:
+  // Kernels with nothing else between them.
+  SmallVector<Run> findRuns() {
+    SmallVector<Run> runs(1);
+    for (Operation &command : (*program.getBody().getOps<LaneOp>().begin()).getBody().front())
+      if (auto dispatch = dyn_cast<exec::DispatchOp>(command))
+        runs.back().push_back(dispatch);
+      else if (!runs.back().empty())
+        runs.emplace_back();
+    if (runs.back().empty()) runs.pop_back();
+    return runs;
+  }
+
+  // What the kernels of one run alone hand to each other is never there for two pieces of a thread.
+  void findBuffersOfThreads(ArrayRef<Run> runs) {
+    llvm::DenseMap<Operation *, const Run *> runOf;
+    for (const Run &run : runs)
+      for (exec::DispatchOp dispatch : run) runOf[dispatch] = &run;
+    for (auto buffer : program.getBody().getOps<BufferOp>()) {
+      if (buffer.getKind() != BufferKind::arena || buffer->use_empty()) continue;
+      const Run *first = runOf.lookup(*buffer->user_begin());
+      if (first && llvm::all_of(buffer->getUsers(), [&](Operation *user) { return runOf.lookup(user) == first; }))
+        ofThread.insert(buffer);
+    }
+  }
+
+  ArrayAttr portTypes(ArrayAttr types) {
+    return b.getTypeArrayAttr(llvm::map_to_vector(types.getAsValueRange<TypeAttr>(), [&](Type type) -> Type {
+      return ofAllPieces(cast<ShapedType>(type), pieces);
+    }));
+  }
+
+  void replace(ArrayRef<exec::DispatchOp> run, int64_t arena, int64_t threads, int64_t flopsPerShare) {
+    llvm::SetVector<Value> buffers;
+    int64_t scratch = 0, flops = 0, bytes = 0;
+    SmallVector<Location> locations;
+    for (exec::DispatchOp command : run) {
+      auto kernel = symbols.lookup<KernelOp>(command.getKernel());
+      for (Value buffer : command.getBuffers())
+        if (!ofThread.contains(buffer.getDefiningOp())) buffers.insert(buffer);
+      scratch = std::max<int64_t>(scratch, kernel.getScratch());
+      flops += pieces * int64_t(kernel.getFlops());
+      bytes += pieces * int64_t(kernel.getBytes());
+      locations.push_back(command.getLoc());
+    }
+    scratch = alignBuffer(scratch);
+    Location loc = b.getFusedLoc(locations);
+    b.setInsertionPoint(program);
+    StringAttr name = b.getStringAttr(program.getSymName() + "_pieces");
+    auto kernel =
+        KernelOp::create(b, loc, name.getValue(), b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {}),
+                         pieces, grainOf(flops, threads, flopsPerShare), scratch + arena, flops, bytes, name,
+                         /*places=*/{});
+    Block &body = kernel.getBody().emplaceBlock();
+    b.setInsertionPointToStart(&body);
+    IRMapping parts;
+    for (Value buffer : buffers) {
+      Value argument = body.addArgument(buffer.getType(), buffer.getLoc());
+      auto piece = pieceTypes.find(buffer.getDefiningOp());
+      if (piece != pieceTypes.end()) argument = PieceOp::create(b, buffer.getLoc(), piece->second, argument);
+      parts.map(buffer, argument);
+    }
+    for (exec::DispatchOp command : run) {
+      SmallVector<Value> operands;
+      for (Value buffer : command.getBuffers()) {
+        if (!parts.contains(buffer)) {
+          auto own = buffer.getDefiningOp<BufferOp>();
+          parts.map(buffer,
+                    ScratchOp::create(b, buffer.getLoc(), buffer.getType(), scratch + int64_t(*own.getOffset())));
+        }
+        operands.push_back(parts.lookup(buffer));
+      }
+      CallOp::create(b, command.getLoc(), command.getKernelAttr(), operands);
+    }
+    symbols.insert(kernel);
+    exec::DispatchOp first = run.front();
+    b.setInsertionPoint(first);
+    std::string title = first.getTitle().str();
+    if (run.size() > 1) title += " and " + std::to_string(run.size() - 1) + " more";
+    exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers.getArrayRef(),
+                             b.getStringAttr(title));
+    for (exec::DispatchOp command : run) command.erase();
+  }
+
+  int64_t grainOf(int64_t flops, int64_t threads, int64_t flopsPerShare) const {
+    if (threads == 1 || flops < 2 * flopsPerShare) return pieces;
+    return std::clamp<int64_t>(pieces * flopsPerShare / flops, 1, pieces);
+  }
+
+  ProgramOp program;
+  int64_t pieces;
+  SymbolTable &symbols;
+  OpBuilder b;
+  llvm::SetVector<Operation *> ofThread;
+  llvm::DenseMap<Operation *, MemRefType> pieceTypes;
+};
+
+struct RepeatPieces : sprig::impl::RepeatPiecesBase<RepeatPieces> {
+  using RepeatPiecesBase::RepeatPiecesBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    for (auto program : llvm::to_vector(getOperation().getOps<ProgramOp>())) {
+      int64_t pieces = kernel::piecesOf(program);
+      if (pieces == 1) continue;
+      if (failed(check(program, symbols))) return signalPassFailure();
+      PieceRepeater(program, pieces, symbols).run(threads, flopsPerShare);
+    }
+  }
+
+private:
+  static LogicalResult check(ProgramOp program, SymbolTable &symbols) {
+    if (!program.getArenas()) return program.emitOpError("has pieces to be repeated, and its memory is not planned");
+    if (!llvm::hasSingleElement(program.getBody().getOps<LaneOp>()))
+      return program.emitOpError("has pieces to be repeated, and ")
+             << llvm::range_size(program.getBody().getOps<LaneOp>()) << " lanes, expected one";
+    for (auto buffer : program.getBody().getOps<BufferOp>())
+      if (buffer.getKind() == BufferKind::state)
+        return program.emitOpError("has pieces to be repeated, and state, which is of a whole call");
+    WalkResult found = program.walk([&](exec::DispatchOp command) {
+      auto kernel = symbols.lookup<KernelOp>(command.getKernel());
+      bool isPlain = !command.isPart() && kernel && !kernel.isComposite();
+      return isPlain ? WalkResult::advance()
+                     : (void(command.emitOpError("is in a program whose pieces are to be "
+                                                 "repeated, expected all of one leaf kernel")),
+                        WalkResult::interrupt());
+    });
+    return success(!found.wasInterrupted());
+  }
+};
+} // namespace
