@@ -42,7 +42,8 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
     llvm::DenseSet<Operation *> byNeighbours;
     if (threads != 1)
       byNeighbours = shareAsNeighbours(getOperation(), sharesOfKernels,
-                                       {kSharesOfHandOff, double(bytesFetchedPerShare), double(bytesOfLatency)});
+                                       {kSharesOfHandOff, double(bytesFetchedPerShare), double(bytesOfLatency),
+                                        double(bytesByLines), double(bytesOfCache)});
     int64_t shared = 0;
     for (auto [op, shares] : sharesOfKernels) {
       auto kernel = cast<KernelOp>(op);
@@ -87,6 +88,8 @@ ChooseThreadsOptions sprig::threadShares(const machine::MachineModel &model, int
   double fetchRate = model.crossCore.bytesPerSecond * model.kScatteredShare;
   shares.bytesFetchedPerShare = perShare(kHandOffsAndLines, fetchRate);
   shares.bytesOfLatency = int64_t(model.crossCore.latency * fetchRate);
+  shares.bytesByLines = model.l1().bytes;
+  shares.bytesOfCache = model.l2().bytes;
   shares.constantsPerShare = perShare(kHandOffs, model.l2().read);
   return shares;
 }

@@ -48,6 +48,10 @@ def ChooseThreads : Pass<"sprig-choose-threads", "::mlir::ModuleOp"> {
     Option<"bytesOfLatency", "bytes-of-latency", "int64_t", "0",
            "bytes that are fetched in the time that the first of them take: each step of a loop waits so long for what "
            "another processor wrote of its input">,
+    Option<"bytesByLines", "bytes-by-lines", "int64_t", "32768",
+           "bytes of what is fetched that come by single lines, at a third of the rate of those behind them">,
+    Option<"bytesOfCache", "bytes-of-cache", "int64_t", "1048576",
+           "bytes that another processor's own cache holds: what is behind it is no dearer to two threads than to one">,
   ];
 }
 

@@ -1,6 +1,7 @@
 #include "lib/Schedule/SharedNeighbours.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/NNRecurrent.h"
+#include "lib/Machine/MachineModel.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -41,26 +42,29 @@ static int64_t piecesOf(KernelUse use) {
   return pieces;
 }
 
-// As bytesFetched, with what arrives in the time that its first lines take: of a stream they are nothing, of a loop
-// over time each step has to wait for its own.
+// As bytesFetched, by lines: a stream of them counts less, what no processor's own cache holds nothing, as one thread
+// reads it from behind them, too. With what arrives in the time that the first lines take, which of a stream are
+// nothing; of a loop over time each step has to wait for its own.
 static double bytesAwaited(KernelUse writer, bool writerIsShared, KernelUse reader, bool readerIsShared, int64_t size,
-                           double bytesOfLatency) {
-  double bytes = bytesFetched(writer, writerIsShared, reader, readerIsShared, size);
-  if (int64_t pieces = bytes > 0 ? piecesOf(reader) : 1; pieces > 1)
-    bytes += double(pieces) * bytes / double(size) * bytesOfLatency;
+                           const SharingCost &cost) {
+  double fetched = bytesFetched(writer, writerIsShared, reader, readerIsShared, size);
+  double cached = std::min(fetched, cost.bytesOfCache), byLines = std::min(cached, cost.bytesByLines);
+  double bytes = byLines + (cached - byLines) * machine::MachineModel::kScatteredShare;
+  if (int64_t pieces = fetched > 0 ? piecesOf(reader) : 1; pieces > 1)
+    bytes += double(pieces) * fetched / double(size) * cost.bytesOfLatency;
   return bytes;
 }
 
 // The bytes that are fetched less, over all dispatches, for each kernel that would be shared where it is not, or not
 // where it is.
-static llvm::MapVector<Operation *, double> bytesSaved(const Neighbours &neighbours, double bytesOfLatency) {
+static llvm::MapVector<Operation *, double> bytesSaved(const Neighbours &neighbours, const SharingCost &cost) {
   llvm::MapVector<Operation *, double> saved;
   for (const Handed &buffer : neighbours.buffers)
     for (KernelUse writer : buffer.writers)
       for (KernelUse reader : buffer.readers) {
         bool writing = isShared(writer.kernel), reading = isShared(reader.kernel);
         auto awaited = [&](bool writerIsShared, bool readerIsShared) {
-          return bytesAwaited(writer, writerIsShared, reader, readerIsShared, buffer.bytes, bytesOfLatency);
+          return bytesAwaited(writer, writerIsShared, reader, readerIsShared, buffer.bytes, cost);
         };
         double now = awaited(writing, reading);
         bool isOne = writer.kernel == reader.kernel;
@@ -97,7 +101,7 @@ private:
     bool changed = true;
     for (int round = 0; changed && round < kRounds; ++round) {
       changed = false;
-      for (auto [op, bytes] : bytesSaved(neighbours, cost.bytesOfLatency))
+      for (auto [op, bytes] : bytesSaved(neighbours, cost))
         if (auto kernel = cast<KernelOp>(op); isShared(kernel) != halve) changed |= reconsider(kernel, bytes);
     }
   }
@@ -123,8 +127,8 @@ private:
       double most = 0;
       for (KernelUse writer : buffer.writers)
         for (KernelUse reader : buffer.readers)
-          most = std::max(most, bytesAwaited(writer, isShared(writer.kernel), reader, isShared(reader.kernel),
-                                             buffer.bytes, cost.bytesOfLatency));
+          most = std::max(
+              most, bytesAwaited(writer, isShared(writer.kernel), reader, isShared(reader.kernel), buffer.bytes, cost));
       if (most > 0) gain -= (most + cost.bytesOfLatency) / cost.bytesFetchedPerShare;
     }
     return gain;

@@ -3,6 +3,7 @@
 #include "dialects/Exec/FetchedBytes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
+#include <limits>
 
 namespace sprig {
 
@@ -11,6 +12,8 @@ struct SharingCost {
   double sharesOfHandOff = 0;
   double bytesFetchedPerShare = 1;
   double bytesOfLatency = 0; ///< bytes fetched in the time that the first of them take
+  /// Of what is fetched, so much comes by single lines, and what another processor's cache holds beyond it as a stream.
+  double bytesByLines = std::numeric_limits<double>::infinity(), bytesOfCache = bytesByLines;
 };
 
 /// Halves kernels of little work that stand beside shared ones where the hand-off costs less than half of their work

@@ -1,4 +1,4 @@
-// What a sample takes when a call has its samples in pieces, by the machine model. For the pass split-samples.
+// What a call takes whose samples go through a network in pieces, by the machine model. For the pass split-samples.
 #pragma once
 #include "lib/Machine/MachineModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -12,8 +12,10 @@ class PieceCost {
 public:
   PieceCost(mlir::func::FuncOp function, const machine::MachineModel &model, int64_t threads);
 
-  /// The expected time of one of the function's samples, in pieces of so many.
-  double secondsOfSample(int64_t piece) const;
+  /// The expected time of a call in pieces of so many samples, on the threads.
+  double seconds(int64_t piece) const;
+  /// On one thread.
+  double secondsOnOne(int64_t piece) const;
 
 private:
   struct Product {

@@ -114,9 +114,9 @@ struct SplitSamples : sprig::impl::SplitSamplesBase<SplitSamples> {
   }
 
 private:
-  // What is split must be expected to take less than this share of the time; of what takes about as long as the best,
-  // the largest pieces read constants least.
-  static constexpr double kWorthyShare = 0.99, kAboutTheBest = 1.01;
+  // What is split must be expected to take less than this share of the time, and on one thread not much longer: the
+  // number of threads may be another. Of what takes about as long as the best, the largest pieces read constants least.
+  static constexpr double kWorthyShare = 0.99, kMostOnOne = 1.02, kAboutTheBest = 1.01;
 
   // Loops over time have the samples in their products' rows; state is of the whole call; what nobody reads may be of
   // all samples.
@@ -128,30 +128,34 @@ private:
     });
   }
 
-  static bool isWorthy(double seconds, double least, double whole) {
-    return seconds < kWorthyShare * whole && seconds <= kAboutTheBest * least;
+  // As many as all where no pieces are expected to take less.
+  static int64_t bestPiece(int64_t all, const PieceCost &cost) {
+    double least = kWorthyShare * cost.seconds(all), most = kMostOnOne * cost.secondsOnOne(all);
+    SmallVector<int64_t> sizes = llvm::filter_to_vector(properDivisors(all), [&](int64_t piece) {
+      return cost.seconds(piece) < least && cost.secondsOnOne(piece) < most;
+    });
+    for (int64_t piece : sizes) least = std::min(least, cost.seconds(piece));
+    auto isAboutTheBest = [&](int64_t piece) { return cost.seconds(piece) <= kAboutTheBest * least; };
+    auto best = llvm::find_if(llvm::reverse(sizes), isAboutTheBest);
+    return best == sizes.rend() ? all : *best;
   }
 
   void split(func::FuncOp function, const SampleAxes &axes, const PieceCost &cost) {
-    int64_t all = samplesOf(function), best = all;
-    double whole = cost.secondsOfSample(all), least = kWorthyShare * whole;
-    SmallVector<int64_t> sizes = properDivisors(all);
-    if (sizes.empty()) return;
-    for (int64_t piece : sizes) least = std::min(least, cost.secondsOfSample(piece));
-    for (int64_t piece : sizes)
-      if (samples > 0 ? piece == samples : isWorthy(cost.secondsOfSample(piece), least, whole)) best = piece;
+    int64_t all = samplesOf(function);
+    if (all == 1) return;
+    int64_t best = samples == 0 ? bestPiece(all, cost) : all % samples == 0 ? int64_t(samples) : all;
     auto name = remark::RemarkOpts::name("samples").category("fuse");
     if (best == all) {
       remark::missed(function.getLoc(), name)
-          << llvm::formatv("'{0}': {1} samples go through it together, {2:f2} us each; no pieces of them are expected "
+          << llvm::formatv("'{0}': {1} samples go through it together in {2:f2} us; no pieces of them are expected "
                            "to take less",
-                           function.getSymName(), all, whole * 1e6)
+                           function.getSymName(), all, cost.seconds(all) * 1e6)
                  .str();
       return;
     }
     remark::passed(function.getLoc(), name)
-        << llvm::formatv("'{0}': {1} samples go through it in pieces of {2}, {3:f2} us each; together {4:f2}",
-                         function.getSymName(), all, best, cost.secondsOfSample(best) * 1e6, whole * 1e6)
+        << llvm::formatv("'{0}': {1} samples go through it in pieces of {2}, in {3:f2} us; together {4:f2}",
+                         function.getSymName(), all, best, cost.seconds(best) * 1e6, cost.seconds(all) * 1e6)
                .str();
     PieceBuilder(function, axes, best).run();
     function->setAttr(kernel::kPiecesAttr, Builder(function.getContext()).getI64IntegerAttr(all / best));

@@ -13,7 +13,7 @@
 // CHECK: nn.add {{.*}}, %[[HALF]] : tensor<2x5x4xf32>, tensor<2x1x1xf32>
 // It is too small to be worth it.
 // COST: func.func @network({{.*}}: tensor<8x3x8x8xf32>)
-// REMARK: 'network': 8 samples go through it together, {{.*}} us each; no pieces of them are expected to take less
+// REMARK: 'network': 8 samples go through it together in {{.*}} us; no pieces of them are expected to take less
 func.func @network(%x: tensor<8x3x8x8xf32>) -> tensor<8x5x4xf32> {
   %w = nn.constant dense<0.5> : tensor<4x3x1x1xf32>
   %token = nn.constant dense<[[[1.0, 2.0, 3.0, 4.0]], [[1.0, 2.0, 3.0, 4.0]], [[1.0, 2.0, 3.0, 4.0]], [[1.0, 2.0, 3.0, 4.0]], [[1.0, 2.0, 3.0, 4.0]], [[1.0, 2.0, 3.0, 4.0]], [[1.0, 2.0, 3.0, 4.0]], [[1.0, 2.0, 3.0, 4.0]]]> : tensor<8x1x4xf32>
@@ -31,7 +31,7 @@ func.func @network(%x: tensor<8x3x8x8xf32>) -> tensor<8x5x4xf32> {
 // Arrays of 4 MB leave the second-level cache, those of a sample do not.
 // CHECK: func.func @wide(%{{.*}}: tensor<2x64x32x32xf32>)
 // COST: func.func @wide(%{{.*}}: tensor<1x64x32x32xf32>) -> tensor<1x64x32x32xf32> attributes {kernel.pieces = 16 : i64, nn.independent_samples}
-// REMARK: 'wide': 16 samples go through it in pieces of 1, {{.*}} us each; together
+// REMARK: 'wide': 16 samples go through it in pieces of 1, in {{.*}} us; together
 func.func @wide(%x: tensor<16x64x32x32xf32>) -> tensor<16x64x32x32xf32> {
   %w = nn.constant dense<0.5> : tensor<8x64x1x1xf32>
   %v = nn.constant dense<0.5> : tensor<64x8x1x1xf32>
