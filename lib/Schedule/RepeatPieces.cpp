@@ -91,19 +91,30 @@ private:
       auto kernel = symbols.lookup<KernelOp>(command.getKernel());
       for (Value buffer : command.getBuffers())
         if (!ofThread.contains(buffer.getDefiningOp())) buffers.insert(buffer);
-      scratch = std::max<int64_t>(scratch, kernel.getScratch());
+      scratch = std::max<int64_t>(scratch, alignBuffer(kernel.getScratch()));
       flops += pieces * int64_t(kernel.getFlops());
       bytes += pieces * int64_t(kernel.getBytes());
       locations.push_back(command.getLoc());
     }
-    scratch = alignBuffer(scratch);
     Location loc = b.getFusedLoc(locations);
     b.setInsertionPoint(program);
     StringAttr name = b.getStringAttr(program.getSymName() + "_pieces");
-    auto kernel =
-        KernelOp::create(b, loc, name.getValue(), b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {}),
-                         pieces, grainOf(flops, threads, flopsPerShare), scratch + arena, flops, bytes, name,
-                         /*places=*/{});
+    auto type = b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {});
+    auto kernel = KernelOp::create(b, loc, name.getValue(), type, pieces, grainOf(flops, threads, flopsPerShare),
+                                   scratch + arena, flops, bytes, name, /*places=*/{});
+    fill(kernel, run, buffers.getArrayRef(), scratch);
+    symbols.insert(kernel);
+    exec::DispatchOp first = run.front();
+    b.setInsertionPoint(first);
+    std::string title = first.getTitle().str();
+    if (run.size() > 1) title += " and " + std::to_string(run.size() - 1) + " more";
+    exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers.getArrayRef(),
+                             b.getStringAttr(title));
+    for (exec::DispatchOp command : run) command.erase();
+  }
+
+  // The calls of a run, on the tile's part of its buffers and on memory of the thread behind what kernels need.
+  void fill(KernelOp kernel, ArrayRef<exec::DispatchOp> run, ArrayRef<Value> buffers, int64_t scratch) {
     Block &body = kernel.getBody().emplaceBlock();
     b.setInsertionPointToStart(&body);
     IRMapping parts;
@@ -113,26 +124,15 @@ private:
       if (piece != pieceTypes.end()) argument = PieceOp::create(b, buffer.getLoc(), piece->second, argument);
       parts.map(buffer, argument);
     }
+    auto partOf = [&](Value buffer) {
+      if (auto own = buffer.getDefiningOp<BufferOp>(); !parts.contains(buffer))
+        parts.map(buffer, ScratchOp::create(b, buffer.getLoc(), buffer.getType(), scratch + int64_t(*own.getOffset())));
+      return parts.lookup(buffer);
+    };
     for (exec::DispatchOp command : run) {
-      SmallVector<Value> operands;
-      for (Value buffer : command.getBuffers()) {
-        if (!parts.contains(buffer)) {
-          auto own = buffer.getDefiningOp<BufferOp>();
-          parts.map(buffer,
-                    ScratchOp::create(b, buffer.getLoc(), buffer.getType(), scratch + int64_t(*own.getOffset())));
-        }
-        operands.push_back(parts.lookup(buffer));
-      }
+      SmallVector<Value> operands = llvm::map_to_vector(command.getBuffers(), partOf);
       CallOp::create(b, command.getLoc(), command.getKernelAttr(), operands);
     }
-    symbols.insert(kernel);
-    exec::DispatchOp first = run.front();
-    b.setInsertionPoint(first);
-    std::string title = first.getTitle().str();
-    if (run.size() > 1) title += " and " + std::to_string(run.size() - 1) + " more";
-    exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers.getArrayRef(),
-                             b.getStringAttr(title));
-    for (exec::DispatchOp command : run) command.erase();
   }
 
   int64_t grainOf(int64_t flops, int64_t threads, int64_t flopsPerShare) const {
@@ -172,11 +172,9 @@ private:
         return program.emitOpError("has pieces to be repeated, and state, which is of a whole call");
     WalkResult found = program.walk([&](exec::DispatchOp command) {
       auto kernel = symbols.lookup<KernelOp>(command.getKernel());
-      bool isPlain = !command.isPart() && kernel && !kernel.isComposite();
-      return isPlain ? WalkResult::advance()
-                     : (void(command.emitOpError("is in a program whose pieces are to be "
-                                                 "repeated, expected all of one leaf kernel")),
-                        WalkResult::interrupt());
+      if (!command.isPart() && kernel && !kernel.isComposite()) return WalkResult::advance();
+      command.emitOpError("is in a program whose pieces are to be repeated, expected all of one leaf kernel");
+      return WalkResult::interrupt();
     });
     return success(!found.wasInterrupted());
   }
