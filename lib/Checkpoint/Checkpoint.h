@@ -19,6 +19,8 @@ struct Manifest {
   int64_t index = 0;
   uint64_t seed = 0;
   std::string configDigest, modelDigest; ///< of what must be the same for the same bits
+  /// What of it the configuration is, a JSON object: for errors, which name what differs. Empty where nobody says.
+  std::string settings;
   bool operator==(const Manifest &) const = default;
 };
 

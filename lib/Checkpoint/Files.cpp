@@ -68,10 +68,11 @@ std::string formatManifest(const Manifest &manifest, uint64_t arraysBytes, uint6
                {"index", manifest.index},
                {"seed", manifest.seed},
                {"config", manifest.configDigest},
-               {"model", manifest.modelDigest},
-               {"arrays_bytes", arraysBytes},
-               {"arrays_checksum", hex(arraysChecksum)},
-               {"checksum", std::string(kDigits, '0')}};
+               {"model", manifest.modelDigest}};
+  if (!manifest.settings.empty()) json["settings"] = Json::parse(manifest.settings);
+  json["arrays_bytes"] = arraysBytes;
+  json["arrays_checksum"] = hex(arraysChecksum);
+  json["checksum"] = std::string(kDigits, '0');
   std::string text = json.dump(1) + "\n";
   text.replace(text.size() - kEnd.size() - kDigits, kDigits, hex(checksum(text)));
   return text;
@@ -98,9 +99,13 @@ ManifestFile parseManifest(std::span<const char> bytes, const std::string &file)
     };
     if (uint64_t format = count("format"); format > kFormat)
       throw bad("has format " + std::to_string(format) + ", this Sprig reads up to " + std::to_string(kFormat));
-    std::string arrays = json.at("arrays_checksum");
+    std::string arrays = json.at("arrays_checksum"), settings;
+    if (auto found = json.find("settings"); found != json.end()) {
+      if (!found->is_object()) throw bad("is no manifest: 'settings' is no object");
+      settings = found->dump();
+    }
     return {{int64_t(count("step")), int64_t(count("epoch")), int64_t(count("index")), count("seed", UINT64_MAX),
-             json.at("config"), json.at("model")},
+             json.at("config"), json.at("model"), settings},
             count("arrays_bytes"),
             fromHex(arrays).value()};
   } catch (const Error &) {

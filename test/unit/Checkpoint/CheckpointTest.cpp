@@ -153,6 +153,8 @@ TEST_F(Checkpoints, AManifestHoldsCounts) {
       EXPECT_EQ(refusal([&] { parseManifest(text, "manifest.json"); }),
                 std::string("manifest.json: is no manifest: '") + field + "' is no count");
     }
+  EXPECT_EQ(refusal([&] { parseManifest(manifestWith("settings", "[1]"), "manifest.json"); }),
+            "manifest.json: is no manifest: 'settings' is no object");
   std::string nested = manifestWith("step", std::string(100'000, '[') + std::string(100'000, ']'));
   EXPECT_EQ(refusal([&] { parseManifest(nested, "manifest.json"); }), "manifest.json: is nested deeper than 64 levels");
   std::string text = manifestWith("seed", "18446744073709551615");

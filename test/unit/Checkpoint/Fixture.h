@@ -28,7 +28,9 @@ struct State {
   }
 };
 
-inline Manifest manifestOf(int64_t step) { return {step, step / 10, step % 10, 42, "config", "model"}; }
+inline Manifest manifestOf(int64_t step) {
+  return {step, step / 10, step % 10, 42, "config", "model", R"({"optimizer":{"lr":0.1}})"};
+}
 
 /// Whether a checkpoint has all of a step's state.
 inline void expectState(const Checkpoint &checkpoint, const State &state) {

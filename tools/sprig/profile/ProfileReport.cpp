@@ -174,12 +174,16 @@ void printProfile(const ProfileResult &result, const ProfileView &view) {
                line.lane, line.isCritical ? "*" : ""});
   };
   double self = 0;
+  bool hasEstimates = false;
   for (const ProfileLine &line : profileLines(result, view)) {
     add(line, "");
     self += line.selfNs;
+    hasEstimates |= line.isEstimate || !line.inside.empty();
     for (const ProfileLine &inner : line.inside) add(inner, "  ");
   }
   table.print();
+  if (hasEstimates)
+    std::cout << "~ is a share of what was measured, by the cost model; of a model, --no-merge measures each command\n";
   std::cout << result.calls << " calls of entry '" << result.entry << "'"
             << (result.dims.empty() ? "" : " with " + result.dims) << " on " << result.threads
             << (result.threads == 1 ? " thread" : " threads") << ": " << formatNanoseconds(result.wallNs)

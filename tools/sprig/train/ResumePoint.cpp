@@ -2,10 +2,11 @@
 #include "lib/Data/File.h"
 #include "sprig/error.h"
 #include "tools/sprig/Report.h"
+#include "tools/sprig/train/ConfigDifference.h"
 
 namespace sprig::cli {
 
-std::string configDigest(training::TrainConfig config, int64_t samples) {
+void identifyConfig(training::TrainConfig config, int64_t samples, checkpoint::Manifest &identity) {
   config.steps = config.epochs = std::nullopt;
   if (config.schedule.kind != training::ScheduleKind::plateau) { // whose rate goes by them
     config.evalEvery = 1;
@@ -13,8 +14,11 @@ std::string configDigest(training::TrainConfig config, int64_t samples) {
   }
   config.rematBytes = std::nullopt;
   config.net.clear();
-  std::string text = training::toJson(config) + std::to_string(samples);
-  return checkpoint::digest(text);
+  std::string text = training::toJson(config);
+  identity.configDigest = checkpoint::digest(text + std::to_string(samples));
+  Json settings = Json::parse(text);
+  settings["samples"] = samples;
+  identity.settings = settings.dump();
 }
 
 std::string modelDigest(const Model &model) {
@@ -46,8 +50,13 @@ std::optional<checkpoint::Checkpoint> findCheckpoint(const TrainOptions &options
                                          " is of another " + what + ", so the run would not be the same" + may);
   };
   if (found.manifest.modelDigest != identity.modelDigest) differs("model", "");
-  if (found.manifest.configDigest != identity.configDigest)
-    differs("configuration or number of samples", "\nnote: steps, epochs, eval and remat may change");
+  if (found.manifest.configDigest != identity.configDigest) {
+    // Checkpoints of before have none.
+    std::string there = found.manifest.settings;
+    std::string field = there.empty() ? "" : firstDifference(Json::parse(there), Json::parse(identity.settings));
+    differs("configuration or number of samples",
+            (field.empty() ? "" : ": " + field) + "\nnote: steps, epochs, eval and remat may change");
+  }
   inform("going on from step " + std::to_string(found.manifest.step));
   return found;
 }

@@ -9,8 +9,9 @@
 
 namespace sprig::cli {
 
-/// Of all that decides a run's bits. Its length, the evaluations and what is not computed with may change.
-std::string configDigest(training::TrainConfig config, int64_t samples);
+/// Sets what a run's configuration is known by: all of it that decides its bits. Its length, the evaluations and what is
+/// not computed with may change.
+void identifyConfig(training::TrainConfig config, int64_t samples, checkpoint::Manifest &identity);
 std::string modelDigest(const Model &model);
 
 /// The checkpoint to go on from, if there is to be one; says so. Throws where it is of another run.

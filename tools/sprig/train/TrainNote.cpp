@@ -1,4 +1,5 @@
 #include "tools/sprig/train/TrainNote.h"
+#include "tools/sprig/train/ConfigDifference.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "sprig/error.h"
 #include "tools/sprig/Report.h"
@@ -35,17 +36,9 @@ bool sameSteps(const training::TrainConfig &a, const training::TrainConfig &b) {
 void checkAgrees(const TrainNote &note, const training::TrainConfig &config, int64_t samples,
                  const std::string &package) {
   Json there = compiledIn(note.config), wanted = compiledIn(config);
-  for (auto &[field, value] : wanted.items()) {
-    if (there.contains(field) && there[field] == value) continue;
-    throw Error(ErrorKind::badInput, package + ": was compiled for another configuration: " + field + " is " +
-                                         (there.contains(field) ? there[field].dump() : "absent") + " there, " +
-                                         value.dump() +
-                                         " here\nnote: learning rate, seed, length, order and evaluations may change");
-  }
-  for (auto &[field, value] : there.items())
-    if (!wanted.contains(field))
-      throw Error(ErrorKind::badInput, package + ": was compiled for another configuration: " + field + " is " +
-                                           value.dump() + " there, absent here");
+  if (std::string difference = firstDifference(there, wanted); !difference.empty())
+    throw Error(ErrorKind::badInput, package + ": was compiled for another configuration: " + difference +
+                                         "\nnote: learning rate, seed, length, order and evaluations may change");
   int64_t was = training::stepsPerEpoch(note.config, note.samples), is = training::stepsPerEpoch(config, samples);
   if (config.schedule.perEpoch && was != is)
     throw Error(ErrorKind::badInput, package + ": its schedule counts epochs of " + std::to_string(was) +

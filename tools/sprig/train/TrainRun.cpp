@@ -138,7 +138,7 @@ private:
     loop.loader = options.loader;
     loop.keepHistory = !options.plot.empty();
     loop.identity.seed = config.seed;
-    loop.identity.configDigest = configDigest(config, data.count());
+    identifyConfig(config, data.count(), loop.identity);
     loop.identity.modelDigest = modelDigest(session.model);
     loop.resume = findCheckpoint(options, loop.identity);
     if (options.debugNan)

@@ -1,0 +1,11 @@
+// In what a configuration differs from the one that something was made with. For errors of `sprig train`.
+#pragma once
+#include "lib/Json/Json.h"
+#include <string>
+
+namespace sprig::cli {
+
+/// The first field that differs, by its path: "optimizer.lr is 0.1 there, 0.5 here"; empty where none does.
+std::string firstDifference(const Json &there, const Json &here, const std::string &path = "");
+
+} // namespace sprig::cli
