@@ -10,7 +10,7 @@ using namespace sprig;
 // Of a level of the caches, what the arrays of two kernels and their constants have to themselves.
 static constexpr double kCacheShare = 0.75;
 // What is shorter has no use for another thread.
-static constexpr double kHandOffsOfThreads = 20;
+static constexpr double kHandOffsOfThreads = 100;
 // Of what threads save of each product, so much is lost: they do not end together, and what lies between products is
 // cut as it happens to be.
 static constexpr double kLostByThreads = 0.15;
