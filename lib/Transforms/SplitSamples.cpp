@@ -115,7 +115,8 @@ struct SplitSamples : sprig::impl::SplitSamplesBase<SplitSamples> {
 
 private:
   // What is split must be expected to take less than this share of the time, and on one thread not much longer: the
-  // number of threads may be another. Of what takes about as long as the best, the largest pieces read constants least.
+  // number of threads may be another. Of what takes about as long as the best, the largest pieces read constants least,
+  // and the smallest serve the most threads.
   static constexpr double kWorthyShare = 0.99, kMostOnOne = 1.02, kAboutTheBest = 1.01;
 
   // Loops over time have the samples in their products' rows; state is of the whole call; what nobody reads may be of
@@ -129,15 +130,14 @@ private:
   }
 
   // As many as all where no pieces are expected to take less.
-  static int64_t bestPiece(int64_t all, const PieceCost &cost) {
+  int64_t bestPiece(int64_t all, const PieceCost &cost) const {
     double least = kWorthyShare * cost.seconds(all), most = kMostOnOne * cost.secondsOnOne(all);
     SmallVector<int64_t> sizes = llvm::filter_to_vector(properDivisors(all), [&](int64_t piece) {
       return cost.seconds(piece) < least && cost.secondsOnOne(piece) < most;
     });
     for (int64_t piece : sizes) least = std::min(least, cost.seconds(piece));
-    auto isAboutTheBest = [&](int64_t piece) { return cost.seconds(piece) <= kAboutTheBest * least; };
-    auto best = llvm::find_if(llvm::reverse(sizes), isAboutTheBest);
-    return best == sizes.rend() ? all : *best;
+    llvm::erase_if(sizes, [&](int64_t piece) { return cost.seconds(piece) > kAboutTheBest * least; });
+    return sizes.empty() ? all : threads == 0 ? sizes.front() : sizes.back();
   }
 
   void split(func::FuncOp function, const SampleAxes &axes, const PieceCost &cost) {
