@@ -45,11 +45,17 @@ public:
     Block &body = function.getBody().front();
     SmallVector<Operation *> old;
     for (Operation &op : body.without_terminator()) old.push_back(&op);
-    for (BlockArgument argument : body.getArguments()) argument.setType(ofPiece(argument, 0));
+    // The old ones stay as they are until no rule asks for their types.
+    unsigned count = body.getNumArguments();
+    for (unsigned i = 0; i < count; ++i) {
+      BlockArgument argument = body.getArgument(i);
+      parts.map(argument, body.addArgument(ofPiece(argument, 0), argument.getLoc()));
+    }
     b.setInsertionPoint(body.getTerminator());
     for (Operation *op : old) build(op);
     for (OpOperand &result : body.getTerminator()->getOpOperands()) result.set(parts.lookupOrDefault(result.get()));
     for (Operation *op : llvm::reverse(old)) op->erase();
+    body.eraseArguments(0, count);
     function.setType(
         FunctionType::get(function.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
   }
@@ -107,7 +113,9 @@ struct SplitSamples : sprig::impl::SplitSamplesBase<SplitSamples> {
     if (!model) return signalPassFailure();
     int64_t count = threads > 0 ? int64_t(threads) : std::max(2, model->threads);
     for (auto function : getOperation().getOps<func::FuncOp>()) {
-      if (!function->hasAttr(ir::kIndependentSamplesAttr) || function->hasAttr(ir::kRepeatAttr)) continue;
+      if (!function->hasAttr(ir::kIndependentSamplesAttr) || function->hasAttr(ir::kRepeatAttr) ||
+          function->hasAttr(kernel::kPiecesAttr))
+        continue;
       SampleAxes axes(function, samplesOf(function));
       if (mayBeSplit(function, axes)) split(function, axes, PieceCost(function, *model, count));
     }

@@ -42,6 +42,20 @@ func.func @wide(%x: tensor<16x64x32x32xf32>) -> tensor<16x64x32x32xf32> {
 
 // -----
 
+// Views of an argument.
+// CHECK: func.func @views(%[[X:.*]]: tensor<2x6x48xf32>) -> tensor<2x6x16xf32>
+// CHECK: nn.slice %[[X]] starts = [0, 0, 0] sizes = [2, 6, 16] steps = [1, 1, 1] : tensor<2x6x48xf32>
+// CHECK: nn.reshape {{.*}} : tensor<2x6x16xf32> to tensor<2x6x2x8xf32>
+func.func @views(%x: tensor<4x6x48xf32>) -> tensor<4x6x16xf32> {
+  %0 = nn.slice %x starts = [0, 0, 0] sizes = [4, 6, 16] steps = [1, 1, 1] : tensor<4x6x48xf32>
+  %1 = nn.reshape %0 : tensor<4x6x16xf32> to tensor<4x6x2x8xf32>
+  %2 = nn.relu %1 : tensor<4x6x2x8xf32>
+  %3 = nn.reshape %2 : tensor<4x6x2x8xf32> to tensor<4x6x16xf32>
+  return %3 : tensor<4x6x16xf32>
+}
+
+// -----
+
 // What does not divide the samples, samples that meet, and loops over time stay.
 // CHECK: func.func @odd(%{{.*}}: tensor<5x4xf32>)
 func.func @odd(%x: tensor<5x4xf32>) -> tensor<5x4xf32> {

@@ -22,7 +22,7 @@ def main():
                     name = f'{model.parent.name}-{batch}{"".join(fusion)}'
                     package = pathlib.Path(folder) / f'{name}.sprig'
                     source = package.with_suffix('.mlir')
-                    done = subprocess.run([sprig, 'compile', model, '--dim', f'batch={batch}', '--cpu', 'native', *fusion,
+                    done = subprocess.run([sprig, 'compile', model, '--dim', f'batch={batch}', '--cpu', 'native', '--no-merge', *fusion,
                                            '--compile-to', 'schedule'], capture_output=True, text=True)
                     lane = '    exec.lane on @cpu {\n'
                     source.write_text(done.stdout.replace(lane, lane + '    }\n' + lane))

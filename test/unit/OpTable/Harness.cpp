@@ -22,9 +22,11 @@ using Bytes = std::vector<char>;
 struct Variant {
   bool fuse;
   std::string cpu; ///< "" for the best that the machine has
+  bool pieces = false;
   std::string text(int threads) const {
-    return (fuse ? "fused, " : "not fused, ") + (cpu.empty() ? "the best instruction set" : cpu) + ", " +
-           std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+    return (fuse ? "fused, " : "not fused, ") + std::string(pieces ? "sample by sample, " : "") +
+           (cpu.empty() ? "the best instruction set" : cpu) + ", " + std::to_string(threads) +
+           (threads == 1 ? " thread" : " threads");
   }
 };
 
@@ -56,6 +58,24 @@ std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int th
     if (mlir::failed(passes.run(*module))) throw Error(ErrorKind::internal, "the rows cannot be fused");
     options.compileFrom = "schedule";
   }
+  return runnable(compileModule(*module, options).package);
+}
+
+// Where samples do not depend on each other, each is a piece of its own. Of graphs of floats: what computes with
+// integers is looked for before operations are spelled out.
+std::vector<uint8_t> compileInPieces(const std::vector<Row> &rows) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = parseRows(rows);
+  CompileOptions options;
+  options.cacheFolder = cacheFolder();
+  runPhases(*module, options, "remat");
+  mlir::PassManager passes(module->getContext());
+  passes.addNestedPass<mlir::func::FuncOp>(createDecompose());
+  passes.addPass(createIndependentSamples());
+  SplitSamplesOptions split;
+  split.samples = 1;
+  passes.addPass(createSplitSamples(split));
+  if (mlir::failed(passes.run(*module))) throw Error(ErrorKind::internal, "the rows cannot be cut");
+  options.compileFrom = "fuse";
   return runnable(compileModule(*module, options).package);
 }
 
@@ -109,13 +129,14 @@ std::vector<Row> keepCompilable(std::vector<Row> rows, Given given) {
 }
 
 // Whether all rows together are valid and compile, into `package` then.
-bool compileAll(const std::vector<Row> &rows, Given given, std::vector<uint8_t> &package) {
-  if (!parseRows(rows)) return false;
+// Why not; nothing where it is done.
+std::string compileAll(const std::vector<Row> &rows, Given given, std::vector<uint8_t> &package) {
+  if (!parseRows(rows)) return "they are no module";
   try {
     package = compileRows(rows, true, 2, given);
-    return true;
-  } catch (const Error &) {
-    return false;
+    return {};
+  } catch (const Error &error) {
+    return error.what();
   }
 }
 
@@ -167,9 +188,9 @@ private:
 
 void check(std::vector<Row> rows, Given given) {
   std::vector<uint8_t> package;
-  if (!compileAll(rows, given, package)) {
+  if (!compileAll(rows, given, package).empty()) {
     rows = keepCompilable(std::move(rows), given);
-    ASSERT_TRUE(compileAll(rows, given, package)) << "rows that compile alone do not compile together";
+    ASSERT_EQ(compileAll(rows, given, package), "") << "rows that compile alone do not compile together";
   }
   auto module = parseRows(rows);
   std::vector<Prepared> prepared = prepare(*module, rows);
@@ -183,6 +204,8 @@ void check(std::vector<Row> rows, Given given) {
     if (!fuse) package = compileRows(rows, false, 1, given);
     for (const std::string &cpu : limits()) comparison.run(package, {fuse, cpu});
   }
+  bool isQuantized = llvm::any_of(rows, [](const Row &row) { return row.body.find("quantize") != std::string::npos; });
+  if (given == Given::program && !isQuantized) comparison.run(compileInPieces(rows), {true, "", /*pieces=*/true});
 }
 
 } // namespace sprig::optable
