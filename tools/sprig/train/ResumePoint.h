@@ -9,8 +9,8 @@
 
 namespace sprig::cli {
 
-/// Sets what a run's configuration is known by: all of it that decides its bits. Its length, the evaluations and what is
-/// not computed with may change.
+/// Sets what a run's configuration is known by: all of it that decides its bits. Its length, the evaluations and what
+/// is not computed with may change.
 void identifyConfig(training::TrainConfig config, int64_t samples, checkpoint::Manifest &identity);
 std::string modelDigest(const Model &model);
 
