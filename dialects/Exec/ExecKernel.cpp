@@ -125,7 +125,7 @@ static LogicalResult verifyTilesOfCalls(KernelOp kernel) {
       return error;
     }
   SmallVector<std::pair<int64_t, int64_t>> ranges;
-  for (auto call : kernel.getBody().getOps<CallOp>()) {
+  for (CallOp call : calls) {
     int64_t first = call.firstTile(), end = call.endTile();
     if (first < 0 || first >= end || end > tiles) {
       InFlightDiagnostic error = kernel.emitOpError("has ") << tiles << " tiles";

@@ -4,6 +4,7 @@
 // fast the code is, never what it computes: a rewrite that changes bits asks shapes alone.
 #pragma once
 #include "lib/Machine/Link.h"
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -44,6 +45,8 @@ struct MachineModel {
   const MemoryLevel &l3() const { return levels[2]; }
   const MemoryLevel &memory() const { return levels[3]; }
 
+  /// The threads that a program is made for where so many are asked for; 0: the machine's, two at least.
+  int64_t threadsFor(int64_t asked) const { return asked > 0 ? asked : std::max(2, threads); }
   double flopRate(int threadCount = 1) const;
   /// The nearest level that holds the working set when the threads share it out evenly.
   const MemoryLevel &levelOf(int64_t workingSet, int threadCount = 1) const;

@@ -185,7 +185,8 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(createVerifyOrder());
   RepeatPiecesOptions pieces;
   pieces.threads = options.threads;
-  pieces.flopsPerShare = threadShares(targetOf(options).machine(options), options.threads).flopsPerShare;
+  pieces.target = options.target;
+  pieces.architectures.assign(options.architectures.begin(), options.architectures.end());
   passes.addPass(createRepeatPieces(pieces));
   passes.addPass(createVerifyOrder());
   if (options.merge) {

@@ -31,23 +31,43 @@ static SmallVector<OverwriteAttr> overwritesOf(ArrayRef<CompositeCall> calls, Ar
   return pairs;
 }
 
+SmallVector<SmallVector<exec::DispatchOp>> sprig::runsOfDispatches(LaneOp lane) {
+  SmallVector<SmallVector<exec::DispatchOp>> runs(1);
+  for (Operation &command : lane.getBody().front())
+    if (auto dispatch = dyn_cast<exec::DispatchOp>(command))
+      runs.back().push_back(dispatch);
+    else if (!runs.back().empty())
+      runs.emplace_back();
+  if (runs.back().empty()) runs.pop_back();
+  return runs;
+}
+
+std::string sprig::titleOf(ArrayRef<exec::DispatchOp> commands) {
+  std::string title = exec::DispatchOp(commands.front()).getTitle().str();
+  return commands.size() == 1 ? title : title + " and " + std::to_string(commands.size() - 1) + " more";
+}
+
+JoinedWork sprig::workOf(ArrayRef<exec::DispatchOp> commands, const SymbolTable &symbols) {
+  SmallVector<Location> locations;
+  for (exec::DispatchOp command : commands) locations.push_back(command.getLoc());
+  JoinedWork work{.loc = FusedLoc::get(commands.front()->getContext(), locations)};
+  for (exec::DispatchOp command : commands) {
+    auto kernel = symbols.lookup<KernelOp>(command.getKernel());
+    work.scratch = std::max<int64_t>(work.scratch, kernel.getScratch());
+    work.flops += kernel.getFlops();
+    work.bytes += kernel.getBytes();
+  }
+  return work;
+}
+
 exec::DispatchOp sprig::makeComposite(StringRef kernelName, StringRef title, ArrayRef<CompositeCall> calls,
                                       int64_t tiles, SymbolTable &symbols) {
+  auto commands = llvm::map_to_vector(calls, [](const CompositeCall &call) { return call.command; });
   llvm::SetVector<Value> buffers;
-  int64_t scratch = 0, flops = 0, bytes = 0;
-  SmallVector<Location> locations;
-  for (const CompositeCall &call : calls) {
-    exec::DispatchOp command = call.command;
-    auto kernel = symbols.lookup<KernelOp>(command.getKernel());
-    buffers.insert(command.getBuffers().begin(), command.getBuffers().end());
-    scratch = std::max<int64_t>(scratch, kernel.getScratch());
-    flops += kernel.getFlops();
-    bytes += kernel.getBytes();
-    locations.push_back(command.getLoc());
-  }
-  exec::DispatchOp first = calls.front().command;
+  for (exec::DispatchOp command : commands) buffers.insert(command.getBuffers().begin(), command.getBuffers().end());
+  auto [scratch, flops, bytes, loc] = workOf(commands, symbols);
+  exec::DispatchOp first = commands.front();
   OpBuilder b(first->getParentOfType<ProgramOp>());
-  Location loc = b.getFusedLoc(locations);
   StringAttr label = b.getStringAttr(kernelName);
   auto type = b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {});
   auto kernel = KernelOp::create(b, loc, label.getValue(), type, tiles, /*grain=*/1, scratch, flops, bytes, label,

@@ -11,6 +11,19 @@ struct CompositeCall {
   int64_t firstTile = 0, endTile = 1;
 };
 
+/// A lane's commands that run kernels, as long as nothing else is between them.
+llvm::SmallVector<llvm::SmallVector<exec::DispatchOp>> runsOfDispatches(exec::LaneOp lane);
+
+/// "first and 2 more" of three.
+std::string titleOf(llvm::ArrayRef<exec::DispatchOp> commands);
+
+/// What the kernels of several commands take together, and where these are from.
+struct JoinedWork {
+  int64_t scratch = 0, flops = 0, bytes = 0; ///< scratch: of the one that needs the most
+  mlir::Location loc;
+};
+JoinedWork workOf(llvm::ArrayRef<exec::DispatchOp> commands, const mlir::SymbolTable &symbols);
+
 /// Replaces commands of one lane, in order and with nothing else between them, by one of that title, of a new kernel of
 /// so many tiles. What a command may write over, the new one may where the other calls that touch it come before in the
 /// same tile.

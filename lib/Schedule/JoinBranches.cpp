@@ -168,8 +168,8 @@ private:
       tiles += pieces;
     }
     Location loc = steps[begin].command.getLoc();
-    std::string title = (steps[begin].command.getTitle() + " and " + Twine(end - begin - 1) + " more").str();
-    makeComposite((program.getSymName() + "_branches").str(), title, calls, tiles, symbols);
+    auto commands = llvm::map_to_vector(calls, [](const CompositeCall &call) { return call.command; });
+    makeComposite((program.getSymName() + "_branches").str(), titleOf(commands), calls, tiles, symbols);
     remark::passed(loc, remark::RemarkOpts::name("branches").category("schedule"))
         << llvm::formatv("'{0}': {1} commands in {2} branches side by side, {3:f2} us on {4} threads; one after the "
                          "other {5:f2}, on one thread {6:f2}",
@@ -203,7 +203,7 @@ struct JoinBranches : sprig::impl::JoinBranchesBase<JoinBranches> {
     if (!device->takesComposites()) return;
     std::optional<machine::MachineModel> model = machineForPass(getOperation(), target, architectures);
     if (!model) return signalPassFailure();
-    int64_t count = threads > 0 ? int64_t(threads) : std::max(2, model->threads);
+    int64_t count = model->threadsFor(threads);
     ThreadCosts costs(getOperation(), *model);
     SymbolTable symbols(getOperation());
     for (ProgramOp program : programs) BranchJoiner(program, costs, *model, count, symbols).run();

@@ -49,16 +49,8 @@ private:
 
   SmallProgram limit;
 
-  // Runs of dispatches without other work between them.
   void merge(ProgramOp program, LaneOp lane, SymbolTable &symbols) {
-    SmallVector<SmallVector<exec::DispatchOp>> runs(1);
-    for (Operation &command : lane.getBody().front()) {
-      if (auto dispatch = dyn_cast<exec::DispatchOp>(command))
-        runs.back().push_back(dispatch);
-      else if (!runs.back().empty())
-        runs.emplace_back();
-    }
-    for (auto &run : runs)
+    for (auto &run : runsOfDispatches(lane))
       if (run.size() > 1) mergeRun(program, run, symbols);
   }
 

@@ -138,7 +138,10 @@ def RepeatPieces : Pass<"sprig-repeat-pieces", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"threads", "threads", "int64_t", "0", "threads that the package is for; 0: any number">,
-    Option<"flopsPerShare", "flops-per-share", "int64_t", "200000", "floating-point operations worth a thread">,
+    Option<"flopsPerShare", "flops-per-share", "int64_t", "0",
+           "floating-point operations worth a thread; 0: by the machine">,
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+    ListOption<"architectures", "architectures", "std::string", "what the code is for; none: this machine">,
   ];
 }
 

@@ -1,8 +1,9 @@
 // The repeat-pieces pass: commands for all pieces of a call's samples, of those of one.
 #include "dialects/Kernel/KernelDialect.h"
+#include "lib/Schedule/Composite.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Target/Registry.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace sprig {
@@ -32,7 +33,7 @@ public:
       : program(program), pieces(pieces), symbols(symbols), b(program.getContext()) {}
 
   void run(int64_t threads, int64_t flopsPerShare) {
-    SmallVector<Run> runs = findRuns();
+    SmallVector<Run> runs = runsOfDispatches(*program.getBody().getOps<LaneOp>().begin());
     findBuffersOfThreads(runs);
     int64_t arena = 0, scratch = program.getArenaBytes();
     for (auto buffer : program.getBody().getOps<BufferOp>()) {
@@ -52,18 +53,6 @@ public:
   }
 
 private:
-  // Kernels with nothing else between them.
-  SmallVector<Run> findRuns() {
-    SmallVector<Run> runs(1);
-    for (Operation &command : (*program.getBody().getOps<LaneOp>().begin()).getBody().front())
-      if (auto dispatch = dyn_cast<exec::DispatchOp>(command))
-        runs.back().push_back(dispatch);
-      else if (!runs.back().empty())
-        runs.emplace_back();
-    if (runs.back().empty()) runs.pop_back();
-    return runs;
-  }
-
   // What the kernels of one run alone hand to each other is never there for two pieces of a thread.
   void findBuffersOfThreads(ArrayRef<Run> runs) {
     llvm::DenseMap<Operation *, const Run *> runOf;
@@ -85,31 +74,21 @@ private:
 
   void replace(ArrayRef<exec::DispatchOp> run, int64_t arena, int64_t threads, int64_t flopsPerShare) {
     llvm::SetVector<Value> buffers;
-    int64_t scratch = 0, flops = 0, bytes = 0;
-    SmallVector<Location> locations;
-    for (exec::DispatchOp command : run) {
-      auto kernel = symbols.lookup<KernelOp>(command.getKernel());
+    for (exec::DispatchOp command : run)
       for (Value buffer : command.getBuffers())
         if (!ofThread.contains(buffer.getDefiningOp())) buffers.insert(buffer);
-      scratch = std::max<int64_t>(scratch, alignBuffer(kernel.getScratch()));
-      flops += pieces * int64_t(kernel.getFlops());
-      bytes += pieces * int64_t(kernel.getBytes());
-      locations.push_back(command.getLoc());
-    }
-    Location loc = b.getFusedLoc(locations);
+    JoinedWork work = workOf(run, symbols);
+    int64_t scratch = alignBuffer(work.scratch), flops = pieces * work.flops, bytes = pieces * work.bytes;
     b.setInsertionPoint(program);
     StringAttr name = b.getStringAttr(program.getSymName() + "_pieces");
     auto type = b.getFunctionType(ValueRange(buffers.getArrayRef()).getTypes(), {});
-    auto kernel = KernelOp::create(b, loc, name.getValue(), type, pieces, grainOf(flops, threads, flopsPerShare),
+    auto kernel = KernelOp::create(b, work.loc, name.getValue(), type, pieces, grainOf(flops, threads, flopsPerShare),
                                    scratch + arena, flops, bytes, name, /*places=*/{});
     fill(kernel, run, buffers.getArrayRef(), scratch);
     symbols.insert(kernel);
-    exec::DispatchOp first = run.front();
-    b.setInsertionPoint(first);
-    std::string title = first.getTitle().str();
-    if (run.size() > 1) title += " and " + std::to_string(run.size() - 1) + " more";
-    exec::DispatchOp::create(b, loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers.getArrayRef(),
-                             b.getStringAttr(title));
+    b.setInsertionPoint(run.front());
+    exec::DispatchOp::create(b, work.loc, FlatSymbolRefAttr::get(kernel.getSymNameAttr()), buffers.getArrayRef(),
+                             b.getStringAttr(titleOf(run)));
     for (exec::DispatchOp command : run) command.erase();
   }
 
@@ -157,11 +136,20 @@ struct RepeatPieces : sprig::impl::RepeatPiecesBase<RepeatPieces> {
       int64_t pieces = kernel::piecesOf(program);
       if (pieces == 1) continue;
       if (failed(check(program, symbols))) return signalPassFailure();
+      if (flopsPerShare == 0 && failed(askMachine())) return signalPassFailure();
       PieceRepeater(program, pieces, symbols).run(threads, flopsPerShare);
     }
   }
 
 private:
+  // What is worth a thread, where nobody says; read where there are pieces.
+  LogicalResult askMachine() {
+    std::optional<machine::MachineModel> model = machineForPass(getOperation(), target, architectures);
+    if (!model) return failure();
+    flopsPerShare = threadShares(*model, threads).flopsPerShare;
+    return success();
+  }
+
   static LogicalResult check(ProgramOp program, SymbolTable &symbols) {
     if (!program.getArenas()) return program.emitOpError("has pieces to be repeated, and its memory is not planned");
     if (!llvm::hasSingleElement(program.getBody().getOps<LaneOp>()))

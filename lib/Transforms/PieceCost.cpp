@@ -27,7 +27,7 @@ static constexpr double kTransfersOfWrite = 2;
 
 static double bytesOf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
-  return double(type.getNumElements()) * std::max(1u, type.getElementTypeBitWidth() / 8);
+  return double(type.getNumElements() * storageBytes(type.getElementType()));
 }
 
 // Behind views and conversions of a constant.

@@ -109,15 +109,18 @@ struct SplitSamples : sprig::impl::SplitSamplesBase<SplitSamples> {
   using SplitSamplesBase::SplitSamplesBase;
 
   void runOnOperation() override {
-    std::optional<machine::MachineModel> model = machineForPass(getOperation(), target, architectures);
-    if (!model) return signalPassFailure();
-    int64_t count = threads > 0 ? int64_t(threads) : std::max(2, model->threads);
+    std::optional<machine::MachineModel> model; // read where something may be split
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function->hasAttr(ir::kIndependentSamplesAttr) || function->hasAttr(ir::kRepeatAttr) ||
           function->hasAttr(kernel::kPiecesAttr))
         continue;
-      SampleAxes axes(function, samplesOf(function));
-      if (mayBeSplit(function, axes)) split(function, axes, PieceCost(function, *model, count));
+      int64_t all = samplesOf(function);
+      if (all == 1) continue;
+      SampleAxes axes(function, all);
+      if (!mayBeSplit(function, axes)) continue;
+      if (!model) model = machineForPass(getOperation(), target, architectures);
+      if (!model) return signalPassFailure();
+      split(function, axes, all, PieceCost(function, *model, model->threadsFor(threads)));
     }
   }
 
@@ -148,9 +151,7 @@ private:
     return sizes.empty() ? all : threads == 0 ? sizes.front() : sizes.back();
   }
 
-  void split(func::FuncOp function, const SampleAxes &axes, const PieceCost &cost) {
-    int64_t all = samplesOf(function);
-    if (all == 1) return;
+  void split(func::FuncOp function, const SampleAxes &axes, int64_t all, const PieceCost &cost) {
     int64_t best = samples == 0 ? bestPiece(all, cost) : all % samples == 0 ? int64_t(samples) : all;
     auto name = remark::RemarkOpts::name("samples").category("fuse");
     if (best == all) {
