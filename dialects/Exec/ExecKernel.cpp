@@ -268,7 +268,7 @@ static bool mayRunBeside(CallOp one, KernelOp oneKernel, CallOp other, KernelOp 
 }
 
 // What a call in each tile writes is the tile's own.
-static LogicalResult verifyPieces(CallOp call, KernelOp kernel, SymbolTableCollection &symbols) {
+static LogicalResult verifyCallPieces(CallOp call, KernelOp kernel, SymbolTableCollection &symbols) {
   for (auto [buffer, mode] : llvm::zip(call.getBuffers(), kernel.getOperandAccess(symbols))) {
     auto piece = buffer.getDefiningOp<PieceOp>();
     if (!writes(mode) || buffer.getDefiningOp<ScratchOp>()) continue;
@@ -281,7 +281,7 @@ static LogicalResult verifyPieces(CallOp call, KernelOp kernel, SymbolTableColle
 
 // A callee's tiles are shared out over the call's, and what calls of different tiles touch is apart.
 static LogicalResult verifySideBySide(CallOp call, KernelOp kernel, SymbolTableCollection &symbols) {
-  if (call.getEach()) return verifyPieces(call, kernel, symbols);
+  if (call.getEach()) return verifyCallPieces(call, kernel, symbols);
   if (int64_t(kernel.getTiles()) < call.countTiles())
     return call.emitOpError("shares ") << kernel.getTiles() << " tiles of " << call.getKernelAttr() << " out over "
                                        << call.countTiles();

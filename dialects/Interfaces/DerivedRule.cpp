@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace sprig {
 
-static int64_t rankOf(Value value) {
+static int64_t rankOfValue(Value value) {
   auto tensor = dyn_cast<RankedTensorType>(value.getType());
   return tensor ? tensor.getRank() : 0;
 }
@@ -16,7 +16,7 @@ unsigned DerivedRule::nodeOf(Value value, int64_t dim) {
   auto [at, isNew] = firstNode.try_emplace(value, unsigned(parent.size()));
   if (isNew) {
     values.push_back(value);
-    for (int64_t i = 0; i < rankOf(value); ++i) {
+    for (int64_t i = 0; i < rankOfValue(value); ++i) {
       parent.push_back(unsigned(parent.size()));
       isWhole.push_back(false);
     }
@@ -37,7 +37,7 @@ void DerivedRule::join(unsigned a, unsigned b) {
 }
 
 void DerivedRule::tie(Value a, Value b, int64_t skip) {
-  for (int64_t dim = 0; dim < rankOf(b); ++dim) join(nodeOf(a, dim + skip), nodeOf(b, dim));
+  for (int64_t dim = 0; dim < rankOfValue(b); ++dim) join(nodeOf(a, dim + skip), nodeOf(b, dim));
 }
 
 void DerivedRule::visit(Block &block) {
@@ -74,7 +74,7 @@ void DerivedRule::visit(Operation &inner) {
 void DerivedRule::holdRepeated() {
   for (Value value : values) {
     llvm::SmallSet<unsigned, 4> seen;
-    for (int64_t dim = 0; dim < rankOf(value); ++dim) {
+    for (int64_t dim = 0; dim < rankOfValue(value); ++dim) {
       unsigned root = find(nodeOf(value, dim));
       if (!seen.insert(root).second) isWhole[root] = true;
     }
@@ -96,7 +96,7 @@ ShardingRule DerivedRule::rule() {
   ShardingRule rule(op);
   auto give = [&](ArrayRef<Anchor> anchors, SmallVectorImpl<ShardingRule::Map> &maps, ValueRange outer) {
     for (const Anchor &anchor : anchors)
-      for (int64_t dim = 0; dim < rankOf(anchor.inner); ++dim) {
+      for (int64_t dim = 0; dim < rankOfValue(anchor.inner); ++dim) {
         int64_t size = cast<RankedTensorType>(outer[anchor.index].getType()).getDimSize(dim + anchor.skip);
         maps[anchor.index][size_t(dim + anchor.skip)].push_back(factorOf(rule, nodeOf(anchor.inner, dim), size));
       }

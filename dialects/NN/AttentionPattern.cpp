@@ -1,4 +1,5 @@
 #include "dialects/NN/AttentionPattern.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"
@@ -10,9 +11,6 @@
 using namespace mlir;
 
 namespace sprig::ir {
-
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 namespace {
 /// Follows the left side of a product up to the product that it is computed from, row by row.

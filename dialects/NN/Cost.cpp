@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-static int64_t product(ArrayRef<int64_t> sizes) {
+static int64_t elementsOf(ArrayRef<int64_t> sizes) {
   int64_t result = 1;
   for (int64_t size : sizes) result *= size;
   return result;
@@ -22,20 +22,20 @@ int64_t LinearOp::getFlops() {
   return getType().getNumElements() * (2 * getOperand().getType().getShape().back() + (getBias() ? 1 : 0));
 }
 int64_t ConvOp::getFlops() {
-  return 2 * getType().getNumElements() * product(getFilter().getType().getShape().drop_front());
+  return 2 * getType().getNumElements() * elementsOf(getFilter().getType().getShape().drop_front());
 }
 int64_t ConvTransposeOp::getFlops() { // each input element meets each tap of its channel
-  return 2 * getInput().getType().getNumElements() * product(getFilter().getType().getShape().drop_front());
+  return 2 * getInput().getType().getNumElements() * elementsOf(getFilter().getType().getShape().drop_front());
 }
 
 int64_t ConvFilterGradOp::getFlops() { // each element of the cotangent meets each tap of its channel
-  return 2 * getCotangent().getType().getNumElements() * product(getType().getShape().drop_front());
+  return 2 * getCotangent().getType().getNumElements() * elementsOf(getType().getShape().drop_front());
 }
 
 int64_t ReduceOp::getFlops() { return getOperand().getType().getNumElements(); }
 int64_t ArgReduceOp::getFlops() { return getOperand().getType().getNumElements(); }
-int64_t PoolOp::getFlops() { return getType().getNumElements() * product(getWindow()); }
-int64_t PoolGradOp::getFlops() { return getCotangent().getType().getNumElements() * product(getWindow()); }
-int64_t ArgMaxPoolOp::getFlops() { return getType().getNumElements() * product(getWindow()); }
+int64_t PoolOp::getFlops() { return getType().getNumElements() * elementsOf(getWindow()); }
+int64_t PoolGradOp::getFlops() { return getCotangent().getType().getNumElements() * elementsOf(getWindow()); }
+int64_t ArgMaxPoolOp::getFlops() { return getType().getNumElements() * elementsOf(getWindow()); }
 
 } // namespace sprig::ir

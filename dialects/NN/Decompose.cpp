@@ -12,9 +12,6 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-using Values = FailureOr<SmallVector<Value>>;
-static Values one(Value value) { return SmallVector<Value>{value}; }
-
 // Activations: computed in f32 where the operand is of a half type, and rounded once.
 template <typename OpT>
 static Values activation(OpT op, OpBuilder &b, llvm::function_ref<Value(Expression &, Value)> body) {

@@ -8,9 +8,6 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-using Values = FailureOr<SmallVector<Value>>;
-static Values one(Value value) { return SmallVector<Value>{value}; }
-
 /// The dimensions from `first` on.
 static SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(first, rank));

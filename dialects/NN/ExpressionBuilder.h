@@ -11,6 +11,10 @@
 
 namespace sprig::ir {
 
+/// What `decompose` gives: the values that stand for the operation's results.
+using Values = mlir::FailureOr<llvm::SmallVector<mlir::Value>>;
+inline Values one(mlir::Value value) { return llvm::SmallVector<mlir::Value>{value}; }
+
 class Expression {
 public:
   Expression(mlir::OpBuilder &builder, mlir::Location loc) : b(builder), loc(loc) {}

@@ -11,8 +11,6 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-using Values = FailureOr<SmallVector<Value>>;
-
 /// Losses of elements as the reduction says; a mean divides by `count`, or by their number when it is null.
 static Value reduced(Expression &e, Value losses, LossReduction reduction, Value count, Type element) {
   if (reduction != LossReduction::none) {

@@ -1,5 +1,6 @@
 // Quantisation and products of quantised tensors: scalar bodies, costs, decompositions.
 #include "dialects/NN/NNQuantized.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/ExpressionBuilder.h"
 #include "dialects/NN/IntegerBounds.h"
 #include "dialects/NN/ScalarBuilder.h"
@@ -8,8 +9,6 @@
 using namespace mlir;
 
 namespace sprig::ir {
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// An integer in storage form as an i32.
 static Value inWord(ScalarBuilder &s, Value x, Type element) {

@@ -1,4 +1,5 @@
 // Scalar bodies of elementwise operations on floats, comparisons and conversions. Integers: ScalarInteger.cpp.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
@@ -14,7 +15,6 @@ using arith::CmpIPredicate;
 
 namespace sprig::ir {
 
-static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType()); }
 static bool isFloat(Value v) { return isa<FloatType>(ScalarBuilder::elementOf(v)); }
 
 // Functions of one float.

@@ -1,4 +1,5 @@
 // Scalar bodies on integers and bits, and conversions.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
 #include "dialects/NN/ScalarBodies.h"
@@ -10,8 +11,6 @@ using arith::CmpFPredicate;
 using arith::CmpIPredicate;
 
 namespace sprig::ir {
-
-static Type elementOf(Value tensor) { return getElementTypeOrSelf(tensor.getType()); }
 
 Value NotOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   return ScalarBuilder(b, loc).xori(args[0], -1);

@@ -1,4 +1,5 @@
 #include "dialects/NN/ScanStages.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNRecurrent.h"
@@ -9,8 +10,6 @@
 using namespace mlir;
 
 namespace sprig::ir {
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 RowView RowView::of(Value value) {
   ArrayRef<int64_t> shape = tensorOf(value).getShape();

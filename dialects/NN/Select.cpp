@@ -1,10 +1,9 @@
 #include "dialects/NN/Select.h"
+#include "dialects/Interfaces/TensorTypes.h"
 
 using namespace mlir;
 
 namespace sprig::ir {
-
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 std::optional<int64_t> selectedAxis(SliceOp op) {
   std::optional<int64_t> axis;

@@ -1,6 +1,7 @@
 // Canonical forms of what takes one element along an axis: a slice, and one taken in front of what only moves elements,
 // so that fewer are moved. The last step of a loop's outputs is what the loop ends with, and outputs that nothing uses
 // are not stacked: of a recurrent network whose last step counts no other is kept.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -11,8 +12,6 @@
 using namespace mlir;
 
 namespace sprig::ir {
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 /// A gather of one known element.

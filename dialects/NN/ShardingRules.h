@@ -1,6 +1,7 @@
 // How files of sharding rules attach them: a function `ruleOf(OpT)` in namespace sprig::ir, and where attributes count
 // positions `fitParts(OpT part, sizes)`. For dialects/NN/Sharding*.cpp; NNDialect.cpp calls the functions at the end.
 #pragma once
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/Interfaces/ShardingRule.h"
 #include "dialects/NN/NNDialect.h"
 
@@ -23,9 +24,6 @@ template <typename... OpTs> void attachShardingRules(mlir::MLIRContext *context)
   (OpTs::template attachInterface<ShardingModel<OpTs>>(*context), ...);
 }
 
-inline mlir::RankedTensorType tensorOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType());
-}
 /// A dimension that an operand and a result share, and along which `kind` is done where the result has none.
 inline void passDim(ShardingRule &rule, mlir::Operation *op, unsigned operand, int64_t dim, int64_t resultDim) {
   unsigned factor = rule.addFactor(tensorOf(op->getOperand(operand)).getDimSize(dim));

@@ -1,5 +1,6 @@
 // Vector-Jacobian products of nn.cond and nn.while. That of a cond is a cond on the same predicate: each region
 // computes its own part again and then its gradient, so that nothing but operands is kept from the forward pass.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNYield.h"
@@ -9,8 +10,6 @@
 using namespace mlir;
 
 namespace sprig::ir {
-
-static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
 LogicalResult CondOp::buildVjp(VjpBuilder &vjp) {
   // Inputs of the gradient: those of the cond, then the cotangents of the results that something depends on.

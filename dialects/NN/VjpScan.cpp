@@ -2,6 +2,7 @@
 // of every step; the backward one computes each step again from them and carries the cotangents of the carried values.
 // The gradient of an invariant is a sum over the steps. Where each step's part is a product over rows, or a sum of
 // rows, the factors of all steps are stacked and multiplied once after the scan; else the sum is carried.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"
@@ -14,8 +15,6 @@
 using namespace mlir;
 
 namespace sprig::ir {
-
-static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
 static Type stackedType(Type type, int64_t steps) {
   auto tensor = cast<RankedTensorType>(type);

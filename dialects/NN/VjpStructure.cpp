@@ -1,5 +1,6 @@
 // Vector-Jacobian products of operations that hold functions: parts with a gradient of their own, parts that are
 // computed again. Scans: VjpScan.cpp.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNGradient.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -34,8 +35,6 @@ LogicalResult CustomGradientOp::buildVjp(VjpBuilder &vjp) {
     if (vjp.needs(i)) vjp.give(i, gradient);
   return success();
 }
-
-static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
 // The region runs again, after the cotangents: else it would be merged with its first run and nothing be saved.
 LogicalResult CheckpointOp::buildVjp(VjpBuilder &vjp) {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace sprig::checkpoint {
+namespace sprig::checkpoints {
 
 struct Manifest {
   int64_t step = 0;  ///< steps done
@@ -51,4 +51,4 @@ Checkpoint load(const std::filesystem::path &stepFolder);
 /// is damaged, the error says why and names the newest sound one before it, for the user to choose.
 Checkpoint loadForResume(const std::filesystem::path &path);
 
-} // namespace sprig::checkpoint
+} // namespace sprig::checkpoints

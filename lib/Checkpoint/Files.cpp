@@ -11,7 +11,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace sprig::checkpoint {
+namespace sprig::checkpoints {
 namespace {
 
 // The manifest's own checksum stands at its end, and is of the text with zeros in its place.
@@ -115,4 +115,4 @@ ManifestFile parseManifest(std::span<const char> bytes, const std::string &file)
   }
 }
 
-} // namespace sprig::checkpoint
+} // namespace sprig::checkpoints

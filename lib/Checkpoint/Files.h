@@ -2,7 +2,7 @@
 #pragma once
 #include "lib/Checkpoint/Checkpoint.h"
 
-namespace sprig::checkpoint {
+namespace sprig::checkpoints {
 
 inline constexpr char kArraysFile[] = "arrays.safetensors";
 inline constexpr char kManifestFile[] = "manifest.json";
@@ -24,4 +24,4 @@ struct ManifestFile {
 /// Throws badInput that starts with `file`.
 ManifestFile parseManifest(std::span<const char> bytes, const std::string &file);
 
-} // namespace sprig::checkpoint
+} // namespace sprig::checkpoints

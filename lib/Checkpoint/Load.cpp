@@ -7,7 +7,7 @@
 
 namespace fs = std::filesystem;
 
-namespace sprig::checkpoint {
+namespace sprig::checkpoints {
 namespace {
 
 constexpr std::string_view kStep = "step-";
@@ -99,4 +99,4 @@ Checkpoint loadForResume(const fs::path &path) {
   }
 }
 
-} // namespace sprig::checkpoint
+} // namespace sprig::checkpoints

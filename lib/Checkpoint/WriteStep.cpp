@@ -11,7 +11,7 @@
 
 namespace fs = std::filesystem;
 
-namespace sprig::checkpoint {
+namespace sprig::checkpoints {
 namespace {
 
 struct Descriptor {
@@ -100,4 +100,4 @@ void writeStep(const fs::path &folder, const Manifest &manifest, std::span<const
     if (step > manifest.step || ++kept > keep) removeStep(folder, step);
 }
 
-} // namespace sprig::checkpoint
+} // namespace sprig::checkpoints

@@ -11,7 +11,7 @@
 
 namespace fs = std::filesystem;
 
-namespace sprig::checkpoint {
+namespace sprig::checkpoints {
 namespace {
 
 // Folders are locked by themselves: a lock ends with its process, and leaves no file.
@@ -100,4 +100,4 @@ void Writer::run() {
   }
 }
 
-} // namespace sprig::checkpoint
+} // namespace sprig::checkpoints

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-namespace sprig::checkpoint {
+namespace sprig::checkpoints {
 
 class Writer {
 public:
@@ -47,4 +47,4 @@ private:
 /// What the writer's thread does: writes aside, syncs, renames; then removes what need not be kept.
 void writeStep(const std::filesystem::path &folder, const Manifest &manifest, std::span<const char> image, int keep);
 
-} // namespace sprig::checkpoint
+} // namespace sprig::checkpoints

@@ -64,7 +64,7 @@ template <typename To, typename From> constexpr bool holds(From value) {
 }
 
 // Elements of a file lie where they lie: loaded by memcpy, as no alignment is known.
-template <typename T> T load(const char *from) {
+template <typename T> T loadElement(const char *from) {
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
@@ -80,7 +80,7 @@ void convert(const char *from, To *to, int64_t count, bool scale, const Samples 
   }
   bool fits = true;
   for (int64_t i = 0; i < count; ++i) {
-    auto value = widen(load<From>(from + i * int64_t(sizeof(From))));
+    auto value = widen(loadElement<From>(from + i * int64_t(sizeof(From))));
     if constexpr (std::is_same_v<From, uint8_t>)
       if (scale) {
         to[i] = narrow<To>(value / 255.0);
@@ -127,7 +127,7 @@ void checkClasses(const Samples &samples, int64_t classes, const int64_t *ignore
     if constexpr (std::is_integral_v<Wide>) {
       int64_t each = samples.sampleElements(), count = samples.count() * each;
       for (int64_t i = 0; i < count; ++i) {
-        Wide value = widen(load<From>(samples.bytes() + i * int64_t(sizeof(From))));
+        Wide value = widen(loadElement<From>(samples.bytes() + i * int64_t(sizeof(From))));
         if (std::cmp_greater_equal(value, 0) && std::cmp_less(value, classes)) continue;
         if (ignoreIndex && std::cmp_equal(value, *ignoreIndex)) continue;
         throw Error(ErrorKind::badInput, samples.name() + ": sample " + std::to_string(i / each) +

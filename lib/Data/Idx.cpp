@@ -11,12 +11,13 @@ struct IdxType {
   unsigned char code;
   DType dtype;
 };
-constexpr IdxType kTypes[] = {{0x08, DType::u8},  {0x09, DType::i8},  {0x0b, DType::i16},
-                              {0x0c, DType::i32}, {0x0d, DType::f32}, {0x0e, DType::f64}};
+constexpr IdxType kIdxTypes[] = {{0x08, DType::u8},  {0x09, DType::i8},  {0x0b, DType::i16},
+                                 {0x0c, DType::i32}, {0x0d, DType::f32}, {0x0e, DType::f64}};
 
 const IdxType *typeOf(unsigned char code) {
-  auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const IdxType &t) { return t.code == code; });
-  return type == std::end(kTypes) ? nullptr : type;
+  auto type =
+      std::find_if(std::begin(kIdxTypes), std::end(kIdxTypes), [&](const IdxType &t) { return t.code == code; });
+  return type == std::end(kIdxTypes) ? nullptr : type;
 }
 
 uint64_t bigEndian(std::span<const char> bytes, size_t at) {

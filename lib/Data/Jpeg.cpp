@@ -10,16 +10,16 @@
 namespace sprig::data {
 namespace {
 
-struct Reader {
+struct JpegReader {
   jpeg_decompress_struct jpeg = {};
   jpeg_error_mgr errors = {};
   std::jmp_buf back = {};
   char text[JMSG_LENGTH_MAX] = {};
-  ~Reader() { jpeg_destroy_decompress(&jpeg); }
+  ~JpegReader() { jpeg_destroy_decompress(&jpeg); }
 };
 
-void onError(j_common_ptr common) {
-  auto *reader = static_cast<Reader *>(common->client_data);
+void onJpegError(j_common_ptr common) {
+  auto *reader = static_cast<JpegReader *>(common->client_data);
   common->err->format_message(common, reader->text);
   std::longjmp(reader->back, 1);
 }
@@ -32,11 +32,11 @@ void onMessage(j_common_ptr common, int level) {
   case JWRN_HUFF_BAD_CODE:
   case JWRN_JPEG_EOF:
   case JWRN_MUST_RESYNC:
-  case JWRN_NOT_SEQUENTIAL: onError(common);
+  case JWRN_NOT_SEQUENTIAL: onJpegError(common);
   }
 }
 
-bool readHeader(Reader &reader, std::span<const char> bytes, Pixels &pixels) {
+bool readJpegHeader(JpegReader &reader, std::span<const char> bytes, Pixels &pixels) {
   if (setjmp(reader.back)) return false;
   jpeg_decompress_struct &jpeg = reader.jpeg;
   jpeg_create_decompress(&jpeg);
@@ -55,7 +55,7 @@ bool readHeader(Reader &reader, std::span<const char> bytes, Pixels &pixels) {
   return true;
 }
 
-bool readRows(Reader &reader, Pixels &pixels) {
+bool readJpegRows(JpegReader &reader, Pixels &pixels) {
   if (setjmp(reader.back)) return false;
   while (reader.jpeg.output_scanline < reader.jpeg.output_height) {
     JSAMPROW row = pixels.interleaved.data() + int64_t(reader.jpeg.output_scanline) * pixels.width * pixels.channels;
@@ -68,20 +68,20 @@ bool readRows(Reader &reader, Pixels &pixels) {
 } // namespace
 
 Pixels parseJpeg(std::span<const char> bytes, const std::string &file) {
-  Reader reader;
+  JpegReader reader;
   reader.jpeg.err = jpeg_std_error(&reader.errors);
   reader.jpeg.client_data = &reader;
-  reader.errors.error_exit = onError;
+  reader.errors.error_exit = onJpegError;
   reader.errors.emit_message = onMessage;
   auto fail = [&](const std::string &what) {
     throw Error(ErrorKind::badInput, file + ": not a sound JPEG file: " + what);
   };
   Pixels pixels;
-  if (!readHeader(reader, bytes, pixels)) fail(reader.text);
+  if (!readJpegHeader(reader, bytes, pixels)) fail(reader.text);
   if (pixels.height * pixels.width * pixels.channels > kMostExpansion * int64_t(bytes.size()))
     fail("the file ends early");
   pixels.interleaved.resize(size_t(pixels.height * pixels.width * pixels.channels));
-  if (!readRows(reader, pixels)) fail(reader.text);
+  if (!readJpegRows(reader, pixels)) fail(reader.text);
   return pixels;
 }
 

@@ -13,9 +13,9 @@ struct NumpyType {
   DType dtype;
 };
 // bf16 has no code of its own in NumPy; files of ml_dtypes say V2, which could be anything, so it is not read.
-constexpr NumpyType kTypes[] = {{"f8", DType::f64}, {"f4", DType::f32}, {"f2", DType::f16}, {"i8", DType::i64},
-                                {"i4", DType::i32}, {"i2", DType::i16}, {"i1", DType::i8},  {"u8", DType::u64},
-                                {"u4", DType::u32}, {"u2", DType::u16}, {"u1", DType::u8},  {"b1", DType::i1}};
+constexpr NumpyType kNumpyTypes[] = {{"f8", DType::f64}, {"f4", DType::f32}, {"f2", DType::f16}, {"i8", DType::i64},
+                                     {"i4", DType::i32}, {"i2", DType::i16}, {"i1", DType::i8},  {"u8", DType::u64},
+                                     {"u4", DType::u32}, {"u2", DType::u16}, {"u1", DType::u8},  {"b1", DType::i1}};
 
 // Reads the dictionary literal of the header.
 class Header {
@@ -154,8 +154,9 @@ NpyHeader parseNpyHeader(std::span<const char> bytes, int64_t fileSize, const st
   std::string_view code = header.descr;
   result.swap = !code.empty() && code[0] == '>';
   if (!code.empty() && std::strchr("<>|=", code[0])) code.remove_prefix(1);
-  auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NumpyType &t) { return t.code == code; });
-  if (type == std::end(kTypes))
+  auto type =
+      std::find_if(std::begin(kNumpyTypes), std::end(kNumpyTypes), [&](const NumpyType &t) { return t.code == code; });
+  if (type == std::end(kNumpyTypes))
     throw Error(ErrorKind::badInput,
                 file + ": element type '" + header.descr + "' is not supported (numbers and booleans are)");
   result.dtype = type->dtype;
@@ -187,9 +188,9 @@ Array parseNpy(std::span<const char> bytes, const std::string &file) {
 }
 
 std::vector<char> formatNpy(const Array &array) {
-  auto type =
-      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const NumpyType &t) { return t.dtype == array.dtype; });
-  if (type == std::end(kTypes))
+  auto type = std::find_if(std::begin(kNumpyTypes), std::end(kNumpyTypes),
+                           [&](const NumpyType &t) { return t.dtype == array.dtype; });
+  if (type == std::end(kNumpyTypes))
     throw Error(ErrorKind::usage,
                 "'" + array.name + "' is " + describe(array) + ", which .npy cannot hold (safetensors can)");
   std::string header = std::string("{'descr': '") + (size(array.dtype) == 1 ? "|" : "<") + std::string(type->code) +

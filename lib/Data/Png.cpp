@@ -7,30 +7,30 @@
 namespace sprig::data {
 namespace {
 
-struct Reader {
+struct PngReader {
   std::span<const char> bytes;
   size_t at = 0;
   std::string error;
   png_structp png = nullptr;
   png_infop info = nullptr;
-  ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+  ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
 };
 
-void onError(png_structp png, png_const_charp text) {
-  static_cast<Reader *>(png_get_error_ptr(png))->error = text;
+void onPngError(png_structp png, png_const_charp text) {
+  static_cast<PngReader *>(png_get_error_ptr(png))->error = text;
   png_longjmp(png, 1);
 }
 void onWarning(png_structp, png_const_charp) {}
 
 void onRead(png_structp png, png_bytep to, size_t count) {
-  auto *reader = static_cast<Reader *>(png_get_io_ptr(png));
+  auto *reader = static_cast<PngReader *>(png_get_io_ptr(png));
   if (count > reader->bytes.size() - reader->at) png_error(png, "the file ends early");
   std::memcpy(to, reader->bytes.data() + reader->at, count);
   reader->at += count;
 }
 
 // The header, and what libpng is to make of it: bytes of grey, colours, or colours with opacity.
-bool readHeader(Reader &reader, Pixels &pixels) {
+bool readPngHeader(PngReader &reader, Pixels &pixels) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_structp png = reader.png;
   png_set_read_fn(png, &reader, onRead);
@@ -52,7 +52,7 @@ bool readHeader(Reader &reader, Pixels &pixels) {
   return true;
 }
 
-bool readRows(Reader &reader, png_bytepp rows) {
+bool readPngRows(PngReader &reader, png_bytepp rows) {
   if (setjmp(png_jmpbuf(reader.png))) return false;
   png_read_image(reader.png, rows);
   png_read_end(reader.png, nullptr);
@@ -62,14 +62,14 @@ bool readRows(Reader &reader, png_bytepp rows) {
 } // namespace
 
 Pixels parsePng(std::span<const char> bytes, const std::string &file) {
-  Reader reader;
+  PngReader reader;
   reader.bytes = bytes;
-  reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, onError, onWarning);
+  reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, onPngError, onWarning);
   reader.info = reader.png ? png_create_info_struct(reader.png) : nullptr;
   if (!reader.info) throw Error(ErrorKind::runtime, file + ": no memory to read a PNG file");
   auto fail = [&] { throw Error(ErrorKind::badInput, file + ": not a sound PNG file: " + reader.error); };
   Pixels pixels;
-  if (!readHeader(reader, pixels)) fail();
+  if (!readPngHeader(reader, pixels)) fail();
   if (pixels.height * pixels.width * pixels.channels > kMostExpansion * 8 * int64_t(bytes.size())) {
     reader.error = "the file ends early"; // 8: a pixel may have one bit in the file
     fail();
@@ -78,7 +78,7 @@ Pixels parsePng(std::span<const char> bytes, const std::string &file) {
   std::vector<png_bytep> rows;
   for (int64_t y = 0; y < pixels.height; ++y)
     rows.push_back(pixels.interleaved.data() + y * pixels.width * pixels.channels);
-  if (!readRows(reader, rows.data())) fail();
+  if (!readPngRows(reader, rows.data())) fail();
   return pixels;
 }
 

@@ -9,7 +9,7 @@
 namespace sprig::data {
 namespace {
 
-constexpr std::pair<std::string_view, DType> kTypes[] = {
+constexpr std::pair<std::string_view, DType> kSafetensorsTypes[] = {
     {"F64", DType::f64}, {"F32", DType::f32}, {"F16", DType::f16}, {"BF16", DType::bf16}, {"I64", DType::i64},
     {"I32", DType::i32}, {"I16", DType::i16}, {"I8", DType::i8},   {"U64", DType::u64},   {"U32", DType::u32},
     {"U16", DType::u16}, {"U8", DType::u8},   {"BOOL", DType::i1}};
@@ -43,8 +43,10 @@ std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> byte
     SafetensorsEntry array;
     array.name = name;
     std::string typeName = dtype->get<std::string>();
-    auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.first == typeName; });
-    if (type == std::end(kTypes)) fail("tensor '" + name + "' has the unknown element type '" + typeName + "'");
+    auto type = std::find_if(std::begin(kSafetensorsTypes), std::end(kSafetensorsTypes),
+                             [&](auto &t) { return t.first == typeName; });
+    if (type == std::end(kSafetensorsTypes))
+      fail("tensor '" + name + "' has the unknown element type '" + typeName + "'");
     array.dtype = type->second;
     for (auto &dim : *shape) {
       if (!dim.is_number_unsigned() || dim.get<uint64_t>() > INT64_MAX)
@@ -80,7 +82,8 @@ std::string safetensorsHeader(std::span<const Array> arrays) {
   nlohmann::ordered_json header = nlohmann::ordered_json::object();
   uint64_t offset = 0;
   for (const Array &array : arrays) {
-    auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.second == array.dtype; });
+    auto type = std::find_if(std::begin(kSafetensorsTypes), std::end(kSafetensorsTypes),
+                             [&](auto &t) { return t.second == array.dtype; });
     uint64_t end = offset + uint64_t(byteSize(array.dtype, array.shape).value_or(0));
     std::string name = rt::validUtf8(array.name); // JSON holds no other text
     if (header.contains(name)) throw Error(ErrorKind::badInput, "safetensors: two arrays are called '" + name + "'");

@@ -6,9 +6,9 @@
 namespace sprig::data {
 namespace {
 
-class Archive {
+class MappedArchive {
 public:
-  explicit Archive(std::span<const char> bytes) : bytes(bytes) {}
+  explicit MappedArchive(std::span<const char> bytes) : bytes(bytes) {}
 
   std::optional<std::span<const char>> find(const std::string &name) {
     uint64_t at = 0, count = 0;
@@ -85,7 +85,7 @@ private:
 } // namespace
 
 std::optional<std::span<const char>> storedMember(std::span<const char> archive, const std::string &name) {
-  return Archive(archive).find(name);
+  return MappedArchive(archive).find(name);
 }
 
 } // namespace sprig::data

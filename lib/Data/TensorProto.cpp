@@ -13,7 +13,7 @@ namespace sprig::data {
 namespace {
 
 using onnx::TensorProto;
-constexpr std::pair<int, DType> kTypes[] = {
+constexpr std::pair<int, DType> kProtoTypes[] = {
     {TensorProto::DOUBLE, DType::f64},    {TensorProto::FLOAT, DType::f32},  {TensorProto::FLOAT16, DType::f16},
     {TensorProto::BFLOAT16, DType::bf16}, {TensorProto::INT64, DType::i64},  {TensorProto::INT32, DType::i32},
     {TensorProto::INT16, DType::i16},     {TensorProto::INT8, DType::i8},    {TensorProto::UINT64, DType::u64},
@@ -67,12 +67,12 @@ Array arrayOf(const TensorProto &proto, const std::string &file) {
   auto fail = [&](const std::string &what) { throw Error(ErrorKind::badInput, file + ": " + what); };
   Array array;
   array.name = proto.name();
-  const auto *type =
-      std::find_if(std::begin(kTypes), std::end(kTypes), [&](auto &t) { return t.first == proto.data_type(); });
+  const auto *type = std::find_if(std::begin(kProtoTypes), std::end(kProtoTypes),
+                                  [&](auto &t) { return t.first == proto.data_type(); });
   const auto *narrowed = std::find_if(std::begin(kNarrowTypes), std::end(kNarrowTypes),
                                       [&](auto &row) { return row.code == proto.data_type(); });
   bool isNarrow = narrowed != std::end(kNarrowTypes);
-  if (type == std::end(kTypes) && !isNarrow) {
+  if (type == std::end(kProtoTypes) && !isNarrow) {
     std::string typeName = TensorProto::DataType_IsValid(proto.data_type())
                                ? TensorProto::DataType_Name(TensorProto::DataType(proto.data_type()))
                                : std::to_string(proto.data_type());
@@ -175,7 +175,7 @@ Stored parseStored(std::span<const char> bytes, Holder holder, const std::string
 std::vector<char> formatTensorProto(const Array &array) {
   TensorProto proto;
   proto.set_name(array.name);
-  for (auto &[code, dtype] : kTypes)
+  for (auto &[code, dtype] : kProtoTypes)
     if (dtype == array.dtype) proto.set_data_type(code);
   for (int64_t dim : array.shape) proto.add_dims(dim);
   proto.set_raw_data(array.bytes.data(), array.bytes.size());

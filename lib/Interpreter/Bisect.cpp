@@ -12,7 +12,6 @@ namespace sprig::interp {
 namespace {
 
 using Values = llvm::SetVector<mlir::Value>;
-using Results = llvm::SmallVector<Tensor>;
 
 class Bisector {
 public:

@@ -14,8 +14,6 @@
 namespace sprig::interp {
 namespace {
 
-using Results = llvm::SmallVector<Tensor>;
-
 // Part `index` along the first dimension.
 Tensor sliceOf(const Tensor &tensor, int64_t index, mlir::RankedTensorType type) {
   if (tensor.isSplat()) return tensor.reshaped(type);

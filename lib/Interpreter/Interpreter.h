@@ -9,6 +9,8 @@
 
 namespace sprig::interp {
 
+using Results = llvm::SmallVector<Tensor>;
+
 enum class Precision {
   Double,  ///< float results stay doubles: the oracle
   Rounded, ///< each result is rounded to its element type: for constants, whose bytes go into the program
@@ -22,11 +24,11 @@ bool isInterpreted(mlir::OperationName name);
 mlir::FailureOr<Tensor> constantTensor(mlir::ElementsAttr value, mlir::Location loc);
 
 /// The results of one operation.
-mlir::FailureOr<llvm::SmallVector<Tensor>> evaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
-                                                    Precision precision = Precision::Double);
+mlir::FailureOr<Results> evaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
+                                  Precision precision = Precision::Double);
 /// The same, with the error in `error` instead of a diagnostic.
-mlir::FailureOr<llvm::SmallVector<Tensor>> tryEvaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
-                                                       Precision precision, std::string &error);
+mlir::FailureOr<Results> tryEvaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, Precision precision,
+                                     std::string &error);
 
 struct RunOptions {
   Precision precision = Precision::Double;
@@ -38,7 +40,7 @@ struct RunOptions {
 
 /// Runs a function of one block: nn operations, dispatches, parameters (looked up in the function's module). Values are
 /// freed after their last use.
-mlir::FailureOr<llvm::SmallVector<Tensor>> run(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> inputs,
-                                               const RunOptions &options = {});
+mlir::FailureOr<Results> run(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> inputs,
+                             const RunOptions &options = {});
 
 } // namespace sprig::interp

@@ -1,4 +1,5 @@
 // Lengths of operations that make something of all elements along a dimension: what lies behind its end does not count.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/ReduceOrder.h"
 #include "dialects/NN/SumOrder.h"
 #include "lib/Lengths/LengthRules.h"
@@ -7,12 +8,10 @@ using namespace mlir;
 
 namespace sprig {
 
-static int64_t rankOf(Value value) { return ir::Expression::typeOf(value).getRank(); }
-
 // Zero times -0 is -0, and to add that changes nothing, not even the sign of a zero.
 LogicalResult LengthRules::visitMatmul(ir::MatmulOp op) {
-  int64_t lhsDim = rankOf(op.getLhs()) - (op.getTransposeLhs() ? 2 : 1);
-  int64_t rhsDim = rankOf(op.getRhs()) - (op.getTransposeRhs() ? 1 : 2);
+  int64_t lhsDim = tensorOf(op.getLhs()).getRank() - (op.getTransposeLhs() ? 2 : 1);
+  int64_t rhsDim = tensorOf(op.getRhs()).getRank() - (op.getTransposeRhs() ? 1 : 2);
   Length depth = of(op.getLhs())[size_t(lhsDim)];
   if (depth.isFixed() && !grows(op.getRhs(), rhsDim)) return followRule(op);
   if (depth != of(op.getRhs())[size_t(rhsDim)]) return refuse(op) << "its sides grow differently";
@@ -110,7 +109,7 @@ LogicalResult LengthRules::visitWindows(Operation *op) {
   bool channelsLast = false;
   if (auto conv = dyn_cast<ir::ConvOp>(op)) channelsLast = conv.getChannelsLast();
   if (auto pool = dyn_cast<ir::PoolOp>(op)) channelsLast = pool.getChannelsLast();
-  int64_t rank = rankOf(op->getOperand(0));
+  int64_t rank = tensorOf(op->getOperand(0)).getRank();
   for (int64_t dim = 1; dim < rank; ++dim) {
     if (!grows(op->getOperand(0), dim) || dim == (channelsLast ? rank - 1 : 1)) continue;
     int64_t spatial = channelsLast ? dim - 1 : dim - 2;

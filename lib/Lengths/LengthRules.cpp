@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace sprig {
 
-static int64_t rankOf(Value value) {
+static int64_t rankOfShaped(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type ? type.getRank() : 0;
 }
@@ -42,7 +42,7 @@ LogicalResult LengthRules::settle(Value result, Lengths found) {
 LogicalResult LengthRules::settleBySizes(Operation *op) {
   for (Value result : op->getResults()) {
     Lengths found;
-    for (int64_t dim = 0; dim < rankOf(result); ++dim) {
+    for (int64_t dim = 0; dim < rankOfShaped(result); ++dim) {
       std::optional<Length> length = programs.lengthOf(programs.sizes(result, dim));
       if (!length) return refuse(op) << "dimension " << dim << " of its result is no multiple of the length and a rest";
       found.push_back(*length);
@@ -54,7 +54,7 @@ LogicalResult LengthRules::settleBySizes(Operation *op) {
 
 LogicalResult LengthRules::setArgument(BlockArgument argument) {
   Lengths found;
-  for (int64_t dim = 0; dim < rankOf(argument); ++dim) {
+  for (int64_t dim = 0; dim < rankOfShaped(argument); ++dim) {
     std::optional<Length> length = programs.lengthOf(programs.sizes(argument, dim));
     if (!length)
       return programs.main().emitError() << "dimension " << dim << " of input " << argument.getArgNumber()
@@ -77,7 +77,7 @@ void LengthRules::guardIndices(Operation *op) {
   auto guard = [&](unsigned operand) {
     Value value = op->getOperand(operand);
     if (isa<BlockArgument>(value) || isa_and_present<ir::ConstantOp>(value.getDefiningOp())) return; // zeros, or known
-    for (int64_t dim = 0; dim < rankOf(value); ++dim)
+    for (int64_t dim = 0; dim < rankOfShaped(value); ++dim)
       if (grows(value, dim)) maskOperand(op, {operand, dim}, Neutral::zero);
   };
   if (isa<ir::GatherOp, ir::GatherElementsOp, ir::GatherNdOp, ir::ScatterElementsOp, ir::ScatterNdOp>(op))
@@ -86,7 +86,7 @@ void LengthRules::guardIndices(Operation *op) {
   if (!isa<ir::DivOp, ir::RemOp, ir::ModOp>(op) || !getElementTypeOrSelf(op->getResult(0)).isInteger()) return;
   // Zeros are given to kernels where the caller gave nothing.
   Value divisor = op->getOperand(1);
-  for (int64_t dim = 0; dim < rankOf(divisor); ++dim)
+  for (int64_t dim = 0; dim < rankOfShaped(divisor); ++dim)
     if (grows(divisor, dim)) maskOperand(op, {1, dim}, Neutral::one);
 }
 
@@ -94,7 +94,7 @@ void LengthRules::guardIndices(Operation *op) {
 bool LengthRules::passesAll(Operation *op) const {
   ShardingRule rule = shardingRuleOf(op);
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    for (int64_t dim = 0; dim < rankOf(operand); ++dim) {
+    for (int64_t dim = 0; dim < rankOfShaped(operand); ++dim) {
       if (!grows(operand, dim)) continue;
       const ShardingRule::Dim &factors = rule.operands[i][size_t(dim)];
       if (factors.size() != 1 || rule.factors[factors.front()].kind != FactorKind::passes) return false;
@@ -106,7 +106,7 @@ LogicalResult LengthRules::followRule(Operation *op, ArrayRef<Place> done, Array
   ShardingRule rule = shardingRuleOf(op);
   SmallVector<std::optional<Length>> known(rule.factors.size());
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    for (int64_t dim = 0; dim < rankOf(operand); ++dim) {
+    for (int64_t dim = 0; dim < rankOfShaped(operand); ++dim) {
       const Length &length = of(operand)[size_t(dim)];
       if (length.isFixed() || llvm::is_contained(done, Place{unsigned(i), dim})) continue;
       const ShardingRule::Dim &factors = rule.operands[i][size_t(dim)];
@@ -118,14 +118,14 @@ LogicalResult LengthRules::followRule(Operation *op, ArrayRef<Place> done, Array
       ofFactor = length;
     }
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-    for (int64_t dim = 0; dim < rankOf(operand); ++dim)
+    for (int64_t dim = 0; dim < rankOfShaped(operand); ++dim)
       for (unsigned factor : rule.operands[i][size_t(dim)])
         if (known[factor] && !grows(operand, dim))
           return refuse(op) << "a dimension of " << known[factor]->text() << " elements meets one of always "
                             << cast<RankedTensorType>(operand.getType()).getDimSize(dim);
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     Lengths found;
-    for (int64_t dim = 0; dim < rankOf(result); ++dim) {
+    for (int64_t dim = 0; dim < rankOfShaped(result); ++dim) {
       Length length = Length::fixed(cast<RankedTensorType>(result.getType()).getDimSize(dim));
       for (unsigned factor : rule.results[i][size_t(dim)])
         if (known[factor]) length = *known[factor];
@@ -171,7 +171,7 @@ LogicalResult LengthRules::visit(Operation *op) {
   if (!isTouched) { // fixed, or refused
     for (Value result : op->getResults()) {
       Lengths found;
-      for (int64_t dim = 0; dim < rankOf(result); ++dim)
+      for (int64_t dim = 0; dim < rankOfShaped(result); ++dim)
         found.push_back(Length::fixed(cast<RankedTensorType>(result.getType()).getDimSize(dim)));
       if (failed(settle(result, std::move(found)))) return failure();
     }

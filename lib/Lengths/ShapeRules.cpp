@@ -1,11 +1,11 @@
 // Lengths of operations that move elements: what is valid stays at the beginning of its dimension.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "lib/Lengths/LengthRules.h"
 
 using namespace mlir;
 
 namespace sprig {
 
-static int64_t rankOf(Value value) { return ir::Expression::typeOf(value).getRank(); }
 static int64_t sizeOf(Value value, int64_t dim) { return ir::Expression::typeOf(value).getDimSize(dim); }
 
 namespace {
@@ -17,7 +17,7 @@ struct Group {
 
 /// Cuts where the products of the sizes before are the same in all programs.
 static FailureOr<SmallVector<Group>> groupsOf(const Programs &programs, ir::ReshapeOp op) {
-  int64_t fromRank = rankOf(op.getOperand()), toRank = rankOf(op.getResult());
+  int64_t fromRank = tensorOf(op.getOperand()).getRank(), toRank = tensorOf(op.getResult()).getRank();
   SmallVector<Group> groups;
   auto product = [&](Value value, int64_t begin, int64_t end) {
     SmallVector<int64_t> sizes(programs.count(), 1);
@@ -80,8 +80,8 @@ LogicalResult LengthRules::visitReshape(ir::ReshapeOp op) {
 LogicalResult LengthRules::visitBroadcast(ir::BroadcastOp op) {
   Value from = op.getOperand(), to = op.getResult();
   Lengths found;
-  int64_t added = rankOf(to) - rankOf(from);
-  for (int64_t dim = 0; dim < rankOf(to); ++dim) {
+  int64_t added = tensorOf(to).getRank() - tensorOf(from).getRank();
+  for (int64_t dim = 0; dim < tensorOf(to).getRank(); ++dim) {
     bool isOwn = dim >= added && (grows(from, dim - added) || sizeOf(from, dim - added) == sizeOf(to, dim));
     std::optional<Length> length = isOwn ? of(from)[size_t(dim - added)] : programs.lengthOf(programs.sizes(to, dim));
     if (!length) return refuse(op) << "dimension " << dim << " of its result is no multiple of the length and a rest";
@@ -95,7 +95,7 @@ LogicalResult LengthRules::visitSlice(ir::SliceOp op) {
   Lengths found;
   SmallVector<int64_t> starts(op.getStarts()), steps(op.getSteps());
   Value from = op.getOperand();
-  for (int64_t dim = 0; dim < rankOf(from); ++dim) {
+  for (int64_t dim = 0; dim < tensorOf(from).getRank(); ++dim) {
     SmallVector<int64_t> begins;
     for (Operation *each : programs.current()) begins.push_back(cast<ir::SliceOp>(each).getStarts()[size_t(dim)]);
     std::optional<Length> start = programs.lengthOf(begins);
@@ -165,7 +165,7 @@ LogicalResult LengthRules::visitPad(ir::PadOp op) {
   Value from = op.getOperand();
   SmallVector<Place> padded;
   SmallVector<ResultLength> becomes;
-  for (int64_t dim = 0; dim < rankOf(from); ++dim) {
+  for (int64_t dim = 0; dim < tensorOf(from).getRank(); ++dim) {
     int64_t low = op.getLow()[size_t(dim)], high = op.getHigh()[size_t(dim)];
     if (!grows(from, dim) || (low == 0 && high == 0)) continue;
     if (op.getMode() == ir::PadMode::wrap || (high && op.getMode() != ir::PadMode::constant))

@@ -7,10 +7,10 @@
 namespace sprig::data {
 namespace {
 
-using Clock = Storage::Clock;
+using StorageClock = Storage::Clock;
 
-Clock::duration seconds(double value) {
-  return std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(value));
+StorageClock::duration seconds(double value) {
+  return std::chrono::duration_cast<StorageClock::duration>(std::chrono::duration<double>(value));
 }
 
 constexpr double kSeek = 5.5e-3;  // an arm's mean way, with settling
@@ -65,8 +65,8 @@ Storage::Storage(const IoDelay &delay) : delay(delay) {
   channels.resize(size_t(delay.channels));
 }
 
-Clock::time_point Storage::request(int64_t position, int64_t bytes, Clock::time_point now) {
-  Clock::time_point start = now;
+StorageClock::time_point Storage::request(int64_t position, int64_t bytes, StorageClock::time_point now) {
+  StorageClock::time_point start = now;
   Channel *channel = nullptr;
   bool follows = false;
   if (!channels.empty()) {
@@ -76,14 +76,15 @@ Clock::time_point Storage::request(int64_t position, int64_t bytes, Clock::time_
     follows = channels.size() == 1 && channel->position == position;
   }
   if (!follows) start += seconds(delay.latency);
-  Clock::time_point end = start;
+  StorageClock::time_point end = start;
   if (delay.bandwidth > 0) end = linkFree = std::max(start, linkFree) + seconds(double(bytes) / delay.bandwidth);
   if (channel) *channel = {end, position + bytes};
   return end;
 }
 
-Clock::time_point Storage::read(std::span<const int64_t> samples, int64_t bytesEach, Clock::time_point now) {
-  Clock::time_point done = now;
+StorageClock::time_point Storage::read(std::span<const int64_t> samples, int64_t bytesEach,
+                                       StorageClock::time_point now) {
+  StorageClock::time_point done = now;
   if (delay.latency > 0 || delay.bandwidth > 0) {
     std::lock_guard lock(mutex);
     for (size_t i = 0, next = 0; i < samples.size(); i = next) {

@@ -20,14 +20,14 @@ namespace {
   return a + b + c + d;
 }
 
-void keep(int64_t value) { asm volatile("" : : "r"(value) : "memory"); }
+void keepInteger(int64_t value) { asm volatile("" : : "r"(value) : "memory"); }
 
 } // namespace
 
 double stridedNs(int64_t count, int64_t stride) {
   MeasuredMemory memory(count * std::abs(stride) * int64_t(sizeof(int32_t)));
   const int32_t *first = memory.as<int32_t>() + (stride < 0 ? (count - 1) * -stride : 0);
-  return quickestRound(1, 16, [&](int) { keep(sum(first, count, stride)); }) / double(count) * 1e9;
+  return quickestRound(1, 16, [&](int) { keepInteger(sum(first, count, stride)); }) / double(count) * 1e9;
 }
 
 double matrixNs(int64_t size, int64_t columns, bool byColumn) {
@@ -35,9 +35,9 @@ double matrixNs(int64_t size, int64_t columns, bool byColumn) {
   const int32_t *data = memory.as<int32_t>();
   double seconds = quickestRound(1, 12, [&](int) {
     if (byColumn)
-      for (int64_t c = 0; c < columns; ++c) keep(sum(data + c, size, size));
+      for (int64_t c = 0; c < columns; ++c) keepInteger(sum(data + c, size, size));
     else
-      for (int64_t r = 0; r < size; ++r) keep(sum(data + r * size, columns, 1));
+      for (int64_t r = 0; r < size; ++r) keepInteger(sum(data + r * size, columns, 1));
   });
   return seconds / double(size * columns) * 1e9;
 }

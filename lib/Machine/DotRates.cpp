@@ -12,19 +12,19 @@ namespace sprig::machine {
 namespace {
 
 // Ten independent chains hide the latency of the units, as in Rates.cpp.
-constexpr int kChains = 10;
+constexpr int kDotChains = 10;
 
 // One loop for each instruction; a macro because intrinsics of a type are no template. OPERATIONS: of one instruction.
 #define SPRIG_DOT_LOOP(NAME, TARGET, SUM, FACTOR, OPERATIONS, STEP)                                                    \
   TARGET int64_t NAME(int64_t iterations) {                                                                            \
-    SUM acc[kChains] = {};                                                                                             \
+    SUM acc[kDotChains] = {};                                                                                          \
     FACTOR a = {}, b = {};                                                                                             \
     asm volatile("" : "+x"(a), "+x"(b));                                                                               \
-    for (int64_t i = 0; i < iterations; ++i) _Pragma("clang loop unroll(full)") for (int c = 0; c < kChains; ++c) {    \
+    for (int64_t i = 0; i < iterations; ++i) _Pragma("clang loop unroll(full)") for (int c = 0; c < kDotChains; ++c) { \
         acc[c] = STEP(acc[c], a, b);                                                                                   \
         asm volatile("" : "+x"(acc[c]));                                                                               \
       }                                                                                                                \
-    return iterations * kChains * (OPERATIONS);                                                                        \
+    return iterations * kDotChains * (OPERATIONS);                                                                     \
   }
 
 #define SPRIG_PAIRS_512(sum, a, b) _mm512_add_epi32(sum, _mm512_madd_epi16(a, b))
@@ -40,7 +40,7 @@ SPRIG_DOT_LOOP(halves512, __attribute__((target("avx512f,avx512bf16"))), __m512,
 
 // Four sums hide the latency of the matrix unit, whose tiles have 16 rows of 64 bytes.
 __attribute__((target("amx-tile,amx-int8"))) int64_t matrices(int64_t iterations) {
-  constexpr int kRows = 16, kBytes = 64, kStepsOfChain = kChains / 4;
+  constexpr int kRows = 16, kBytes = 64, kStepsOfChain = kDotChains / 4;
   alignas(64) uint8_t sizes[64] = {1}; // the palette; bytes of a row from byte 16 on, two each, rows from byte 48 on
   for (int tile = 0; tile < 6; ++tile) sizes[16 + 2 * tile] = kBytes, sizes[48 + tile] = kRows;
   _tile_loadconfig(sizes);

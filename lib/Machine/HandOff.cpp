@@ -29,7 +29,7 @@ double sumOf(const MeasuredMemory &memory, size_t count) {
 }
 
 // The least seconds to read bytes that another processor wrote, of many times.
-double crossCoreSeconds(int64_t bytes) {
+double measureCrossCore(int64_t bytes) {
   constexpr int kRounds = 400;
   MeasuredMemory memory(bytes);
   size_t count = size_t(bytes) / sizeof(double);
@@ -62,7 +62,7 @@ double crossCoreSeconds(int64_t bytes) {
 
 Link crossCoreLink() {
   constexpr int64_t kFew = 4 << 10, kMany = 64 << 10;
-  double few = crossCoreSeconds(kFew), many = crossCoreSeconds(kMany);
+  double few = measureCrossCore(kFew), many = measureCrossCore(kMany);
   double perByte = std::max(many - few, many / 16) / double(kMany - kFew);
   return {std::max(few - perByte * kFew, 1e-9), 1 / perByte};
 }

@@ -8,7 +8,7 @@ namespace {
 constexpr double kBinds = 0.2;
 constexpr double kStarved = 0.8, kSaturated = 0.9;
 
-std::vector<Span> within(Span whole, std::vector<Span> spans) {
+std::vector<Span> clippedTo(Span whole, std::vector<Span> spans) {
   for (Span &span : spans) span = {std::max(span.begin, whole.begin), std::min(span.end, whole.end)};
   std::erase_if(spans, [](const Span &span) { return !(span.end > span.begin); });
   return spans;
@@ -16,7 +16,7 @@ std::vector<Span> within(Span whole, std::vector<Span> spans) {
 
 double unionOf(const std::vector<Span> &spans) { return covered(apart(spans)); }
 
-std::string percent(const TimeShares &shares, double part) {
+std::string percentOf(const TimeShares &shares, double part) {
   return std::to_string(std::lround(100 * shares.of(part))) + " %";
 }
 
@@ -40,7 +40,7 @@ TimeShares timeShares(Span whole, std::vector<Span> computing, std::vector<Span>
   std::vector<Span> seen;
   double before = 0;
   auto add = [&](std::vector<Span> spans, double &share) {
-    spans = within(whole, std::move(spans));
+    spans = clippedTo(whole, std::move(spans));
     seen.insert(seen.end(), spans.begin(), spans.end());
     double all = unionOf(seen);
     share = all - before;
@@ -102,12 +102,13 @@ std::string remedyFor(Bound bound) {
 
 std::string verdictText(const TimeShares &shares) {
   Bound bound = boundBy(shares);
-  return std::string("bound by ") + nameOf(bound) + ": of the time " + percent(shares, shares.computation) +
+  return std::string("bound by ") + nameOf(bound) + ": of the time " + percentOf(shares, shares.computation) +
          " is computation, " +
-         (shares.communication > 0 ? percent(shares, shares.communication) + " communication of ranks that none hides, "
-                                   : "") +
-         percent(shares, shares.copies) + " copies that none hides, " + percent(shares, shares.data) +
-         " waiting for data, " + percent(shares, shares.handOff) +
+         (shares.communication > 0
+              ? percentOf(shares, shares.communication) + " communication of ranks that none hides, "
+              : "") +
+         percentOf(shares, shares.copies) + " copies that none hides, " + percentOf(shares, shares.data) +
+         " waiting for data, " + percentOf(shares, shares.handOff) +
          " hand-offs and the runtime\nremedies: " + remedyFor(bound);
 }
 

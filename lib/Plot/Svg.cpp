@@ -19,9 +19,9 @@ struct Extent {
   }
 };
 
-class Drawing {
+class PlotDrawing {
 public:
-  explicit Drawing(const Chart &chart) : chart(chart) {
+  explicit PlotDrawing(const Chart &chart) : chart(chart) {
     for (const Panel &panel : chart.panels)
       for (const Series &series : panel.series) twin |= series.right;
     right = kWidth - (twin ? kRightAxis : kRight);
@@ -182,6 +182,6 @@ private:
 
 } // namespace
 
-std::string toSvg(const Chart &chart) { return Drawing(chart).draw(); }
+std::string toSvg(const Chart &chart) { return PlotDrawing(chart).draw(); }
 
 } // namespace sprig::plot

@@ -7,8 +7,8 @@
 namespace sprig::plot {
 namespace {
 
-constexpr double kWidth = 980, kLeft = 190, kRight = 28, kTop = 84, kRow = 22, kBar = 16, kGroup = 12, kBottom = 48,
-                 kMark = 2.5;
+constexpr double kTimelineWidth = 980, kTimelineLeft = 190, kTimelineRight = 28, kTimelineTop = 84, kRow = 22,
+                 kBar = 16, kGroup = 12, kTimelineBottom = 48, kMark = 2.5;
 constexpr double kLetter = 6.5;
 // Narrower than that is not seen by itself.
 constexpr double kSeen = 0.4;
@@ -37,27 +37,29 @@ Unit unitFor(double ns) {
   return {"ns", 1};
 }
 
-class Drawing {
+class TimelineDrawing {
 public:
-  explicit Drawing(const Timeline &timeline)
+  explicit TimelineDrawing(const Timeline &timeline)
       : timeline(timeline), unit(unitFor(timeline.ns)),
         scale(linearScale(0, timeline.ns > 0 ? timeline.ns / unit.ns : 1, 9)) {}
 
   std::string draw() {
-    double height = kTop + kBottom;
+    double height = kTimelineTop + kTimelineBottom;
     for (const TimelineRow &row : timeline.rows) height += kRow + (row.apart ? kGroup : 0);
-    std::string svg = beginSvg(kWidth, height, kLeft, timeline.title, timeline.subtitle) + legend();
+    std::string svg = beginSvg(kTimelineWidth, height, kTimelineLeft, timeline.title, timeline.subtitle) + legend();
     double step = scale.ticks.size() > 1 ? scale.ticks[1] - scale.ticks[0] : 1;
     for (double tick : scale.ticks) {
       double x = xOf(tick * unit.ns);
-      svg += "<path class=\"grid\" d=\"M" + number(x) + " " + number(kTop) + "V" + number(height - kBottom) + "\"/>\n" +
-             text(x, height - kBottom + 18, "quiet", tickText(tick, step), "text-anchor=\"middle\"");
+      svg += "<path class=\"grid\" d=\"M" + number(x) + " " + number(kTimelineTop) + "V" +
+             number(height - kTimelineBottom) + "\"/>\n" +
+             text(x, height - kTimelineBottom + 18, "quiet", tickText(tick, step), "text-anchor=\"middle\"");
     }
-    svg += text((kLeft + kWidth - kRight) / 2, height - 10, "quiet", unit.name, "text-anchor=\"middle\"");
-    double y = kTop;
+    svg += text((kTimelineLeft + kTimelineWidth - kTimelineRight) / 2, height - 10, "quiet", unit.name,
+                "text-anchor=\"middle\"");
+    double y = kTimelineTop;
     for (const TimelineRow &row : timeline.rows) {
       if (row.apart) y += kGroup;
-      svg += text(kLeft - 8, y + 15, "text", clipped(row.label, kLeft - 12), "text-anchor=\"end\"") +
+      svg += text(kTimelineLeft - 8, y + 15, "text", clipped(row.label, kTimelineLeft - 12), "text-anchor=\"end\"") +
              bars(row, y + (kRow - kBar) / 2);
       y += kRow;
     }
@@ -69,7 +71,9 @@ private:
   Unit unit;
   Scale scale;
 
-  double xOf(double ns) const { return kLeft + scale.share(ns / unit.ns) * (kWidth - kLeft - kRight); }
+  double xOf(double ns) const {
+    return kTimelineLeft + scale.share(ns / unit.ns) * (kTimelineWidth - kTimelineLeft - kTimelineRight);
+  }
 
   std::string bars(const TimelineRow &row, double y) const {
     std::string svg;
@@ -105,7 +109,7 @@ private:
 
   std::string legend() const {
     std::string svg;
-    double x = kLeft;
+    double x = kTimelineLeft;
     for (const TimelineKey &key : timeline.keys) {
       svg += (key.marked ? mark(x, 63, 12)
                          : "<rect class=\"" + fill(key.color, key.faint) + "\" x=\"" + number(x) +
@@ -119,6 +123,6 @@ private:
 
 } // namespace
 
-std::string toSvg(const Timeline &timeline) { return Drawing(timeline).draw(); }
+std::string toSvg(const Timeline &timeline) { return TimelineDrawing(timeline).draw(); }
 
 } // namespace sprig::plot

@@ -5,9 +5,10 @@
 namespace sprig::quantize {
 namespace {
 
-class Writer {
+class DynamicWriter {
 public:
-  Writer(Graph &graph, const Plan &plan, bool perChannel, int bits) : graph(graph), perChannel(perChannel), bits(bits) {
+  DynamicWriter(Graph &graph, const Plan &plan, bool perChannel, int bits)
+      : graph(graph), perChannel(perChannel), bits(bits) {
     for (const Layer &layer : plan.layers)
       if (canBeDynamic(graph, layer)) layerAt[layer.node] = &layer;
   }
@@ -118,7 +119,7 @@ bool canBeDynamic(const Graph &graph, const Layer &layer) {
 }
 
 WrittenWeights writeDynamic(Graph &graph, const Plan &plan, bool perChannel, int bits) {
-  return Writer(graph, plan, perChannel, bits).run();
+  return DynamicWriter(graph, plan, perChannel, bits).run();
 }
 
 } // namespace sprig::quantize

@@ -53,9 +53,9 @@ void putHalf(std::vector<uint8_t> &bytes, size_t at, int value) {
 }
 int half(const std::vector<uint8_t> &bytes, size_t at) { return bytes[at / 2] >> (at % 2 * 4) & 15; }
 
-class Writer {
+class NarrowWriter {
 public:
-  Writer(Graph &graph, const Plan &plan, const NarrowWeights &how) : graph(graph), how(how) {
+  NarrowWriter(Graph &graph, const Plan &plan, const NarrowWeights &how) : graph(graph), how(how) {
     for (const Layer &layer : plan.layers)
       if (layer.isConstant) layerAt[layer.node] = &layer;
   }
@@ -184,7 +184,7 @@ std::vector<float> unpackMatrix(const PackedMatrix &packed, int64_t columns, int
 }
 
 WrittenWeights writeNarrowWeights(Graph &graph, const Plan &plan, const NarrowWeights &how) {
-  return Writer(graph, plan, how).run();
+  return NarrowWriter(graph, plan, how).run();
 }
 
 } // namespace sprig::quantize

@@ -7,9 +7,9 @@
 namespace sprig::quantize {
 namespace {
 
-class Writer {
+class StaticWriter {
 public:
-  Writer(Graph &graph, const Plan &plan, const std::map<std::string, Range> &ranges, const StaticOptions &options)
+  StaticWriter(Graph &graph, const Plan &plan, const std::map<std::string, Range> &ranges, const StaticOptions &options)
       : graph(graph), plan(plan), ranges(ranges), options(options) {}
 
   WrittenStatic run() {
@@ -275,7 +275,7 @@ std::string switchName(const Layer &layer) { return "sprig.quantize/" + layer.na
 
 WrittenStatic writeStatic(Graph &graph, const Plan &plan, const std::map<std::string, Range> &ranges,
                           const StaticOptions &options) {
-  return Writer(graph, plan, ranges, options).run();
+  return StaticWriter(graph, plan, ranges, options).run();
 }
 
 } // namespace sprig::quantize

@@ -19,7 +19,7 @@ using namespace mlir;
 using namespace sprig;
 using namespace sprig::exec;
 
-static RankedTensorType tensorOf(Value buffer) {
+static RankedTensorType tensorOfBuffer(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
   return RankedTensorType::get(type.getShape(), type.getElementType());
 }
@@ -130,8 +130,8 @@ void KernelJoiner::planScratch(KernelOp kernel) {
 
 KernelOp KernelJoiner::makeKernel(OpBuilder &b, Location loc, StringAttr label) {
   SmallVector<Type> inputTypes, resultTypes;
-  for (Value input : inputs) inputTypes.push_back(tensorOf(input));
-  for (Value result : results) resultTypes.push_back(tensorOf(result));
+  for (Value input : inputs) inputTypes.push_back(tensorOfBuffer(input));
+  for (Value result : results) resultTypes.push_back(tensorOfBuffer(result));
   int64_t flops = 0, bytes = 0;
   for (exec::DispatchOp dispatch : run) {
     auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel());
@@ -141,7 +141,7 @@ KernelOp KernelJoiner::makeKernel(OpBuilder &b, Location loc, StringAttr label) 
   auto kernel = KernelOp::create(b, loc, label.getValue(), b.getFunctionType(inputTypes, resultTypes), /*tiles=*/1,
                                  /*grain=*/1, /*scratch=*/0, flops, bytes, label, /*places=*/{});
   Block &body = kernel.getBody().emplaceBlock();
-  for (Value input : inputs) values[input] = body.addArgument(tensorOf(input), input.getLoc());
+  for (Value input : inputs) values[input] = body.addArgument(tensorOfBuffer(input), input.getLoc());
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(&body);
   for (exec::DispatchOp dispatch : run) cloneBody(b, dispatch);

@@ -20,7 +20,7 @@ using namespace sprig::exec;
 
 namespace {
 // A command of the stretch that is looked at, or one that ends it.
-struct Step {
+struct BranchStep {
   exec::DispatchOp command; // null: not one to be joined
   ThreadCost cost;
   double alone = 0;             // seconds, by itself on the threads that it is worth
@@ -33,15 +33,15 @@ constexpr unsigned kLongestStretch = 64;
 constexpr int64_t kPiecesPerThread = 4;
 // A stretch that is joined must be expected to take less than this share of the time of its commands: the expectation
 // is a model's.
-constexpr double kWorthyShare = 0.85;
+constexpr double kWorthJoining = 0.85;
 
 // Commands from one on, as branches that grow together as more of them are added.
 class Stretch {
 public:
-  Stretch(ArrayRef<Step> steps, unsigned first, int64_t threads) : steps(steps), first(first), threads(threads) {}
+  Stretch(ArrayRef<BranchStep> steps, unsigned first, int64_t threads) : steps(steps), first(first), threads(threads) {}
 
   void add(unsigned index) {
-    const Step &step = steps[index];
+    const BranchStep &step = steps[index];
     parent.push_back(index - first);
     seconds.push_back(step.cost.seconds);
     ++branches;
@@ -77,7 +77,7 @@ private:
     --branches;
   }
 
-  ArrayRef<Step> steps;
+  ArrayRef<BranchStep> steps;
   unsigned first;
   int64_t threads;
   SmallVector<unsigned> parent; // by place in the stretch
@@ -97,7 +97,7 @@ public:
     SmallVector<uint32_t> order(ordered.commands.size());
     std::iota(order.begin(), order.end(), 0);
     for (auto [command, before] : llvm::zip_equal(ordered.commands, dependences(ordered.schedule, order))) {
-      Step &step = steps.emplace_back();
+      BranchStep &step = steps.emplace_back();
       step.before = std::move(before);
       auto dispatch = dyn_cast<exec::DispatchOp>(command.getOperation());
       if (!dispatch || dispatch.isPart()) continue;
@@ -134,7 +134,7 @@ private:
         stretch.add(end);
         apart += steps[end].alone;
         if (!stretch.hasBranches()) continue;
-        if (double seconds = stretch.secondsOn(model); seconds < kWorthyShare * apart) offer(begin, end + 1, seconds);
+        if (double seconds = stretch.secondsOn(model); seconds < kWorthJoining * apart) offer(begin, end + 1, seconds);
       }
     }
   }
@@ -162,7 +162,7 @@ private:
     int64_t tiles = 0;
     for (auto &[root, branch] : branches) {
       int64_t pieces = 1;
-      if (const Step &only = steps[branch.front()]; branch.size() == 1)
+      if (const BranchStep &only = steps[branch.front()]; branch.size() == 1)
         pieces = std::clamp<int64_t>(std::llround(only.cost.seconds / pieceSeconds), 1, only.cost.tiles);
       for (unsigned index : branch) calls[index - begin] = {steps[index].command, tiles, tiles + pieces};
       tiles += pieces;
@@ -182,7 +182,7 @@ private:
   const machine::MachineModel &model;
   int64_t threads;
   SymbolTable &symbols;
-  SmallVector<Step> steps;
+  SmallVector<BranchStep> steps;
   SmallVector<double> best;
   SmallVector<unsigned> from;
 };

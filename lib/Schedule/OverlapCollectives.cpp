@@ -20,9 +20,9 @@ using namespace sprig::exec;
 namespace {
 // With a lane for collectives a program must be expected to take less than this share of the time: the expectation is a
 // model's.
-constexpr double kWorthyShare = 0.98;
+constexpr double kWorthOverlap = 0.98;
 
-struct Step {
+struct OverlapStep {
   CommandOpInterface command;
   double seconds = 0;
   SmallVector<unsigned> before; // steps that must have ended
@@ -35,7 +35,7 @@ class Expectation {
 public:
   explicit Expectation(double handOff) : handOff(handOff) {}
 
-  void add(Step step) {
+  void add(OverlapStep step) {
     (step.isCollective ? collective : computing) += step.seconds;
     steps.push_back(std::move(step));
   }
@@ -64,7 +64,7 @@ public:
   }
   llvm::DenseSet<Operation *> late() const {
     llvm::DenseSet<Operation *> found;
-    for (const Step &step : steps)
+    for (const OverlapStep &step : steps)
       if (step.isApart) found.insert(step.command);
     return found;
   }
@@ -92,7 +92,7 @@ public:
 
 private:
   double handOff;
-  SmallVector<Step> steps;
+  SmallVector<OverlapStep> steps;
 };
 
 struct OverlapCollectives : sprig::impl::OverlapCollectivesBase<OverlapCollectives> {
@@ -142,7 +142,7 @@ private:
     };
     auto options = remark::RemarkOpts::name("collectives").category("schedule");
     bool isWanted = program->hasAttr(ir::dist::kApartAttr);
-    if (facts.apart.empty() || (!isWanted && apart > kWorthyShare * onOneLane))
+    if (facts.apart.empty() || (!isWanted && apart > kWorthOverlap * onOneLane))
       return remarkOn(remark::missed(program.getLoc(), options), "could have a lane of their own, and stay");
     remarkOn(remark::passed(program.getLoc(), options), "have a lane of their own");
     DeviceOp device = symbols.lookupNearestSymbolFrom<DeviceOp>(program, lane.getDeviceAttr());

@@ -10,10 +10,6 @@ namespace {
 namespace dist = ir::dist;
 using rt::collective::Kind;
 
-constexpr int64_t kLeastBytes = int64_t(64) << 10;
-// What differs by less is a matter of the model.
-constexpr double kSame = 1.01;
-
 /// When the backward pass has made what each operation gives, and all that waits for no late collective.
 struct BackwardPass {
   llvm::DenseMap<Operation *, double> ends;

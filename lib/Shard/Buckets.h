@@ -7,6 +7,11 @@
 
 namespace sprig {
 
+// For who chooses how large buckets are: the smallest that is tried, and the ratio of two predicted times below which
+// they count as the same.
+inline constexpr int64_t kLeastBytes = int64_t(64) << 10;
+inline constexpr double kSame = 1.01;
+
 /// Collectives that become one.
 struct Bucket {
   mlir::SmallVector<mlir::Operation *> members;

@@ -13,10 +13,6 @@ namespace {
 
 namespace dist = ir::dist;
 
-constexpr int64_t kLeastBytes = int64_t(64) << 10;
-// What differs by less is a matter of the model.
-constexpr double kSame = 1.01;
-
 /// One step as it stands: seconds of its own, of computing and of sums that are waited for at once, at which buckets
 /// are made and parameters first read.
 class StepTimes {

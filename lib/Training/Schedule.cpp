@@ -12,7 +12,7 @@ double anneal(double start, double end, double share, bool linear) {
   return linear ? start + (end - start) * share : end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * share));
 }
 
-double oneCycle(const ScheduleConfig &s, double baseLr, double t) {
+double oneCycleAt(const ScheduleConfig &s, double baseLr, double t) {
   double peak = s.maxLr > 0 ? s.maxLr : baseLr;
   double first = peak / s.divFactor, last = first / s.finalDivFactor;
   // As in PyTorch, the rise ends between two steps when pct_start says so, and the last step has the last rate.
@@ -23,7 +23,7 @@ double oneCycle(const ScheduleConfig &s, double baseLr, double t) {
 }
 
 // SGDR (arXiv:1608.03983): the share of the cycle that t is in which is over.
-double shareOfCycle(const ScheduleConfig &s, int64_t t) {
+double shareOfCycleAt(const ScheduleConfig &s, int64_t t) {
   if (s.periodFactor == 1) return double(t % s.period) / double(s.period);
   Cycles cycles = cyclesOf(s);
   size_t at = size_t(std::upper_bound(cycles.starts.begin(), cycles.starts.end(), t) - cycles.starts.begin()) - 1;
@@ -62,12 +62,12 @@ double lrAt(const ScheduleConfig &s, double baseLr, int64_t step) {
     return baseLr * (s.startFactor + (s.endFactor - s.startFactor) * std::min(time, total) / total);
   case ScheduleKind::warmup: return t < s.warmupSteps ? baseLr * (time + 1) / double(s.warmupSteps) : baseLr;
   case ScheduleKind::cosine: return anneal(baseLr, s.minLr, std::min(time / total, 1.0), false);
-  case ScheduleKind::warmRestarts: return anneal(baseLr, s.minLr, shareOfCycle(s, t), false);
+  case ScheduleKind::warmRestarts: return anneal(baseLr, s.minLr, shareOfCycleAt(s, t), false);
   case ScheduleKind::warmupCosine:
     if (t < s.warmupSteps) return baseLr * (time + 1) / double(s.warmupSteps);
     return anneal(baseLr, s.minLr, std::min((time - double(s.warmupSteps)) / (total - double(s.warmupSteps)), 1.0),
                   false);
-  case ScheduleKind::oneCycle: return oneCycle(s, baseLr, time);
+  case ScheduleKind::oneCycle: return oneCycleAt(s, baseLr, time);
   case ScheduleKind::list: return s.values[size_t(std::min<int64_t>(t, int64_t(s.values.size()) - 1))];
   }
   return baseLr;

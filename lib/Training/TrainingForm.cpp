@@ -22,7 +22,7 @@ struct TrainedNorm {
   Value result, mean, variance;
 };
 
-std::string nameOf(Location location) {
+std::string nameOfLocation(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
   return name ? name.getName().str() : "";
 }
@@ -42,7 +42,7 @@ double unbiased(double count) { return count > 1 ? count / (count - 1) : 1; }
 TrainedNorm normalizeOverRanks(ir::Expression &e, ir::BatchNormOp norm, Value x, Value scale, Value shift,
                                const ForwardPass &pass) {
   auto type = ir::Expression::typeOf(x);
-  std::string name = nameOf(norm.getLoc());
+  std::string name = nameOfLocation(norm.getLoc());
   if (type.getDimSize(0) != pass.ranks.sizeOf(pass.samples))
     throw Error(ErrorKind::unsupported, "batch norm '" + name + "': its operand is " + ir::describe(type) +
                                             ", expected the samples first, which ranks share");
@@ -67,7 +67,7 @@ TrainedNorm normalizeOverRanks(ir::Expression &e, ir::BatchNormOp norm, Value x,
 Value dropShare(ir::Expression &e, ir::DropoutOp dropout, Value x, const RandomState &random, const ForwardPass &pass) {
   auto type = ir::Expression::typeOf(x);
   if (!type.getRank() || type.getDimSize(0) != pass.ranks.sizeOf(pass.samples))
-    throw Error(ErrorKind::unsupported, "dropout '" + nameOf(dropout.getLoc()) + "': its operand is " +
+    throw Error(ErrorKind::unsupported, "dropout '" + nameOfLocation(dropout.getLoc()) + "': its operand is " +
                                             ir::describe(type) + ", expected the samples first, which ranks share");
   SmallVector<int64_t> all(type.getShape()), starts(type.getRank(), 0), steps(type.getRank(), 1);
   all[0] = pass.samples;
@@ -191,7 +191,7 @@ void moveStatistics(OpBuilder &b, ArrayRef<OwnStatistics> own, StateAccess &stat
   for (const OwnStatistics &each : own) {
     ir::BatchNormOp norm = each.norm;
     ir::Expression e(b, norm.getLoc());
-    std::string name = nameOf(norm.getLoc());
+    std::string name = nameOfLocation(norm.getLoc());
     auto meanOf = [&](Value value, StringRef what) {
       return ranks.sum(e, e.mul(value, e.splat(value, each.weight)), name + "." + what.str());
     };

@@ -10,11 +10,11 @@ using namespace mlir;
 using namespace sprig;
 using ir::Expression;
 
-static bool isConstant(Value value) { return value && value.getDefiningOp<ir::ConstantOp>(); }
+static bool isKnownConstant(Value value) { return value && value.getDefiningOp<ir::ConstantOp>(); }
 
 /// A constant that adds one number per channel to a tensor [N, C, ...], as [C]; null otherwise.
 static Value perChannelBias(Expression &e, Value bias, RankedTensorType product) {
-  if (!isConstant(bias)) return {};
+  if (!isKnownConstant(bias)) return {};
   ArrayRef<int64_t> shape = Expression::typeOf(bias).getShape();
   int64_t channels = product.getDimSize(1), fromEnd = product.getRank() - 1;
   for (auto [i, size] : llvm::enumerate(llvm::reverse(shape)))
@@ -30,7 +30,7 @@ static Value scaleWeights(Expression &e, Operation *product, Value factor) {
   auto scaled = [&](Value weights, ArrayRef<int64_t> factorShape) -> Value {
     // Weights of fewer bits than the sums would be rounded once more.
     bool isSameType = Expression::typeOf(weights).getElementType() == Expression::typeOf(factor).getElementType();
-    if (!isConstant(weights) || !isSameType) return {};
+    if (!isKnownConstant(weights) || !isSameType) return {};
     return e.mul(weights, e.reshape(factor, factorShape));
   };
   int64_t channels = Expression::typeOf(factor).getNumElements();
@@ -48,7 +48,7 @@ static Value scaleWeights(Expression &e, Operation *product, Value factor) {
     return scaled(matmul.getRhs(), {channels});
   }
   if (auto conv = dyn_cast<ir::ConvTransposeOp>(product)) {
-    if (!isConstant(conv.getFilter())) return {};
+    if (!isKnownConstant(conv.getFilter())) return {};
     // [C, O / groups, window...]: the output channels of group g belong to the input channels of group g.
     auto type = conv.getFilter().getType();
     int64_t groups = conv.getGroups(), outputs = type.getDimSize(1);
@@ -70,7 +70,7 @@ static Value weightsOf(Operation *product) {
 
 bool sprig::foldBatchNorm(ir::BatchNormOp norm) {
   for (Value parameter : {norm.getScale(), norm.getShift(), norm.getMean(), norm.getVariance()})
-    if (!isConstant(parameter)) return false;
+    if (!isKnownConstant(parameter)) return false;
   OpBuilder builder(norm);
   Expression e(builder, norm.getLoc());
   auto type = norm.getType();
@@ -81,16 +81,16 @@ bool sprig::foldBatchNorm(ir::BatchNormOp norm) {
   Operation *product = normed.getDefiningOp();
   if (auto sum = normed.getDefiningOp<ir::AddOp>()) {
     if (!sum->hasOneUse()) return false;
-    bool constantFirst = isConstant(sum.getLhs());
+    bool constantFirst = isKnownConstant(sum.getLhs());
     Value other = constantFirst ? sum.getLhs() : sum.getRhs();
     product = (constantFirst ? sum.getRhs() : sum.getLhs()).getDefiningOp();
     if (!product || product->getResult(0).getType() != type) return false;
     bias = perChannelBias(e, other, type);
     if (!bias) return false;
   }
-  if (!product || !product->hasOneUse() || !isConstant(weightsOf(product))) return false;
+  if (!product || !product->hasOneUse() || !isKnownConstant(weightsOf(product))) return false;
   if (auto linear = dyn_cast<ir::LinearOp>(product)) {
-    if (type.getRank() != 2 || (linear.getBias() && !isConstant(linear.getBias()))) return false;
+    if (type.getRank() != 2 || (linear.getBias() && !isKnownConstant(linear.getBias()))) return false;
     if (linear.getBias()) bias = bias ? e.add(e.widened(linear.getBias()), e.widened(bias)) : Value(linear.getBias());
   }
 

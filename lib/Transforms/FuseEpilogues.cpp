@@ -1,6 +1,7 @@
 // Epilogues: the elementwise operations that join a contraction in one dispatch and are computed on its accumulators
 // before the store. Those that use its result come along, and those that only they use (the decayed moments of an
 // optimizer), so long as no value is written and read that would not be without them.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNReduction.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "mlir/IR/Remarks.h"
@@ -12,12 +13,8 @@ using namespace sprig;
 // Larger groups gain nothing and cost registers and compile time.
 static constexpr unsigned kMaxEpilogue = 48;
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
-static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1; }
-
 /// Bytes of an element: all values that an epilogue may write have the same number of elements.
-static int64_t bytesOf(Value value) {
+static int64_t elementBytes(Value value) {
   return (cast<RankedTensorType>(value.getType()).getElementTypeBitWidth() + 7) / 8;
 }
 
@@ -83,17 +80,17 @@ static bool computesInPlace(Operation *reader, ArrayRef<int64_t> shape) {
 // those: the last one's result is written here and read there, or what all of them are made of.
 int64_t FusionGroups::bytesSavedBy(const Members &cone, Operation *last, const Members &members) const {
   ArrayRef<int64_t> shape = shapeOf(last->getResult(0));
-  int64_t here = 2 * bytesOf(last->getResult(0)), there = 0;
+  int64_t here = 2 * elementBytes(last->getResult(0)), there = 0;
   llvm::SmallPtrSet<Value, 8> counted;
   for (Operation *op : cone)
     for (Value operand : op->getOperands()) {
       Operation *def = operand.getDefiningOp();
       if (shapeOf(operand) != shape || (def && cone.contains(def)) || !counted.insert(operand).second) continue;
-      there += bytesOf(operand);
+      there += elementBytes(operand);
       if (!def || !members.contains(def))
-        here += bytesOf(operand);
+        here += elementBytes(operand);
       else if (!usedOutside(def, members))
-        there += bytesOf(operand);
+        there += elementBytes(operand);
     }
   return here - there;
 }
@@ -145,8 +142,8 @@ bool FusionGroups::followsContraction(Operation *op) const {
 static bool isWidening(Operation *op) {
   int64_t read = 0;
   for (Value operand : op->getOperands())
-    if (shapeOf(operand) == shapeOf(op->getResult(0))) read += bytesOf(operand);
-  return read > 0 && read < bytesOf(op->getResult(0));
+    if (shapeOf(operand) == shapeOf(op->getResult(0))) read += elementBytes(operand);
+  return read > 0 && read < elementBytes(op->getResult(0));
 }
 
 // What only members after the root use is computed with them, rather than written by a kernel of its own.

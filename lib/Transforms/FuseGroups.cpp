@@ -1,4 +1,5 @@
 #include "lib/Transforms/FuseGroups.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
@@ -10,10 +11,6 @@ using namespace sprig;
 
 // Larger groups gain nothing and cost compile time.
 static constexpr unsigned kMaxLoopGroup = 64;
-
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
-static bool isElementwise(Operation *op) { return isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1; }
 
 bool FusionGroups::isComputed(Operation *op) {
   return !op->hasTrait<OpTrait::ConstantLike>() && !op->hasTrait<OpTrait::IsTerminator>() && !sharesStorage(op) &&

@@ -15,6 +15,11 @@ namespace sprig {
 /// The values that operations outside the group use, in program order; all of a kernel that has several.
 llvm::SmallVector<mlir::Value> resultsOf(const FusionGroup &group);
 
+/// Whether an operation computes one element of its one result at a time.
+inline bool isElementwise(mlir::Operation *op) {
+  return llvm::isa<ElementwiseOpInterface>(op) && op->getNumResults() == 1;
+}
+
 class FusionGroups {
 public:
   /// With `fuse` off every operation is a group of its own.

@@ -1,4 +1,5 @@
 // The integer-products pass: what lies between dequantisation and quantisation, on integers.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/ExpressionBuilder.h"
 #include "dialects/NN/NNQuantized.h"
@@ -17,7 +18,6 @@ using quantization::isConstant;
 using quantization::numbersOf;
 using quantization::scalarOf;
 
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 static bool isByte(Value value) { return tensorOf(value).getElementType().isInteger(8); }
 static bool isOne(Value value) { return tensorOf(value).getNumElements() == 1; }
 

@@ -25,13 +25,13 @@ static constexpr double kLargerFilters = 4;
 // A line that is written is read first, and later written back.
 static constexpr double kTransfersOfWrite = 2;
 
-static double bytesOf(Value value) {
+static double tensorBytes(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return double(type.getNumElements() * storageBytes(type.getElementType()));
 }
 
 // Behind views and conversions of a constant.
-static bool isConstant(Value value) {
+static bool isFromConstant(Value value) {
   Operation *op = value.getDefiningOp();
   while (op && op->getNumOperands() == 1) op = op->getOperand(0).getDefiningOp();
   return op && op->hasTrait<OpTrait::ConstantLike>();
@@ -44,11 +44,11 @@ PieceCost::PieceCost(func::FuncOp function, const machine::MachineModel &model, 
     if (fusionKind(&op) != FusionKind::contraction || !cost) continue;
     Product product{double(cost.getFlops()) / double(samples), 0, 0, 0};
     for (Value operand : op.getOperands())
-      if (isConstant(operand))
-        product.constants += bytesOf(operand);
+      if (isFromConstant(operand))
+        product.constants += tensorBytes(operand);
       else
-        product.read += bytesOf(operand) / double(samples);
-    for (Value result : op.getResults()) product.written += bytesOf(result) / double(samples);
+        product.read += tensorBytes(operand) / double(samples);
+    for (Value result : op.getResults()) product.written += tensorBytes(result) / double(samples);
     constants += product.constants;
     products.push_back(product);
   }

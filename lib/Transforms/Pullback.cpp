@@ -1,4 +1,5 @@
 #include "lib/Transforms/Pullback.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -13,8 +14,6 @@ static bool isZero(Value value) {
   DenseElementsAttr splat = ir::splatOf(value);
   return splat && isa<FloatType>(splat.getElementType()) && splat.getSplatValue<APFloat>().isZero();
 }
-
-static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
 namespace {
 class Differentiation {

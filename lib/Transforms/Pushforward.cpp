@@ -1,4 +1,5 @@
 #include "lib/Transforms/Pushforward.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNGradient.h"
@@ -11,8 +12,6 @@
 
 using namespace mlir;
 using namespace sprig;
-
-static bool isReal(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
 static Value zeros(OpBuilder &b, Location loc, Type type) {
   auto tensor = cast<RankedTensorType>(type);

@@ -1,4 +1,5 @@
 #include "lib/Transforms/Quantization.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/ExpressionBuilder.h"
 #include "dialects/NN/NNComposite.h"
 #include "mlir/IR/IRMapping.h"
@@ -7,8 +8,6 @@
 using namespace mlir;
 
 namespace sprig::quantization {
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 bool isConstant(Value value) {
   auto constant = value ? value.getDefiningOp<ir::ConstantOp>() : ir::ConstantOp();

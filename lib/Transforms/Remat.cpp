@@ -20,7 +20,7 @@ namespace sprig {
 using namespace mlir;
 using namespace sprig;
 
-static int64_t bytesOf(Value value) {
+static int64_t arenaBytes(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type ? type.getNumElements() * storageBytes(type.getElementType()) : 0;
 }
@@ -48,9 +48,9 @@ static void moveToForwardPass(Operation *border) {
     for (Value operand : op->getOperands()) {
       bool isOnly = llvm::all_of(operand.getUsers(),
                                  [&](Operation *user) { return user == op || !border->isBeforeInBlock(user); });
-      if (!isFree(operand) && storageOf(operand) == operand && isOnly) freed += bytesOf(operand);
+      if (!isFree(operand) && storageOf(operand) == operand && isOnly) freed += arenaBytes(operand);
     }
-    if (freed > bytesOf(op->getResult(0))) op->moveBefore(border);
+    if (freed > arenaBytes(op->getResult(0))) op->moveBefore(border);
   }
 }
 
@@ -186,7 +186,7 @@ int64_t RematPlan::peakWith(const Values &without, const Ops &copies) const {
     for (Value operand : op->getOperands()) // kept values that a copy reads live on to it
       if (auto found = until.find(storageOf(operand)); found != until.end())
         found->second = std::max(found->second, begin);
-    for (Value result : op->getResults()) bytes += bytesOf(result);
+    for (Value result : op->getResults()) bytes += arenaBytes(result);
     if (begin == end && !isRead.contains(op)) {
       passing[begin] = std::max(passing[begin], bytes);
       continue;
@@ -199,8 +199,8 @@ int64_t RematPlan::peakWith(const Values &without, const Ops &copies) const {
     change[place + 1] -= bytes;
   }
   for (auto &[value, place] : until) {
-    change[borderAt] += bytesOf(value);
-    change[place + 1] -= bytesOf(value);
+    change[borderAt] += arenaBytes(value);
+    change[place + 1] -= arenaBytes(value);
   }
   int64_t alive = 0, most = 0;
   for (int64_t delta : change) most = std::max(most, alive += delta);
@@ -210,7 +210,7 @@ int64_t RematPlan::peakWith(const Values &without, const Ops &copies) const {
 int64_t RematPlan::kept() const {
   int64_t bytes = 0;
   for (auto &[value, places] : uses)
-    if (!dropped.contains(value)) bytes += bytesOf(value);
+    if (!dropped.contains(value)) bytes += arenaBytes(value);
   return bytes;
 }
 
@@ -223,10 +223,10 @@ bool RematPlan::dropOne() {
   std::vector<Choice> choices;
   for (Value value : candidates) {
     Choice choice{0, value, {}};
-    if (dropped.contains(value) || bytesOf(value) == 0 || !collect(value, choice.more)) continue;
+    if (dropped.contains(value) || arenaBytes(value) == 0 || !collect(value, choice.more)) continue;
     for (Operation *op : choice.more)
       if (auto cost = dyn_cast<CostOpInterface>(op)) choice.cost += double(cost.getFlops());
-    choice.cost /= double(bytesOf(value));
+    choice.cost /= double(arenaBytes(value));
     choices.push_back(std::move(choice));
   }
   llvm::stable_sort(choices, [](const Choice &a, const Choice &b) { return a.cost < b.cost; });

@@ -1,4 +1,5 @@
 #include "lib/Transforms/SampleAxes.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
@@ -7,7 +8,6 @@ using namespace mlir;
 using namespace sprig;
 
 static int64_t rankOf(Value value) { return cast<RankedTensorType>(value.getType()).getRank(); }
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
 SampleAxes::SampleAxes(func::FuncOp function, int64_t samples) : samples(samples) {
   for (BlockArgument argument : function.getArguments()) set(argument, 0);

@@ -1,4 +1,5 @@
 // The select-early pass: computes of what is read at one element along an axis that element alone.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNDialect.h"
@@ -15,8 +16,6 @@ namespace sprig {
 using namespace mlir;
 using namespace sprig;
 using namespace sprig::ir;
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 /// Of each operand the axis along which one element is enough for one element of the result along `axis`; none: all of

@@ -1,4 +1,5 @@
 // A program of few samples in place of one of many, where a call's samples do not depend on each other; see Passes.td.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
@@ -17,8 +18,6 @@ namespace sprig {
 
 using namespace mlir;
 using namespace sprig;
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// Those of a number that are less than it, from the least on.
 static SmallVector<int64_t> properDivisors(int64_t number) {

@@ -1,4 +1,5 @@
 // The unroll-scans pass: spells out the loops over time that the target has no kernel for.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/Select.h"
 #include "lib/Target/Registry.h"
@@ -13,8 +14,6 @@ namespace sprig {
 
 using namespace mlir;
 using namespace sprig;
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// Slice `step` along the first dimension, without it.
 static Value sliceOf(OpBuilder &b, Location loc, Value value, int64_t step) {

@@ -1,5 +1,6 @@
 // The widen-products pass: products with an accumulator of their own that a target has no kernel for, on operands of
 // its type.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/ExpressionBuilder.h"
 #include "lib/Target/Registry.h"
@@ -12,8 +13,6 @@ namespace sprig {
 
 using namespace mlir;
 using namespace sprig;
-
-static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
 /// ui8 times a constant of i8, or bf16 times a constant, in the function itself: a region's products belong to the
 /// kernel of its loop.

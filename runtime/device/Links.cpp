@@ -12,7 +12,7 @@ constexpr std::string_view kHost = "host";
 
 bool isOnHost(const Device *device) { return !device || device->sharesHostMemory(); }
 
-std::string namesOf(std::span<const std::shared_ptr<Device>> devices, bool hasHost) {
+std::string namesOfDevices(std::span<const std::shared_ptr<Device>> devices, bool hasHost) {
   std::vector<std::string> names;
   for (const std::shared_ptr<Device> &device : devices)
     if (std::find(names.begin(), names.end(), device->name()) == names.end()) names.push_back(device->name());
@@ -42,7 +42,7 @@ Status Links::make(std::span<const std::string> given, std::span<const std::shar
           std::find_if(devices.begin(), devices.end(), [&](const auto &device) { return device->name() == *name; });
       if (found == devices.end())
         return refuse(SPRIG_RT_INVALID_ARGUMENT,
-                      concat("there is no '", *name, "' here, only ", namesOf(devices, hasHost)));
+                      concat("there is no '", *name, "' here, only ", namesOfDevices(devices, hasHost)));
       *end = found->get();
       if ((*end)->kind() == kCudaKind)
         return refuse(SPRIG_RT_UNSUPPORTED, concat(*name, " has the links that it has; null devices play others"));

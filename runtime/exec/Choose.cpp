@@ -20,8 +20,6 @@ int64_t lengthOf(const Entry &entry, std::span<const sprig_rt_tensor> inputs) {
 
 namespace {
 
-std::span<const int64_t> shapeOf(const sprig_rt_tensor &tensor) { return {tensor.shape, tensor.rank}; }
-
 bool sameFrom(size_t axis, const TensorType &want, const sprig_rt_tensor &got) {
   return want.dtype == got.dtype && want.shape.size() == got.rank &&
          std::equal(want.shape.begin() + std::ptrdiff_t(std::min<size_t>(axis, got.rank)), want.shape.end(),

@@ -10,6 +10,8 @@
 
 namespace sprig::rt::core {
 
+inline std::span<const int64_t> shapeOf(const sprig_rt_tensor &tensor) { return {tensor.shape, tensor.rank}; }
+
 struct Choice {
   uint32_t entry = 0; // that fits exactly; or the first of its family
   bool exact = true;

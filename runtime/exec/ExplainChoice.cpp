@@ -1,5 +1,6 @@
 #include "runtime/exec/ExplainChoice.h"
 
+#include "runtime/exec/Choose.h"
 #include "runtime/format/Types.h"
 
 #include <algorithm>
@@ -7,8 +8,6 @@
 namespace sprig::rt::core {
 
 namespace {
-
-std::span<const int64_t> shapeOf(const sprig_rt_tensor &tensor) { return {tensor.shape, tensor.rank}; }
 
 bool isOf(const TensorType &type, const sprig_rt_tensor &tensor) {
   return type.dtype == tensor.dtype && std::ranges::equal(type.shape, shapeOf(tensor));

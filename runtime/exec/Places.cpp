@@ -18,7 +18,7 @@ bool isCalled(const Device &device, std::string_view name) {
   return error == std::errc() && end == name.data() + name.size() && ordinal == device.ordinal();
 }
 
-std::string namesOf(const Package &package) {
+std::string namesOfPlaces(const Package &package) {
   std::string names;
   for (uint32_t i = 0; i < package.program().devices.size(); ++i)
     names += concat(i ? ", " : "", package.device(i).name());
@@ -33,14 +33,14 @@ Status find(const Package &package, const Choice &choice, std::string_view name,
     if (isCalled(package.device(i), name)) found = &package.device(i);
   if (!found)
     return {SPRIG_RT_INVALID_ARGUMENT,
-            concat("expected a device that the package runs on (", namesOf(package), "), got '", name, "'")};
+            concat("expected a device that the package runs on (", namesOfPlaces(package), "), got '", name, "'")};
   if (found->sharesHostMemory()) {
     found = nullptr;
     return {};
   }
   const Device *only = package.onlyDevice(choice.entry);
   if (!only)
-    return {SPRIG_RT_UNSUPPORTED, concat("entry '", entry.name, "' runs on several devices (", namesOf(package),
+    return {SPRIG_RT_UNSUPPORTED, concat("entry '", entry.name, "' runs on several devices (", namesOfPlaces(package),
                                          "), expected one that runs on ", found->name(), " alone")};
   if (only != found)
     return {SPRIG_RT_INVALID_ARGUMENT, concat("entry '", entry.name, "' runs on ", only->name(), ", got '", name, "'")};

@@ -9,7 +9,7 @@
 
 namespace sprig::rt::core {
 
-static constexpr int kMaxThreads = 1024;
+static constexpr int kMaxPoolThreads = 1024;
 static constexpr int kDefaultSpinMicroseconds = 50;
 static constexpr std::chrono::milliseconds kBetweenMoves(16);
 
@@ -35,8 +35,8 @@ static uint32_t pausesPerMicrosecond(const Pool &pool) {
 
 Status Pool::create(const PoolOptions &options, std::shared_ptr<Pool> &pool) {
   int threads = options.threads ? options.threads : defaultThreads();
-  if (threads < 1 || threads > kMaxThreads)
-    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected 1 to ", kMaxThreads, " threads, found ", threads)};
+  if (threads < 1 || threads > kMaxPoolThreads)
+    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected 1 to ", kMaxPoolThreads, " threads, found ", threads)};
   std::shared_ptr<Pool> fresh(new Pool);
   fresh->threadCount = uint32_t(threads);
   int spin = options.spinMicroseconds ? std::max(options.spinMicroseconds, 0) : kDefaultSpinMicroseconds;

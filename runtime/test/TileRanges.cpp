@@ -169,7 +169,7 @@ std::vector<int64_t> someTiles(int64_t count, size_t most, std::mt19937 &random)
 
 } // namespace
 
-TileRangesFound checkTileRanges(const Package &package, size_t tilesOfKernel) {
+TileRangesFound checkTileRanges(const core::Package &package, size_t tilesOfKernel) {
   TileRangesFound found;
   std::mt19937 random(3);
   const Program &program = package.program();

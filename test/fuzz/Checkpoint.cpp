@@ -41,15 +41,15 @@ std::string mended(std::string text) {
   size_t at = text.size() - end - digits;
   text.replace(at, digits, digits, '0');
   char sum[17];
-  std::snprintf(sum, sizeof sum, "%016llx", static_cast<unsigned long long>(checkpoint::checksum(text)));
+  std::snprintf(sum, sizeof sum, "%016llx", static_cast<unsigned long long>(checkpoints::checksum(text)));
   return text.replace(at, digits, sum);
 }
 
 void load(const fs::path &folder, std::span<const char> manifest, std::span<const char> arrays) {
-  write(folder / checkpoint::kManifestFile, manifest);
-  write(folder / checkpoint::kArraysFile, arrays);
+  write(folder / checkpoints::kManifestFile, manifest);
+  write(folder / checkpoints::kArraysFile, arrays);
   accepts([&] {
-    for (const data::Array &array : checkpoint::load(folder).arrays)
+    for (const data::Array &array : checkpoints::load(folder).arrays)
       require(data::byteSize(array.dtype, array.shape) == int64_t(array.bytes.size()), "an array has its bytes");
   });
 }
@@ -64,9 +64,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   auto arrays = zero == file.end() ? std::span<const char>() : file.subspan(size_t(zero - file.begin()) + 1);
   load(folder.path, {file.begin(), zero}, arrays);
   accepts([&] {
-    checkpoint::ManifestFile read = checkpoint::parseManifest(manifest, "manifest.json");
-    std::string text = checkpoint::formatManifest(read.manifest, arrays.size(), checkpoint::checksum(arrays));
-    require(checkpoint::parseManifest(text, "again.json").manifest == read.manifest,
+    checkpoints::ManifestFile read = checkpoints::parseManifest(manifest, "manifest.json");
+    std::string text = checkpoints::formatManifest(read.manifest, arrays.size(), checkpoints::checksum(arrays));
+    require(checkpoints::parseManifest(text, "again.json").manifest == read.manifest,
             "a manifest that is written reads back the same");
     load(folder.path, text, arrays);
   });

@@ -108,13 +108,13 @@ void images() {
   jpeg("progressive.jpg", 3, true);
 }
 
-void checkpoints() {
+void checkpointSeeds() {
   data::Array weight = array("fc.weight", data::DType::f32, {2, 2});
-  std::vector<checkpoint::ArrayView> views = {{weight.name, weight.dtype, weight.shape, weight.bytes}};
+  std::vector<checkpoints::ArrayView> views = {{weight.name, weight.dtype, weight.shape, weight.bytes}};
   std::vector<char> file;
-  checkpoint::formatArrays(views, file);
+  checkpoints::formatArrays(views, file);
   std::string whole =
-      checkpoint::formatManifest({12, 3, 4, 42, "c0", "a1"}, file.size(), checkpoint::checksum(file)) + '\0';
+      checkpoints::formatManifest({12, 3, 4, 42, "c0", "a1"}, file.size(), checkpoints::checksum(file)) + '\0';
   whole.append(file.begin(), file.end());
   save("checkpoint", "one", whole);
 }
@@ -200,6 +200,6 @@ int main(int argc, char **argv) {
   arrays();
   topologies();
   images();
-  checkpoints();
+  checkpointSeeds();
   packages();
 }

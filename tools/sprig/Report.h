@@ -39,6 +39,10 @@ std::string formatBinaryBytes(double bytes);
 /// "30.1 MFLOP"
 std::string formatCount(double count, const std::string &unit);
 std::string formatDouble(double value, int digits = 6);
+/// "1.234", of nanoseconds, without the unit.
+inline std::string formatMilliseconds(double ns) { return formatDouble(ns / 1e6, 4); }
+/// A share of 1 in percent, three significant digits: "12.5", without the sign.
+inline std::string formatPercent(double share) { return formatDouble(100 * share, 3); }
 
 /// Prints `warning: TEXT` to standard error unless quiet.
 void warn(const std::string &text);

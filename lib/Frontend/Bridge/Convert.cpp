@@ -117,7 +117,7 @@ Place placeOf(Location location, const Place &otherwise) {
 //===- Attributes
 //----------------------------------------------------------------------------------------------------===//
 
-[[noreturn]] static void refuse(Operation *op, const Attr &attr, const std::string &why) {
+[[noreturn]] static void refuseAttribute(Operation *op, const Attr &attr, const std::string &why) {
   throw Error(ErrorKind::usage, op->getName().getStringRef().str() + ": attribute '" + attr.name + "' " + why);
 }
 
@@ -127,7 +127,7 @@ Attribute AttributeWriter::parse(Operation *op, const Attr &attr, const std::str
     ScopedDiagnosticHandler quiet(op->getContext(), [](Diagnostic &) { return success(); });
     known = parseAttribute(text, op->getContext());
   }
-  if (!known) refuse(op, attr, "is '" + text + "', which is no attribute");
+  if (!known) refuseAttribute(op, attr, "is '" + text + "', which is no attribute");
   return known;
 }
 
@@ -155,15 +155,15 @@ void AttributeWriter::write(Operation *op, const Attr &attr) {
   StringAttr name = b.getStringAttr(attr.name);
   if (name == sprig::ir::kPlaceAttr || name == sprig::ir::dist::kLateAttr)
     return op->setAttr(name, forms[0]); // of any operation
-  if (!op->getPropertiesStorageSize()) refuse(op, attr, "is none of the operation's");
+  if (!op->getPropertiesStorageSize()) refuseAttribute(op, attr, "is none of the operation's");
   for (Attribute form : forms) {
     op->setInherentAttr(name, form);
     auto kept = op->getInherentAttr(name);
-    if (!kept) refuse(op, attr, "is none of the operation's");
+    if (!kept) refuseAttribute(op, attr, "is none of the operation's");
     if (*kept == form) return;
   }
   bool isAbsentUnit = attr.kind == Attr::Kind::boolean && !attr.integer;
-  if (!isAbsentUnit) refuse(op, attr, "is of a kind that the operation does not take");
+  if (!isAbsentUnit) refuseAttribute(op, attr, "is of a kind that the operation does not take");
 }
 
 /// The text of an attribute that Attr has no number for.

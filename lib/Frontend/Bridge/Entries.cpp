@@ -10,7 +10,7 @@ using namespace mlir;
 
 namespace sprig::frontend::bridge {
 
-[[noreturn]] static void refuse(const PackageEntry &entry, const std::string &text) {
+[[noreturn]] static void refuseEntry(const PackageEntry &entry, const std::string &text) {
   throw Error(ErrorKind::usage, "function '" + entry.name + "': " + text);
 }
 
@@ -19,8 +19,8 @@ void EntryBuilder::declare(const PackageEntry &entry, const StateSlot &slot) {
   auto [known, isNew] = states.try_emplace(slot.name, type);
   if (!isNew) {
     if (known->second != type)
-      refuse(entry, "state '" + slot.name + "' is " + describe(type) + " here and " + describe(known->second) +
-                        " in another function");
+      refuseEntry(entry, "state '" + slot.name + "' is " + describe(type) + " here and " + describe(known->second) +
+                             " in another function");
     return;
   }
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
@@ -46,15 +46,16 @@ func::FuncOp EntryBuilder::add(const PackageEntry &entry) {
   std::set<std::string> names;
   std::set<int32_t> updated;
   for (const StateSlot &slot : entry.states) {
-    if (slot.input >= graph.inputCount) refuse(entry, "state '" + slot.name + "' is none of its inputs");
-    if (slot.output >= int32_t(graph.outputs.size())) refuse(entry, "state '" + slot.name + "' is none of its outputs");
+    if (slot.input >= graph.inputCount) refuseEntry(entry, "state '" + slot.name + "' is none of its inputs");
+    if (slot.output >= int32_t(graph.outputs.size()))
+      refuseEntry(entry, "state '" + slot.name + "' is none of its outputs");
     if (!slotOf.try_emplace(slot.input, &slot).second || !names.insert(slot.name).second)
-      refuse(entry, "state '" + slot.name + "' is there twice");
+      refuseEntry(entry, "state '" + slot.name + "' is there twice");
     if (slot.output >= 0) {
       updated.insert(slot.output);
       const TensorType &next = graph.types[graph.outputs[size_t(slot.output)]], &type = graph.types[slot.input];
       if (next != type)
-        refuse(entry, "state '" + slot.name + "' is " + describe(type) + ", its next value " + describe(next));
+        refuseEntry(entry, "state '" + slot.name + "' is " + describe(type) + ", its next value " + describe(next));
     }
     declare(entry, slot);
   }

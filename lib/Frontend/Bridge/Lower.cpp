@@ -27,16 +27,17 @@ func::FuncOp Lowering::makeFunction(ModuleOp module, StringRef name, ArrayRef<Te
   return function;
 }
 
-[[noreturn]] static void refuse(const GraphNode &node, const std::string &text) {
+[[noreturn]] static void refuseNode(const GraphNode &node, const std::string &text) {
   throw Error(ErrorKind::usage, describePlace(node.source, node.op->text, node.layer) + ": " + text);
 }
 
 // What reached here with wrong numbers is a mistake of the front-end; it must not become a crash.
 static void checkNode(const Graph &graph, const GraphNode &node, size_t known) {
   for (uint32_t operand : node.operands)
-    if (operand >= known) refuse(node, "reads value " + std::to_string(operand) + ", which no earlier operation makes");
+    if (operand >= known)
+      refuseNode(node, "reads value " + std::to_string(operand) + ", which no earlier operation makes");
   if (node.firstResult != known || graph.types.size() - known < node.resultCount)
-    refuse(node, "has results that are not the next " + std::to_string(node.resultCount) + " values of the graph");
+    refuseNode(node, "has results that are not the next " + std::to_string(node.resultCount) + " values of the graph");
 }
 
 SmallVector<Value> Lowering::lowerNodes(OpBuilder &builder, const Graph &graph, ArrayRef<Value> inputs,
@@ -60,7 +61,7 @@ Operation *Lowering::lowerConstant(OpBuilder &builder, const Graph &graph, const
   const TensorType &type = graph.types[node.firstResult];
   size_t element = size_t(size(type.dtype)), bytes = node.constant->size();
   if (node.resultCount != 1 || (bytes != element && bytes != size_t(type.bytes())))
-    refuse(node, "has " + std::to_string(bytes) + " bytes for a constant of " + describe(type));
+    refuseNode(node, "has " + std::to_string(bytes) + " bytes for a constant of " + describe(type));
   auto value = ir::makeConstant(toType(context, type), ArrayRef<char>(*node.constant));
   return ir::ConstantOp::create(builder, locationOf(context, node), value);
 }
@@ -83,7 +84,7 @@ static void declareMesh(Operation *op, const GraphNode &node) {
   auto use = ir::dist::collectiveUse(op);
   if (!use) return;
   auto [rank, ranks] = placeOnMesh("@" + use->mesh.getValue().str());
-  if (!ranks) refuse(node, "is of ranks '" + use->mesh.getValue().str() + "', which there are not");
+  if (!ranks) refuseNode(node, "is of ranks '" + use->mesh.getValue().str() + "', which there are not");
   Builder attributes(op->getContext());
   if (auto function = op->getParentOfType<func::FuncOp>(); function && isUneven(op, ranks))
     function->setAttr(ir::dist::kRankAttr, attributes.getI64IntegerAttr(rank));
@@ -96,7 +97,7 @@ static void declareMesh(Operation *op, const GraphNode &node) {
 
 Operation *Lowering::lowerNode(OpBuilder &builder, const Graph &graph, const GraphNode &node, ArrayRef<Value> values) {
   OperationName name(node.op->text, context);
-  if (!name.isRegistered()) refuse(node, "is no operation of the compiler");
+  if (!name.isRegistered()) refuseNode(node, "is no operation of the compiler");
   if (node.constant) return lowerConstant(builder, graph, node);
   OperationState state(locationOf(context, node), name);
   for (uint32_t operand : node.operands) state.operands.push_back(values[operand]);
@@ -109,7 +110,7 @@ Operation *Lowering::lowerNode(OpBuilder &builder, const Graph &graph, const Gra
   try {
     for (const Attr &attr : node.attrs) attributes.write(op, attr);
   } catch (const Error &error) {
-    refuse(node, error.what());
+    refuseNode(node, error.what());
   }
   for (size_t i = 0; i < node.regions.size(); ++i)
     lowerRegion(op->getRegion(unsigned(i)), *node.regions[i], op->getLoc());

@@ -40,8 +40,8 @@ public:
       if (!isState[i]) inputTypes.push_back(graph.types[i]);
     for (size_t i = 0; i < graph.outputs.size(); ++i)
       if (!isNext[i]) outputTypes.push_back(graph.types[graph.outputs[i]]);
-    for (std::vector<TensorType> *ports : {&inputTypes, &outputTypes}) {
-      const std::vector<TensorType> one = *ports;
+    for (std::vector<sprig::TensorType> *ports : {&inputTypes, &outputTypes}) {
+      const std::vector<sprig::TensorType> one = *ports;
       for (int64_t more = 1; more < repetitions; ++more) ports->insert(ports->end(), one.begin(), one.end());
     }
     for (const StateSlot &slot : slots) slotNames.push_back(slot.name);
@@ -52,7 +52,7 @@ public:
         repetitions(isOnce ? 1 : other.repetitions), state(rt::State::bound(package)), threads({device}),
         context(package, {threads.pool(), &state, 0}), ranks(other.ranks), inputTypes(other.inputTypes),
         outputTypes(other.outputTypes), slotNames(other.slotNames) {
-    for (std::vector<TensorType> *ports : {&inputTypes, &outputTypes})
+    for (std::vector<sprig::TensorType> *ports : {&inputTypes, &outputTypes})
       ports->resize(ports->size() / size_t(other.repetitions / repetitions));
     start();
   }
@@ -112,9 +112,9 @@ private:
     used = &UsedDevice::of(kind);
   }
 
-  static std::vector<sprig_rt_tensor> tensorsOf(const std::vector<TensorType> &types) {
+  static std::vector<sprig_rt_tensor> tensorsOf(const std::vector<sprig::TensorType> &types) {
     std::vector<sprig_rt_tensor> tensors;
-    for (const TensorType &type : types)
+    for (const sprig::TensorType &type : types)
       tensors.push_back({nullptr, type.shape.data(), nullptr, uint32_t(type.shape.rank()), int32_t(type.dtype)});
     return tensors;
   }
@@ -168,7 +168,7 @@ private:
   DeviceThreads threads;
   rt::Context context;
   sprig_rt_group ranks; // nobody's: none
-  std::vector<TensorType> inputTypes, outputTypes;
+  std::vector<sprig::TensorType> inputTypes, outputTypes;
   std::vector<std::string> slotNames;
   std::vector<sprig_rt_tensor> inputs, outputs;
   std::vector<Bound> bound;

@@ -35,7 +35,7 @@ std::atomic<bool> &checkSwitch() {
   return on;
 }
 
-std::string textOf(const HostItem &item) {
+std::string textOfItem(const HostItem &item) {
   switch (item.kind) {
   case HostItem::Kind::boolean: return item.bits ? "true" : "false";
   case HostItem::Kind::integer: return std::to_string(int64_t(item.bits));
@@ -58,10 +58,10 @@ std::string differenceOf(const HostItem &now, const HostItem &was) {
   if (now.kind != was.kind && (isAbsent(now) || isAbsent(was)))
     return "argument " + std::to_string(std::min(now.argument, was.argument)) +
            (isAbsent(now) ? " is left out, recorded was one that is there" : " is there, recorded was left out");
-  std::string text = place(now) + " is " + textOf(now) + ", recorded was ";
-  if (place(now) != place(was)) return text + place(was) + ", " + textOf(was);
-  if (textOf(now) != textOf(was)) return text + textOf(was);
-  return place(now) + ", " + textOf(now) + ", has another type";
+  std::string text = place(now) + " is " + textOfItem(now) + ", recorded was ";
+  if (place(now) != place(was)) return text + place(was) + ", " + textOfItem(was);
+  if (textOfItem(now) != textOfItem(was)) return text + textOfItem(was);
+  return place(now) + ", " + textOfItem(now) + ", has another type";
 }
 
 /// What a call has that the last variant has not.

@@ -45,12 +45,12 @@ Parameter::Parameter(const Tensor &initial, bool trainable, Source at) : cell(st
   cell->current = asRoot(initial, *cell, at);
 }
 
-static void requireCell(const Parameter &parameter, Source at) {
+static void requireParameterCell(const Parameter &parameter, Source at) {
   if (!parameter.defined()) fail(at, "Parameter", "it holds nothing");
 }
 
 Tensor Parameter::value(Source at) const {
-  requireCell(*this, at);
+  requireParameterCell(*this, at);
   for (Trace *trace = Trace::current(); trace; trace = trace->outer) {
     if (trace->kind == Trace::Kind::function) return trace->cell(*this).current;
     for (const TracedCell &traced : trace->cells)
@@ -60,7 +60,7 @@ Tensor Parameter::value(Source at) const {
 }
 
 void Parameter::set(const Tensor &next, Source at) const {
-  requireCell(*this, at);
+  requireParameterCell(*this, at);
   requireDefined(next, "Parameter::set", "the next value", at);
   if (!(next.type() == cell->type))
     fail(at, "Parameter::set",
@@ -97,7 +97,7 @@ static void moveCell(Parameter::Cell &cell, DeviceId device, Source at) {
 }
 
 Device Parameter::device(Source at) const {
-  requireCell(*this, at);
+  requireParameterCell(*this, at);
   return deviceOf(cell->current.raw()->device);
 }
 
@@ -111,7 +111,7 @@ void frontend::follow(const Parameter &state, const Parameter &leader, Source at
 }
 
 const TensorType &Parameter::type(Source at) const {
-  requireCell(*this, at);
+  requireParameterCell(*this, at);
   return cell->type;
 }
 
@@ -122,7 +122,7 @@ bool Parameter::trainable() const {
 }
 
 void Parameter::setTrainable(bool on, Source at) const {
-  requireCell(*this, at);
+  requireParameterCell(*this, at);
   if (on && !isFloat(cell->type.dtype))
     fail(at, "Parameter", "'" + cell->name + "' is " + describe(cell->type) + "; only floats are trained");
   if (Trace *trace = Trace::currentFunction()) {
@@ -138,7 +138,7 @@ void Parameter::setTrainable(bool on, Source at) const {
 }
 
 Standing &frontend::standingOf(const Parameter &parameter) {
-  requireCell(parameter, {});
+  requireParameterCell(parameter, {});
   return parameter.rawCell()->standing;
 }
 
@@ -150,11 +150,11 @@ uint64_t frontend::structureClock() { return structureCounter().load(std::memory
 uint64_t frontend::tickStructureClock() { return structureCounter().fetch_add(1, std::memory_order_acq_rel) + 1; }
 
 const std::string &Parameter::name(Source at) const {
-  requireCell(*this, at);
+  requireParameterCell(*this, at);
   return cell->name;
 }
 void Parameter::setName(std::string name, Source at) const {
-  requireCell(*this, at);
+  requireParameterCell(*this, at);
   cell->name = std::move(name);
 }
 

@@ -28,7 +28,7 @@ Recipes &recipesOf(DeviceId device) {
 /// Plans of single operations hold memory; a program with ever new shapes must not pile them up.
 constexpr size_t kMostRecipes = 4096;
 
-bool isConstant(const GraphNode &node) {
+bool isConstantNode(const GraphNode &node) {
   static const OpName &constant = opName("nn.constant");
   return node.op == &constant && node.constant;
 }
@@ -91,7 +91,7 @@ void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::s
 
 void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
              DeviceId device) {
-  if (isConstant(node)) return fillConstant(node, results[0]);
+  if (isConstantNode(node)) return fillConstant(node, results[0]);
   // The kernels of build time are this processor's.
   static UsedDevice &processor = UsedDevice::of("cpu");
   if (runGeneric(node, operands, results)) return processor.note();

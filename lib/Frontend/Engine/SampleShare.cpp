@@ -6,7 +6,7 @@
 
 namespace sprig::frontend {
 
-static thread_local const SampleShare *innermost = nullptr;
+static thread_local const SampleShare *innermostShare = nullptr;
 
 /// Whether some rank has no sample of a batch.
 static bool isShort(int64_t samples, uint32_t ranks, const std::vector<int64_t> &weights) {
@@ -19,32 +19,33 @@ SampleShare::SampleShare(std::shared_ptr<RankEnd> given, int64_t first, int64_t 
                          NormStatistics norms, std::vector<int64_t> weights, std::optional<bool> leavesOut)
     : end(std::move(given)), first(first), rows(rows), samples(samples), norms(norms), weights(std::move(weights)),
       leavesOut(leavesOut ? *leavesOut : isShort(samples, uint32_t(end->group->ranks()), this->weights)),
-      outer(std::exchange(innermost, this)), within(Trace::currentFunction()) {
+      outer(std::exchange(innermostShare, this)), within(Trace::currentFunction()) {
   if (Trace *function = Trace::currentFunction()) function->samples.note(*this);
 }
-SampleShare::~SampleShare() { innermost = outer; }
+SampleShare::~SampleShare() { innermostShare = outer; }
 
 // Another group of as many ranks is no other share: what meets it is recorded anew in any case.
 static uint64_t readShare(const void *) {
-  if (!innermost) return 0;
+  if (!innermostShare) return 0;
   uint64_t hash = 1;
-  for (int64_t number : {innermost->first, innermost->rows, innermost->samples, int64_t(innermost->end->group->ranks()),
-                         int64_t(innermost->norms)})
+  for (int64_t number : {innermostShare->first, innermostShare->rows, innermostShare->samples,
+                         int64_t(innermostShare->end->group->ranks()), int64_t(innermostShare->norms)})
     hash = (hash ^ uint64_t(number)) * 0x9e3779b97f4a7c15 + (hash >> 29);
   return hash | 1;
 }
 static std::string textOfShare(const void *) {
-  if (!innermost) return "a whole one";
-  return "rows " + std::to_string(innermost->first) + " to " + std::to_string(innermost->first + innermost->rows) +
-         " of " + std::to_string(innermost->samples) + " samples" +
-         (innermost->norms == NormStatistics::replica ? ", with norms of its own" : "");
+  if (!innermostShare) return "a whole one";
+  return "rows " + std::to_string(innermostShare->first) + " to " +
+         std::to_string(innermostShare->first + innermostShare->rows) + " of " +
+         std::to_string(innermostShare->samples) + " samples" +
+         (innermostShare->norms == NormStatistics::replica ? ", with norms of its own" : "");
 }
 static const HostSetting kShareOutside = {readShare, textOfShare};
 
 const SampleShare *SampleShare::current() {
-  if (Trace *function = Trace::currentFunction(); function && (!innermost || innermost->within != function))
+  if (Trace *function = Trace::currentFunction(); function && (!innermostShare || innermostShare->within != function))
     function->host.observe(kShareOutside, nullptr, "the batch");
-  return innermost;
+  return innermostShare;
 }
 
 std::string SampleShare::whyNotOfAll() const {

@@ -2,16 +2,17 @@
 
 namespace sprig::frontend {
 
-static thread_local Trace *innermost = nullptr;
+static thread_local Trace *innermostTrace = nullptr;
 
-Trace::Trace(Kind kind, Source source) : kind(kind), source(source), outer(innermost), lineageOutside(lineageIsOn()) {
-  innermost = this;
+Trace::Trace(Kind kind, Source source)
+    : kind(kind), source(source), outer(innermostTrace), lineageOutside(lineageIsOn()) {
+  innermostTrace = this;
 }
-Trace::~Trace() { innermost = outer; }
+Trace::~Trace() { innermostTrace = outer; }
 
-Trace *Trace::current() { return innermost; }
+Trace *Trace::current() { return innermostTrace; }
 Trace *Trace::currentFunction() {
-  Trace *trace = innermost;
+  Trace *trace = innermostTrace;
   while (trace && trace->kind != Kind::function) trace = trace->outer;
   return trace;
 }
@@ -41,9 +42,9 @@ TracedCell &Trace::cell(const Parameter &parameter) {
     fresh.initial = Tensor::own(value);
   } else {
     // What the parameter is where the region stands.
-    Trace *inner = std::exchange(innermost, outer);
+    Trace *inner = std::exchange(innermostTrace, outer);
     fresh.initial = parameter.value();
-    innermost = inner;
+    innermostTrace = inner;
   }
   fresh.current = fresh.initial;
   cells.push_back(std::move(fresh));

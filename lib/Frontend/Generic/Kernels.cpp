@@ -33,9 +33,9 @@ int isaLevel() {
 }
 
 namespace {
-struct Table {
+struct KernelTable {
   sprig_rt_kernel kernels[kGroupCount][kTypeCount] = {};
-  Table() {
+  KernelTable() {
     int level = isaLevel();
     if (level == 0) return;
     const int32_t *distances = level == 4 ? sprig_generic_v4 : level == 3 ? sprig_generic_v3 : sprig_generic_v2;
@@ -53,7 +53,7 @@ struct Table {
 } // namespace
 
 sprig_rt_kernel kernelOf(int group, DType type) {
-  static const Table table;
+  static const KernelTable table;
   return table.kernels[group][int(type)];
 }
 

@@ -7,7 +7,7 @@ namespace sprig::nn {
 
 namespace {
 
-constexpr const char *kNames[] = {"Conv1d", "Conv2d", "Conv3d"};
+constexpr const char *kConvNames[] = {"Conv1d", "Conv2d", "Conv3d"};
 constexpr const char *kTransposeNames[] = {"ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"};
 
 void checkChannels(int64_t in, int64_t out, int64_t groups, const char *layer, Source at) {
@@ -56,7 +56,7 @@ constexpr const char *kModes[] = {"zeros", "reflect", "replicate", "circular"};
 
 Conv::Conv(int axes, int64_t in, int64_t out, const Ints &window, const ConvOptions &given, Source at)
     : axes(axes), options(given) {
-  const char *layer = kNames[axes - 1];
+  const char *layer = kConvNames[axes - 1];
   checkChannels(in, out, options.groups, layer, at);
   Shape shape = {out, in / options.groups};
   for (int64_t size : perAxis(window, axes, layer, "the window", at)) {

@@ -8,10 +8,10 @@ namespace sprig::nn {
 
 namespace {
 
-using Named = std::vector<std::pair<std::string, Parameter>>;
+using NamedParameters = std::vector<std::pair<std::string, Parameter>>;
 
 void collect(const Module::State &state, const std::string &path, bool buffers, std::set<Parameter::Cell *> &seen,
-             Named &result) {
+             NamedParameters &result) {
   for (auto &entry : buffers ? state.buffers : state.parameters)
     if (entry.parameter.defined() && seen.insert(entry.parameter.rawCell()).second)
       result.emplace_back(Module::State::join(path, entry.name), entry.parameter);
@@ -19,7 +19,7 @@ void collect(const Module::State &state, const std::string &path, bool buffers, 
     collect(child.module->rawState(), Module::State::join(path, child.name), buffers, seen, result);
 }
 
-std::vector<Parameter> withoutNames(const Named &named) {
+std::vector<Parameter> withoutNames(const NamedParameters &named) {
   std::vector<Parameter> result;
   result.reserve(named.size());
   for (auto &[name, parameter] : named) result.push_back(parameter);
@@ -49,9 +49,9 @@ template <typename F> void walk(const Module &module, std::set<Module::State *> 
 
 } // namespace
 
-Named parametersOf(const Module::State &state, bool buffers) {
+NamedParameters parametersOf(const Module::State &state, bool buffers) {
   std::set<Parameter::Cell *> seen;
-  Named result;
+  NamedParameters result;
   collect(state, "", buffers, seen, result);
   return result;
 }

@@ -4,7 +4,7 @@
 namespace sprig::nn {
 
 namespace {
-std::string windowText(const Ints &window, const Ints &stride, const Ints &padding) {
+std::string poolText(const Ints &window, const Ints &stride, const Ints &padding) {
   return "kernel_size=" + intsText(window) + ", stride=" + intsText(stride.empty() ? window : stride) +
          ", padding=" + intsText(padding);
 }
@@ -15,7 +15,7 @@ Tensor MaxPool::operator()(const Operand &x) const {
   return hooked(x, (axes == 1 ? maxPool1d : axes == 2 ? maxPool2d : maxPool3d)(x, window, options));
 }
 std::string MaxPool::extra() const {
-  return windowText(window, options.stride, options.padding) + ", dilation=" + intsText(options.dilation) +
+  return poolText(window, options.stride, options.padding) + ", dilation=" + intsText(options.dilation) +
          ", ceil_mode=" + boolText(options.ceilMode);
 }
 
@@ -23,7 +23,7 @@ Tensor AvgPool::operator()(const Operand &x) const {
   InLayer in(scope());
   return hooked(x, (axes == 1 ? avgPool1d : axes == 2 ? avgPool2d : avgPool3d)(x, window, options));
 }
-std::string AvgPool::extra() const { return windowText(window, options.stride, options.padding); }
+std::string AvgPool::extra() const { return poolText(window, options.stride, options.padding); }
 
 Tensor AdaptivePool::operator()(const Operand &x) const {
   InLayer in(scope());

@@ -6,7 +6,7 @@
 namespace sprig::nn {
 
 namespace {
-constexpr const char *kNames[] = {"RNN", "GRU", "LSTM"};
+constexpr const char *kCellNames[] = {"RNN", "GRU", "LSTM"};
 constexpr int64_t kGates[] = {1, 3, 4};
 
 Initializer startOf(int64_t hidden) {
@@ -18,7 +18,7 @@ Initializer startOf(int64_t hidden) {
 
 Recurrent::Recurrent(Kind kind, int64_t features, int64_t hidden, const RecurrentOptions &options, Source at)
     : kind(kind), features(features), hidden(hidden), options(options) {
-  const char *layer = kNames[int(kind)];
+  const char *layer = kCellNames[int(kind)];
   needPositive(features, layer, "the number of features", at);
   needPositive(hidden, layer, "the size of the state", at);
   needPositive(options.layers, layer, "the number of layers", at);

@@ -11,7 +11,7 @@ using frontend::fail;
 
 namespace {
 
-MemberPlace *placeOf(const Module &handle) { return static_cast<MemberPlace *>(ModuleAccess::place(handle)); }
+MemberPlace *memberPlace(const Module &handle) { return static_cast<MemberPlace *>(ModuleAccess::place(handle)); }
 
 /// The registered parameter as the member of `owner` that it becomes where it is returned to.
 Parameter memberOf(Module &owner, Module::State::Entry &entry) {
@@ -21,7 +21,7 @@ Parameter memberOf(Module &owner, Module::State::Entry &entry) {
 }
 
 /// Puts a value where one was reserved, or where there was none.
-Parameter fill(Module &owner, Module::State::Entry &entry, const Parameter &parameter, Initializer initializer) {
+Parameter fillEntry(Module &owner, Module::State::Entry &entry, const Parameter &parameter, Initializer initializer) {
   entry.initializer = std::move(initializer);
   entry.parameter = parameter;
   for (MemberPlace *place : entry.slot->places)
@@ -50,8 +50,8 @@ Module::Module(const Module &other) : state(stateOfCopy(other.state)) {
   if (mine && &mine->module == &other) {
     joining = nullptr; // copies of what is below it are none
     bindMember(*this, mine->owner.state->slotOf(Slot::Kind::child, mine->name), &mine->owner);
-    if (mine->isLvalue && !other.place) makeHeir(const_cast<Module &>(other), *placeOf(*this));
-  } else if (MemberPlace *its = placeOf(other)) {
+    if (mine->isLvalue && !other.place) makeHeir(const_cast<Module &>(other), *memberPlace(*this));
+  } else if (MemberPlace *its = memberPlace(other)) {
     followMember(*this, *its);
   }
 }
@@ -59,13 +59,13 @@ Module::Module(const Module &other) : state(stateOfCopy(other.state)) {
 Module &Module::operator=(const Module &other) {
   StructureLock lock;
   if (this == &other) return *this;
-  bool isMember = place && placeOf(*this)->isMember();
-  if (isMember && other.state != state) replaceChild(*placeOf(*this)->slot, other, nullptr, this, {});
+  bool isMember = place && memberPlace(*this)->isMember();
+  if (isMember && other.state != state) replaceChild(*memberPlace(*this)->slot, other, nullptr, this, {});
   noteCopyOf(other);
-  if (!isMember && place) placeOf(*this)->release();
+  if (!isMember && place) memberPlace(*this)->release();
   if (state != other.state) disown(nullptr);
   std::shared_ptr<State> old = std::exchange(state, other.state);
-  if (MemberPlace *its = placeOf(other); its && !isMember) followMember(*this, *its);
+  if (MemberPlace *its = memberPlace(other); its && !isMember) followMember(*this, *its);
   return *this;
 }
 
@@ -126,7 +126,7 @@ Parameter Module::addParameter(const std::string &name, const Tensor &initial, S
   Tensor value = initial.detach(at);
   Parameter parameter(value, /*trainable=*/true, at);
   parameter.setName(State::join(path(), name));
-  return fill(*this, entry, parameter, [value](const TensorType &) { return value; });
+  return fillEntry(*this, entry, parameter, [value](const TensorType &) { return value; });
 }
 
 Parameter Module::addParameter(const std::string &name, const Shape &shape, Initializer initializer, Source at) {
@@ -137,13 +137,13 @@ Parameter Module::addParameter(const std::string &name, const Shape &shape, Init
   Parameter parameter(initializer({defaultDType(), shape}), /*trainable=*/true, at);
   parameter.setName(State::join(path(), name));
   State::Entry &entry = state->newEntry(name, "addParameter", *this, at);
-  return fill(*this, entry, parameter, std::move(initializer));
+  return fillEntry(*this, entry, parameter, std::move(initializer));
 }
 
 Parameter Module::addParameter(const std::string &name, const Parameter &shared, Source at) {
   StructureLock lock;
   if (!shared.defined()) fail(at, "Module::addParameter", "'" + name + "' shares a parameter that is not defined");
-  return fill(*this, state->newEntry(name, "addParameter", *this, at), shared, nullptr);
+  return fillEntry(*this, state->newEntry(name, "addParameter", *this, at), shared, nullptr);
 }
 
 Parameter Module::reserveParameter(const std::string &name, Source at) {
@@ -161,7 +161,7 @@ Parameter Module::addBuffer(const std::string &name, const Tensor &initial, bool
   if (state->entryNamed(name))
     fail(at, "Module::addBuffer", "'" + name + "' of a " + typeName() + " is reserved for a parameter");
   state->buffers.push_back({name, {}, nullptr, persistent, state->makeSlot(Slot::Kind::buffer, name)});
-  return fill(*this, state->buffers.back(), buffer, [value](const TensorType &) { return value; });
+  return fillEntry(*this, state->buffers.back(), buffer, [value](const TensorType &) { return value; });
 }
 
 } // namespace sprig::nn

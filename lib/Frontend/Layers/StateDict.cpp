@@ -17,17 +17,18 @@ struct Named {
 };
 
 /// In PyTorch's order; what two modules share stands there twice, as in PyTorch.
-void collect(const Module::State &state, const std::string &path, std::vector<Named> &result) {
+void collectEntries(const Module::State &state, const std::string &path, std::vector<Named> &result) {
   for (auto *entries : {&state.parameters, &state.buffers})
     for (auto &entry : *entries)
       if (entry.persistent && entry.parameter.defined())
         result.push_back({Module::State::join(path, entry.name), entry.parameter});
-  for (auto &child : state.children) collect(child.module->rawState(), Module::State::join(path, child.name), result);
+  for (auto &child : state.children)
+    collectEntries(child.module->rawState(), Module::State::join(path, child.name), result);
 }
 
 std::vector<Named> namedState(const Module::State &state) {
   std::vector<Named> result;
-  collect(state, "", result);
+  collectEntries(state, "", result);
   return result;
 }
 

@@ -57,7 +57,7 @@ Tensor weighted(const Emitter &r, const Tensor &losses, const Tensor &weight, Re
   return frontend::reduceLosses(r, r.mul(losses, weight), reduction);
 }
 
-Tensor bounded(const Emitter &r, const Tensor &x) { return r.max(x, r.number(0, x)); }
+Tensor atLeastZero(const Emitter &r, const Tensor &x) { return r.max(x, r.number(0, x)); }
 } // namespace
 
 Tensor mseLoss(const Operand &x, const Operand &target, Reduction reduction) {
@@ -159,7 +159,7 @@ Tensor marginRankingLoss(const Operand &a, const Operand &b, const Operand &targ
   (void)frontend::reductionAttr(r, reduction);
   Tensor x = r.requireFloat(a, "input"), y = frontend::targetLike(r, x, b), t = frontend::targetLike(r, x, target);
   Tensor losses = r.sub(r.number(margin, x), r.mul(t, r.sub(x, y)));
-  return frontend::reduceLosses(r, bounded(r, losses), reduction);
+  return frontend::reduceLosses(r, atLeastZero(r, losses), reduction);
 }
 
 Tensor hingeEmbeddingLoss(const Operand &x, const Operand &target, double margin, Reduction reduction) {
@@ -167,7 +167,7 @@ Tensor hingeEmbeddingLoss(const Operand &x, const Operand &target, double margin
   (void)frontend::reductionAttr(r, reduction);
   Tensor input = r.requireFloat(x, "input"), t = frontend::targetLike(r, input, target);
   Tensor isAlike = r.compare("predicate gt", t, r.number(0, t));
-  return frontend::reduceLosses(r, r.select(isAlike, input, bounded(r, r.sub(r.number(margin, input), input))),
+  return frontend::reduceLosses(r, r.select(isAlike, input, atLeastZero(r, r.sub(r.number(margin, input), input))),
                                 reduction);
 }
 
@@ -187,7 +187,7 @@ Tensor cosineEmbeddingLoss(const Operand &a, const Operand &b, const Operand &ta
   Tensor t = frontend::targetLike(r, cosine, target);
   Tensor isAlike = r.compare("predicate gt", t, r.number(0, t));
   Tensor losses =
-      r.select(isAlike, r.sub(r.number(1, cosine), cosine), bounded(r, r.sub(cosine, r.number(margin, cosine))));
+      r.select(isAlike, r.sub(r.number(1, cosine), cosine), atLeastZero(r, r.sub(cosine, r.number(margin, cosine))));
   return frontend::reduceLosses(r, losses, reduction);
 }
 
@@ -205,7 +205,7 @@ Tensor tripletMarginLoss(const Operand &anchor, const Operand &positive, const O
     return r.sqrt(r.sum(r.mul(away, away), {type.shape.rank() - 1}, false));
   };
   Tensor gap = r.sub(distance(p), distance(n));
-  return frontend::reduceLosses(r, bounded(r, r.add(gap, r.number(margin, gap))), reduction);
+  return frontend::reduceLosses(r, atLeastZero(r, r.add(gap, r.number(margin, gap))), reduction);
 }
 
 } // namespace sprig

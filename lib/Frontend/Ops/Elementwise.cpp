@@ -7,16 +7,12 @@ namespace sprig {
 
 using frontend::Attr;
 using frontend::Emitter;
+using frontend::lineOf;
 using frontend::OpName;
+using frontend::Pair;
 
 namespace {
 
-/// The line of the first operand that has one.
-Source lineOf(const Operand &a, const Operand &b) { return a.at.line ? a.at : b.at; }
-
-struct Pair {
-  Tensor a, b;
-};
 Pair promoted(const Emitter &r, const Operand &a, const Operand &b, DType type) {
   return {r.converted(a, type), r.converted(b, type)};
 }

@@ -22,6 +22,13 @@ bool broadcastShapes(const Shape &a, const Shape &b, Shape &result);
 /// The element type of a result of both (PyTorch's promote_types). False where there is none: u64 with signed integers.
 bool promoteTypes(DType a, DType b, DType &result);
 
+/// Two operands that were made to fit each other.
+struct Pair {
+  Tensor a, b;
+};
+/// The line of the first operand that has one.
+inline Source lineOf(const Operand &a, const Operand &b) { return a.at.line ? a.at : b.at; }
+
 class Emitter {
 public:
   Emitter(const char *op, Source at) : op(op), at(at) {}

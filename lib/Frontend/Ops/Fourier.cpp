@@ -15,7 +15,7 @@ const Shape &shapeOf(const Emitter &r, const Complex &x) { return x.re.type(r.at
 Complex reshaped(const Emitter &r, const Complex &x, const Shape &shape) {
   return {r.reshape(x.re, shape), x.im.defined() ? r.reshape(x.im, shape) : Tensor()};
 }
-Complex transposed(const Emitter &r, const Complex &x, const Shape &order) {
+Complex transposedParts(const Emitter &r, const Complex &x, const Shape &order) {
   return {r.transpose(x.re, order), x.im.defined() ? r.transpose(x.im, order) : Tensor()};
 }
 
@@ -61,14 +61,14 @@ int64_t splitOf(int64_t n) {
 /// over j1, a turn by j2 k1 / n, transforms of length b over j2.
 Complex split(const Emitter &r, const Complex &x, int64_t a, int64_t b, int sign) {
   int64_t rows = shapeOf(r, x)[0], n = a * b;
-  Complex inner = transposed(r, reshaped(r, x, {rows, a, b}), {0, 2, 1});
+  Complex inner = transposedParts(r, reshaped(r, x, {rows, a, b}), {0, 2, 1});
   inner = reshaped(r, transformRows(r, reshaped(r, inner, {rows * b, a}), sign), {rows, b, a}); // [r, j2, k1]
   inner = times(r, inner, circle(r, {b, a}, x.re.type(r.at).dtype, sign, [=](int64_t i) {
                   return double(i / a * (i % a)) / double(n);
                 }));
-  Complex outer = reshaped(r, transposed(r, inner, {0, 2, 1}), {rows * a, b});
+  Complex outer = reshaped(r, transposedParts(r, inner, {0, 2, 1}), {rows * a, b});
   outer = reshaped(r, transformRows(r, outer, sign), {rows, a, b}); // [r, k1, k2]
-  return reshaped(r, transposed(r, outer, {0, 2, 1}), {rows, n});
+  return reshaped(r, transposedParts(r, outer, {0, 2, 1}), {rows, n});
 }
 
 /// Bluestein's form for a prime n: j k = (j^2 + k^2 - (k - j)^2) / 2, so a convolution with a chirp, by transforms of a

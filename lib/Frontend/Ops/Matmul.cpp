@@ -5,13 +5,11 @@
 namespace sprig {
 
 using frontend::Emitter;
+using frontend::lineOf;
+using frontend::Pair;
 
 namespace {
-Source lineOf(const Operand &a, const Operand &b) { return a.at.line ? a.at : b.at; }
 
-struct Pair {
-  Tensor a, b;
-};
 /// Both in their common element type; booleans are refused.
 Pair factors(const Emitter &r, const Operand &a, const Operand &b) {
   const Operand *both[] = {&a, &b};

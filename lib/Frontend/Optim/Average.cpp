@@ -7,8 +7,6 @@
 
 namespace sprig::optim {
 
-static Operand at(const Tensor &tensor, Source at) { return Operand(tensor, at); }
-
 struct Average::State {
   std::vector<Parameter> parameters, averages;
   double decay = 0;
@@ -49,21 +47,21 @@ void Average::update(Source where) const {
   for (size_t i = 0; i < state->parameters.size(); ++i)
     frontend::follow(state->averages[i], state->parameters[i], where);
   if (state->updates.defined()) {
-    Tensor count = add(at(state->updates.value(), where), 1);
+    Tensor count = add(Operand(state->updates.value(), where), 1);
     state->updates.set(count, where);
     for (size_t i = 0; i < state->parameters.size(); ++i) {
       const Parameter &average = state->averages[i];
-      Tensor old = average.value(), change = sub(at(state->parameters[i].value(), where), at(old, where));
-      Tensor number = cast(at(count, where), old.dtype());
-      average.set(add(at(old, where), at(div(at(change, where), at(number, where)), where)), where);
+      Tensor old = average.value(), change = sub(Operand(state->parameters[i].value(), where), Operand(old, where));
+      Tensor number = cast(Operand(count, where), old.dtype());
+      average.set(add(Operand(old, where), Operand(div(Operand(change, where), Operand(number, where)), where)), where);
     }
     return;
   }
   for (size_t i = 0; i < state->parameters.size(); ++i) {
     const Parameter &average = state->averages[i];
-    Tensor kept = mul(at(average.value(), where), state->decay);
-    Tensor share = mul(at(state->parameters[i].value(), where), 1 - state->decay);
-    average.set(add(at(kept, where), at(share, where)), where);
+    Tensor kept = mul(Operand(average.value(), where), state->decay);
+    Tensor share = mul(Operand(state->parameters[i].value(), where), 1 - state->decay);
+    average.set(add(Operand(kept, where), Operand(share, where)), where);
   }
 }
 

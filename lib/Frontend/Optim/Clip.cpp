@@ -7,11 +7,9 @@
 
 namespace sprig::optim {
 
-static Operand at(const Tensor &tensor, Source at) { return Operand(tensor, at); }
-
 Tensor squaredNorm(const Tensor &gradient, Source where) {
-  Tensor squares = mul(at(gradient, where), at(gradient, where));
-  return cast(at(sum(at(squares, where)), where), DType::f32);
+  Tensor squares = mul(Operand(gradient, where), Operand(gradient, where));
+  return cast(Operand(sum(Operand(squares, where)), where), DType::f32);
 }
 
 Tensor gradNorm(const std::vector<Tensor> &gradients, Source where) {
@@ -20,10 +18,10 @@ Tensor gradNorm(const std::vector<Tensor> &gradients, Source where) {
   for (const Tensor &g : gradients) {
     if (!g.defined()) continue;
     Tensor square = squaredNorm(g, where);
-    total = total.defined() ? add(at(total, where), at(square, where)) : square;
+    total = total.defined() ? add(Operand(total, where), Operand(square, where)) : square;
   }
   if (!total.defined()) frontend::fail(where, "gradNorm", "there is no gradient");
-  return sqrt(at(total, where));
+  return sqrt(Operand(total, where));
 }
 
 std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double most, Source where) {
@@ -33,11 +31,12 @@ std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double mo
 
 std::vector<Tensor> clipToNorm(const std::vector<Tensor> &gradients, const Tensor &norm, double most, Source where) {
   NoGrad quiet;
-  Tensor ratio = div(Operand(most, where), at(add(at(norm, where), 1e-6), where));
-  Tensor factor = minimum(at(ratio, where), 1);
+  Tensor ratio = div(Operand(most, where), Operand(add(Operand(norm, where), 1e-6), where));
+  Tensor factor = minimum(Operand(ratio, where), 1);
   std::vector<Tensor> result;
   for (const Tensor &g : gradients)
-    result.push_back(g.defined() ? mul(at(g, where), at(cast(at(factor, where), g.dtype()), where)) : Tensor());
+    result.push_back(g.defined() ? mul(Operand(g, where), Operand(cast(Operand(factor, where), g.dtype()), where))
+                                 : Tensor());
   return result;
 }
 
@@ -46,7 +45,7 @@ std::vector<Tensor> clipGradValue(const std::vector<Tensor> &gradients, double m
   NoGrad quiet;
   std::vector<Tensor> result;
   for (const Tensor &g : gradients)
-    result.push_back(g.defined() ? maximum(at(minimum(at(g, where), most), where), -most) : Tensor());
+    result.push_back(g.defined() ? maximum(Operand(minimum(Operand(g, where), most), where), -most) : Tensor());
   return result;
 }
 

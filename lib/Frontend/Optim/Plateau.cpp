@@ -18,7 +18,7 @@ struct ReduceOnPlateau::State {
 };
 
 /// Read by the one reader of training configurations, which checks them.
-static training::ScheduleConfig checked(const PlateauOptions &o, const std::string &place) {
+static training::ScheduleConfig checkedSchedule(const PlateauOptions &o, const std::string &place) {
   nlohmann::ordered_json json = {{"name", "plateau"},
                                  {"factor", o.factor},
                                  {"patience", o.patience},
@@ -40,7 +40,7 @@ static Tensor tensorOf(const training::PlateauState &state) {
 
 ReduceOnPlateau::ReduceOnPlateau(const Optimizer &optimizer, const PlateauOptions &options, Source at)
     : state(std::make_shared<State>()) {
-  state->settings = checked(options, placeOf(at, "optim::ReduceOnPlateau"));
+  state->settings = checkedSchedule(options, placeOf(at, "optim::ReduceOnPlateau"));
   if (optimizer.parameters().empty()) frontend::fail(at, "optim::ReduceOnPlateau", "the optimizer has no parameter");
   state->optimizer = optimizer;
   state->groups = optimizer.groups();

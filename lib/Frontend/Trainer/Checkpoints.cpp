@@ -16,14 +16,14 @@ Checkpoints::Checkpoints(const TrainerOptions &options, const Training &training
     if (options.resume) throw Error(ErrorKind::usage, where(at) + "resume: from where? checkpoint names no folder");
     return;
   }
-  identity.modelDigest = checkpoint::digest(state().types());
+  identity.modelDigest = checkpoints::digest(state().types());
   const data::LoaderOptions &loader = train.options();
   identity.seed = loader.shuffle ? train.seed() : 0;
   identity.configDigest =
-      checkpoint::digest("trainer, batch " + std::to_string(loader.batch) + (loader.shuffle ? ", shuffled" : "") +
-                         (loader.dropLast ? ", whole batches" : "") + ", " + std::to_string(train.dataset().size()) +
-                         " samples, clip " + std::to_string(options.clipNorm) + " " +
-                         std::to_string(options.clipValue) + (plateau ? plateau->settings() : ""));
+      checkpoints::digest("trainer, batch " + std::to_string(loader.batch) + (loader.shuffle ? ", shuffled" : "") +
+                          (loader.dropLast ? ", whole batches" : "") + ", " + std::to_string(train.dataset().size()) +
+                          " samples, clip " + std::to_string(options.clipNorm) + " " +
+                          std::to_string(options.clipValue) + (plateau ? plateau->settings() : ""));
 }
 
 CheckpointSlots Checkpoints::state() const {
@@ -36,17 +36,17 @@ CheckpointSlots Checkpoints::state() const {
   return slots;
 }
 
-std::optional<checkpoint::Manifest> Checkpoints::resume() {
+std::optional<checkpoints::Manifest> Checkpoints::resume() {
   if (options.checkpoint.empty()) return std::nullopt;
   std::string folder = options.checkpoint.string();
-  std::vector<int64_t> steps = checkpoint::listSteps(folder);
+  std::vector<int64_t> steps = checkpoints::listSteps(folder);
   if (!options.resume && !steps.empty())
     throw Error(ErrorKind::usage, where(at) + folder + " holds the checkpoint of step " +
                                       std::to_string(steps.front()) +
                                       " of another run\nnote: resume = true goes on with it; or give another folder");
-  std::optional<checkpoint::Manifest> from;
+  std::optional<checkpoints::Manifest> from;
   if (!steps.empty()) {
-    checkpoint::Checkpoint found = checkpoint::loadForResume(folder);
+    checkpoints::Checkpoint found = checkpoints::loadForResume(folder);
     auto refuse = [&](const std::string &what) {
       throw Error(ErrorKind::badInput, where(at) + folder + ": the checkpoint of step " +
                                            std::to_string(found.manifest.step) + " is of another " + what +
@@ -66,7 +66,7 @@ std::optional<checkpoint::Manifest> Checkpoints::resume() {
     lastSaved = found.manifest.step;
     from = found.manifest;
   }
-  writer = std::make_unique<checkpoint::Writer>(options.checkpoint, std::max(options.checkpointsKept, 1));
+  writer = std::make_unique<checkpoints::Writer>(options.checkpoint, std::max(options.checkpointsKept, 1));
   return from;
 }
 
@@ -75,9 +75,9 @@ void Checkpoints::save(int64_t step, int64_t epoch, int64_t batch) {
   CheckpointSlots slots = state();
   slots.addRandomState();
   std::vector<data::Array> copies = slots.arrays();
-  std::vector<checkpoint::ArrayView> views;
+  std::vector<checkpoints::ArrayView> views;
   for (const data::Array &array : copies) views.push_back({array.name, array.dtype, array.shape, array.bytes});
-  checkpoint::Manifest manifest = identity;
+  checkpoints::Manifest manifest = identity;
   manifest.step = step;
   manifest.epoch = epoch;
   manifest.index = batch;

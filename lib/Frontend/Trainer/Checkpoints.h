@@ -15,7 +15,7 @@ public:
               const data::Loader &train, Source at);
 
   /// Where the run is to go on from, with the state set to it; nothing without --resume or where there is none yet.
-  std::optional<checkpoint::Manifest> resume();
+  std::optional<checkpoints::Manifest> resume();
   /// Copies the state and lets it be written. Waits for the steps that were asked for.
   void save(int64_t step, int64_t epoch, int64_t batch);
   /// Everything saved is on the disk.
@@ -29,8 +29,8 @@ private:
   const Training &training;
   const RatePlateau *plateau;
   Source at;
-  checkpoint::Manifest identity;
-  std::unique_ptr<checkpoint::Writer> writer;
+  checkpoints::Manifest identity;
+  std::unique_ptr<checkpoints::Writer> writer;
   int64_t lastSaved = -1;
 };
 

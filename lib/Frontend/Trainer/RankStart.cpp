@@ -22,8 +22,9 @@ std::vector<std::string> namesOfFirst(dist::Group &group, const optim::Optimizer
 
 } // namespace
 
-std::optional<checkpoint::Manifest> beginAlike(dist::Group &group, const Training &training, const RatePlateau *plateau,
-                                               std::optional<checkpoint::Manifest> from, Source at) {
+std::optional<checkpoints::Manifest> beginAlike(dist::Group &group, const Training &training,
+                                                const RatePlateau *plateau, std::optional<checkpoints::Manifest> from,
+                                                Source at) {
   group.broadcast(*training.module, 0, at);
   training.optimizer.expect(namesOfFirst(group, training.optimizer, at));
   std::vector<std::pair<std::string, Parameter>> states = training.optimizer.namedState();
@@ -31,7 +32,7 @@ std::optional<checkpoint::Manifest> beginAlike(dist::Group &group, const Trainin
     for (auto &named : plateau->namedState()) states.push_back(named);
   for (auto &[name, parameter] : states) parameter.set(group.broadcast(parameter.value(at).detach(at), 0, at), at);
   RandomState random = randomState();
-  checkpoint::Manifest place = from.value_or(checkpoint::Manifest());
+  checkpoints::Manifest place = from.value_or(checkpoints::Manifest());
   Tensor first = group.broadcast(Tensor({int64_t(random.seed), int64_t(random.draws), int64_t(from.has_value()),
                                          place.step, place.epoch, place.index}),
                                  0, at);

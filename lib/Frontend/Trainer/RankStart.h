@@ -11,7 +11,8 @@ namespace sprig::frontend {
 
 /// Module, optimizer, what lowers rates (may be null) and random numbers of all ranks become the first one's, who alone
 /// has read a checkpoint; gives where the run goes on from, on every rank.
-std::optional<checkpoint::Manifest> beginAlike(dist::Group &group, const Training &training, const RatePlateau *plateau,
-                                               std::optional<checkpoint::Manifest> from, Source at);
+std::optional<checkpoints::Manifest> beginAlike(dist::Group &group, const Training &training,
+                                                const RatePlateau *plateau, std::optional<checkpoints::Manifest> from,
+                                                Source at);
 
 } // namespace sprig::frontend

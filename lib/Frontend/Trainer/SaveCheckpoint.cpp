@@ -133,19 +133,19 @@ void saveCheckpoint(const std::filesystem::path &folder, const std::vector<Check
     frontend::fail(at, "saveCheckpoint", "keep is " + std::to_string(options.keep) + ", expected at least 1");
   CheckpointSlots slots = slotsOf(parts, "saveCheckpoint", at);
   std::vector<data::Array> arrays = slots.arrays();
-  checkpoint::Writer writer(folder, options.keep);
-  checkpoint::Manifest manifest;
-  std::vector<int64_t> steps = checkpoint::listSteps(folder);
+  checkpoints::Writer writer(folder, options.keep);
+  checkpoints::Manifest manifest;
+  std::vector<int64_t> steps = checkpoints::listSteps(folder);
   manifest.step = stepsIn(arrays).value_or(steps.empty() ? 0 : steps.front() + 1);
-  manifest.modelDigest = checkpoint::digest(slots.types());
-  std::vector<checkpoint::ArrayView> views;
+  manifest.modelDigest = checkpoints::digest(slots.types());
+  std::vector<checkpoints::ArrayView> views;
   for (const data::Array &array : arrays) views.push_back({array.name, array.dtype, array.shape, array.bytes});
   writer.save(manifest, views);
   writer.wait();
 }
 
 int64_t loadCheckpoint(const std::filesystem::path &folder, const std::vector<CheckpointPart> &parts, Source at) {
-  checkpoint::Checkpoint found = checkpoint::loadForResume(folder);
+  checkpoints::Checkpoint found = checkpoints::loadForResume(folder);
   std::optional<SeedOf> seed(std::in_place, found.arrays);
   CheckpointSlots slots = slotsOf(parts, "loadCheckpoint", at, found.arrays);
   std::string misfits = slots.misfits(found.arrays);
@@ -169,7 +169,7 @@ int64_t loadCheckpoint(const std::filesystem::path &folder, std::initializer_lis
 bool hasCheckpoint(const std::filesystem::path &folder) {
   // A step-N that is named itself is one, too.
   std::error_code ignored;
-  return !checkpoint::listSteps(folder).empty() || std::filesystem::exists(folder / "manifest.json", ignored);
+  return !checkpoints::listSteps(folder).empty() || std::filesystem::exists(folder / "manifest.json", ignored);
 }
 
 } // namespace sprig

@@ -75,7 +75,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   if (options.plateau) plateau.emplace(training.optimizer, *options.plateau, givenEvaluation != nullptr, at);
   Checkpoints checkpoints(options, training, plateau ? &*plateau : nullptr, train, at);
   const int64_t firstEpoch = train.epoch(), batches = train.size();
-  std::optional<checkpoint::Manifest> from = checkpoints.resume();
+  std::optional<checkpoints::Manifest> from = checkpoints.resume();
   if (group) from = beginAlike(*group, training, plateau ? &*plateau : nullptr, std::move(from), at);
   int64_t step = 0, epoch = 0, batch = 0;
   if (from) {

@@ -10,8 +10,6 @@ namespace sprig::onnximport {
 
 namespace {
 
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-
 /// The names that a graph sees: its own and those of the graphs around it.
 struct Names {
   const Names *outer;

@@ -6,6 +6,7 @@
 namespace sprig::onnximport {
 
 namespace {
+namespace counted { // the rules have the names of their operators
 
 using MaybeCounted = std::optional<Counted>;
 
@@ -182,6 +183,7 @@ const llvm::StringMap<Rule> &rules() {
   return table;
 }
 
+} // namespace counted
 } // namespace
 
 void outCounted(Node &n, Value v, Counted counted, unsigned i) {
@@ -206,8 +208,10 @@ void passCounted(Node &n) {
   if (!isLoop && llvm::any_of(n.outputs, [](const Item &output) { return output.counted.has_value(); })) return;
   for (unsigned i = 0; i < n.inputs(); ++i) {
     if (!n.items[i].counted) continue;
-    auto rule = normalizeDomain(n.proto.domain()).empty() ? rules().find(op) : rules().end();
-    MaybeCounted result = rule == rules().end() ? MaybeCounted() : rule->second(n, i);
+    const llvm::StringMap<counted::Rule> &rules = counted::rules();
+    auto rule = normalizeDomain(n.proto.domain()).empty() ? rules.find(op) : rules.end();
+    std::optional<Counted> result;
+    if (rule != rules.end()) result = rule->second(n, i);
     if (!result) requireCount(n, i);
     for (Item &output : n.outputs)
       if (output.value) output.counted = result;

@@ -26,11 +26,6 @@ namespace {
 
 template <typename OpT> void unary(Node &n) { n.out(n.op<OpT>({n.in(0)})); }
 
-template <typename OpT> void binary(Node &n) {
-  auto [a, b] = binaryOperands(n);
-  n.out(n.op<OpT>({a, b}));
-}
-
 /// Max, Min, Sum: any number of operands.
 template <typename OpT> void variadic(Node &n) {
   Values values = n.tensors();
@@ -39,7 +34,7 @@ template <typename OpT> void variadic(Node &n) {
   n.out(result);
 }
 
-void mean(Node &n) {
+void meanOfInputs(Node &n) {
   Values values = n.tensors();
   Value sum = values[0];
   for (Value v : llvm::drop_begin(values)) sum = n.add(sum, v);
@@ -117,7 +112,7 @@ void addElementwise(Table &t) {
   t.add("Max", {6, 8, 12, 13}, variadic<ir::MaxOp>);
   t.add("Min", {6, 8, 12, 13}, variadic<ir::MinOp>);
   t.add("Sum", {6, 8, 13}, variadic<ir::AddOp>);
-  t.add("Mean", {6, 8, 13}, mean);
+  t.add("Mean", {6, 8, 13}, meanOfInputs);
   t.add("Clip", {6, 11, 12, 13}, clip);
 }
 

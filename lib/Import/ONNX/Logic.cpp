@@ -8,11 +8,6 @@ namespace sprig::onnximport {
 
 namespace {
 
-template <typename OpT> void binary(Node &n) {
-  auto [a, b] = binaryOperands(n);
-  n.out(n.op<OpT>({a, b}));
-}
-
 template <ir::ComparePredicate predicate> void compare(Node &n) {
   auto [a, b] = binaryOperands(n);
   n.out(n.compare(predicate, a, b));

@@ -123,7 +123,7 @@ void nhwcConv(Node &n) {
   n.out(channelsLast(n, importAs(n, "Conv", 22, inputs)));
 }
 
-void gelu(Node &n) { n.out(n.op<ir::GeluOp>({n.in(0)})); }
+void microsoftGelu(Node &n) { n.out(n.op<ir::GeluOp>({n.in(0)})); }
 void biasGelu(Node &n) { n.out(n.op<ir::GeluOp>({n.add(n.in(0), n.in(1))})); }
 void fastGelu(Node &n) {
   Value x = n.has(1) ? n.add(n.in(0), n.in(1)) : n.in(0);
@@ -227,10 +227,10 @@ void groupNormOf(Node &n, Value x) {
   y = siluWhereAsked(n, y);
   n.out(last ? channelsLast(n, y) : y);
 }
-void groupNorm(Node &n) { groupNormOf(n, n.in(0)); }
+void microsoftGroupNorm(Node &n) { groupNormOf(n, n.in(0)); }
 
-void trilu(Node &n) { importAs(n, "Trilu", 14, n.items); }
-void pad(Node &n) { importAs(n, "Pad", 13, n.items); }
+void microsoftTrilu(Node &n) { importAs(n, "Trilu", 14, n.items); }
+void microsoftPad(Node &n) { importAs(n, "Pad", 13, n.items); }
 
 void rotaryEmbedding(Node &n) {
   refuseFlag(n, "is_packed_batching");
@@ -274,7 +274,7 @@ void addMicrosoftFused(Table &t) {
   add("FusedGemm", fusedGemm);
   add("FusedConv", fusedConv);
   add("NhwcConv", nhwcConv);
-  add("Gelu", gelu);
+  add("Gelu", microsoftGelu);
   add("BiasGelu", biasGelu);
   add("FastGelu", fastGelu);
   add("QuickGelu", quickGelu);
@@ -283,9 +283,9 @@ void addMicrosoftFused(Table &t) {
   add("SkipSimplifiedLayerNormalization", skipSimplifiedLayerNormalization);
   add("EmbedLayerNormalization", embedLayerNormalization);
   add("RotaryEmbedding", rotaryEmbedding);
-  add("GroupNorm", groupNorm);
-  add("Trilu", trilu);
-  add("Pad", pad);
+  add("GroupNorm", microsoftGroupNorm);
+  add("Trilu", microsoftTrilu);
+  add("Pad", microsoftPad);
 }
 
 } // namespace sprig::onnximport

@@ -15,22 +15,24 @@ Value matmulOfAnyRank(Node &n, Value a, Value b);
 namespace {
 
 /// A scale or zero point of a whole tensor: one element.
-Value number(Node &n, unsigned input, const char *name) {
+Value realNumber(Node &n, unsigned input, const char *name) {
   Value v = n.in(input);
   n.require(Emit::count(v) == 1 && Emit::rank(v) <= 1,
             std::string("has ") + name + " " + typeText(v) + "; expected one number");
   return n.reshape(v, {});
 }
-Value numberOr(Node &n, unsigned input, const char *name) { return n.has(input) ? number(n, input, name) : Value(); }
+Value numberOr(Node &n, unsigned input, const char *name) {
+  return n.has(input) ? realNumber(n, input, name) : Value();
+}
 
 /// Inputs i to i + 2 are a tensor, its scale and its zero point.
 Value dequantized(Node &n, unsigned i) {
-  return dequantize(n, n.in(i), number(n, i + 1, "a scale"), numberOr(n, i + 2, "a zero point"));
+  return dequantize(n, n.in(i), realNumber(n, i + 1, "a scale"), numberOr(n, i + 2, "a zero point"));
 }
 
 /// The result in the type of input 0, with the scale and zero point at inputs i and i + 1.
 Value requantized(Node &n, Value v, unsigned i) {
-  return quantize(n, v, number(n, i, "a scale"), numberOr(n, i + 1, "a zero point"), Emit::elem(n.in(0)));
+  return quantize(n, v, realNumber(n, i, "a scale"), numberOr(n, i + 1, "a zero point"), Emit::elem(n.in(0)));
 }
 
 void qLinearAdd(Node &n) { n.out(requantized(n, n.add(dequantized(n, 0), dequantized(n, 3)), 6)); }
@@ -46,20 +48,20 @@ void qLinearSoftmax(Node &n) {
 }
 
 /// Pools as an operator of ONNX does, over an image whose channels may be last.
-void pool(Node &n, const char *op) {
+void quantizedPool(Node &n, const char *op) {
   bool isLast = n.intAttr("channels_last", 0) != 0;
   Value x = dequantized(n, 0);
   Value v = importAs(n, op, 22, {isLast ? channelsSecond(n, x) : x});
   n.out(requantized(n, isLast ? channelsLast(n, v) : v, 3));
 }
-void qLinearAveragePool(Node &n) { pool(n, "AveragePool"); }
-void qLinearGlobalAveragePool(Node &n) { pool(n, "GlobalAveragePool"); }
+void qLinearAveragePool(Node &n) { quantizedPool(n, "AveragePool"); }
+void qLinearGlobalAveragePool(Node &n) { quantizedPool(n, "GlobalAveragePool"); }
 
 void qLinearConcat(Node &n) {
   n.require((n.inputs() - 2) % 3 == 0, "has " + std::to_string(n.inputs() - 2) +
                                            " inputs behind its scale and zero point; expected triples of a tensor, "
                                            "its scale and its zero point");
-  Value scale = number(n, 0, "a scale"), zero = number(n, 1, "a zero point");
+  Value scale = realNumber(n, 0, "a scale"), zero = realNumber(n, 1, "a zero point");
   Values parts;
   for (unsigned i = 2; i < n.inputs(); i += 3) {
     const char *text = "; expected triples of a tensor, its scale and its zero point";
@@ -86,18 +88,19 @@ void qGemm(Node &n) {
             std::string("has ") + (n.has(7) ? "y_scale without y_zero_point" : "y_zero_point without y_scale"));
   if (n.intAttr("transA", 0) != 0) a = n.transpose(a, {1, 0});
   if (n.intAttr("transB", 0) != 0) b = n.transpose(b, {1, 0});
-  Value product = multiplyIntegers(n, a, b, number(n, 2, "a_zero_point"), n.in(5));
+  Value product = multiplyIntegers(n, a, b, realNumber(n, 2, "a_zero_point"), n.in(5));
   if (n.has(6)) {
     auto together = ir::broadcastShapes(Emit::shape(n.in(6)), Emit::shape(product));
     n.require(mlir::succeeded(together) && IntsRef(*together) == Emit::shape(product),
               "adds " + typeText(n.in(6)) + " to a product " + typeText(product));
     product = n.add(product, n.in(6)); // C has the product's scale
   }
-  Value scale = n.mul(number(n, 1, "a_scale"), columnScale(n, 4));
+  Value scale = n.mul(realNumber(n, 1, "a_scale"), columnScale(n, 4));
   double alpha = n.realAttr("alpha", 1);
   if (alpha != 1) scale = n.mul(scale, alpha);
   Value v = n.mul(n.cast(product, n.f32()), scale);
-  n.out(n.has(7) ? quantize(n, v, number(n, 7, "y_scale"), number(n, 8, "y_zero_point"), Emit::elem(n.in(8))) : v);
+  n.out(n.has(7) ? quantize(n, v, realNumber(n, 7, "y_scale"), realNumber(n, 8, "y_zero_point"), Emit::elem(n.in(8)))
+                 : v);
 }
 
 /// (a - zero) (b - zero) times both scales, and a bias.
@@ -143,8 +146,8 @@ void dynamicQuantizeLstm(Node &n) {
   std::swap(n.items, inputs);
 }
 
-void quantizeLinear(Node &n) { table().find("", "QuantizeLinear", 13)(n); }
-void dequantizeLinear(Node &n) { table().find("", "DequantizeLinear", 13)(n); }
+void microsoftQuantizeLinear(Node &n) { table().find("", "QuantizeLinear", 13)(n); }
+void microsoftDequantizeLinear(Node &n) { table().find("", "DequantizeLinear", 13)(n); }
 
 } // namespace
 
@@ -162,8 +165,8 @@ void addMicrosoftQuantized(Table &t) {
   add("MatMulIntegerToFloat", matMulIntegerToFloat);
   add("DynamicQuantizeMatMul", dynamicQuantizeMatMul);
   add("DynamicQuantizeLSTM", dynamicQuantizeLstm);
-  add("QuantizeLinear", quantizeLinear);
-  add("DequantizeLinear", dequantizeLinear);
+  add("QuantizeLinear", microsoftQuantizeLinear);
+  add("DequantizeLinear", microsoftDequantizeLinear);
 }
 
 } // namespace sprig::onnximport

@@ -108,15 +108,15 @@ constexpr Row kRows[] = {
      "T1=uint8,int8,uint16,int16,int32 T2=float,float16"},
 };
 
-using Words = llvm::SmallVector<llvm::StringRef>;
+using TypeNames = llvm::SmallVector<llvm::StringRef>;
 
-Words wordsOf(llvm::StringRef text, char at) {
-  Words words;
+TypeNames wordsOf(llvm::StringRef text, char at) {
+  TypeNames words;
   text.split(words, at, -1, false);
   return words;
 }
 
-onnx::AttributeProto::AttributeType kindOf(char letter) {
+onnx::AttributeProto::AttributeType kindOfLetter(char letter) {
   switch (letter) {
   case 'f': return onnx::AttributeProto::FLOAT;
   case 'i': return onnx::AttributeProto::INT;
@@ -153,7 +153,7 @@ onnx::OpSchema make(const Row &row) {
   for (llvm::StringRef word : wordsOf(row.attributes, ' ')) {
     auto [name, kind] = word.split(':');
     bool required = name.consume_back("!");
-    schema.Attr(name.str(), "", kindOf(kind.front()), required);
+    schema.Attr(name.str(), "", kindOfLetter(kind.front()), required);
   }
   for (llvm::StringRef word : wordsOf(row.types, ' ')) {
     auto [variable, names] = word.split('=');

@@ -10,6 +10,8 @@
 
 namespace sprig::onnximport {
 
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
 struct Model {
   std::string file;   ///< what errors call it
   std::string folder; ///< of external data; empty: none allowed

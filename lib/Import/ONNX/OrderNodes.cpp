@@ -11,8 +11,6 @@ namespace sprig::onnximport {
 
 namespace {
 
-using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
-
 void forEachFreeRead(const onnx::GraphProto &graph, llvm::function_ref<void(const std::string &)> visit) {
   std::unordered_set<std::string> own;
   for (const auto &input : graph.input()) own.insert(input.name());

@@ -41,9 +41,9 @@ void requireDrawOfSteps(Node &n) {
 namespace {
 
 /// The words of one node, one of each stream for each element.
-class Words {
+class NodeWords {
 public:
-  Words(Node &n, IntsRef shape) : n(n), words(n) {
+  NodeWords(Node &n, IntsRef shape) : n(n), words(n) {
     constexpr int64_t kMost = int64_t(1) << 34;
     int64_t count = n.tensor(shape, n.i64()).getNumElements();
     if (count >= kMost) n.unsupported("draws " + shapeText(shape) + " random numbers; the limit is 2^34");
@@ -116,12 +116,12 @@ Value affine(Node &n, Value x, double factor, double offset) {
 void drawUniform(Node &n, IntsRef shape, Type type) {
   double low = n.realAttr("low", 0), high = n.realAttr("high", 1);
   n.require(low <= high, "draws from low " + std::to_string(low) + " to high " + std::to_string(high));
-  n.out(affine(n, Words(n, shape).uniform(type), high - low, low));
+  n.out(affine(n, NodeWords(n, shape).uniform(type), high - low, low));
 }
 void drawNormal(Node &n, IntsRef shape, Type type) {
   double scale = n.realAttr("scale", 1);
   n.require(scale >= 0, "has scale " + std::to_string(scale) + ", a standard deviation below 0");
-  n.out(affine(n, Words(n, shape).normal(type), scale, n.realAttr("mean", 0)));
+  n.out(affine(n, NodeWords(n, shape).normal(type), scale, n.realAttr("mean", 0)));
 }
 
 Ints shapeAttr(Node &n) {
@@ -137,7 +137,7 @@ void randomNormalLike(Node &n) { drawNormal(n, Emit::shape(n.in(0)), drawnType(n
 void bernoulli(Node &n) {
   Value p = n.in(0);
   Type wide = Emit::isHalf(Emit::elem(p)) ? n.f32() : Emit::elem(p), type = n.typeAttr("dtype", Emit::elem(p));
-  Value u = Words(n, Emit::shape(p)).uniform(wide);
+  Value u = NodeWords(n, Emit::shape(p)).uniform(wide);
   n.out(n.cast(n.compare(ir::ComparePredicate::lt, u, n.cast(p, wide)), type));
 }
 
@@ -150,7 +150,7 @@ void multinomial(Node &n) {
   Type type = n.typeAttr("dtype", n.state.builder.getI32Type());
   n.require(type.isInteger(32) || type.isInteger(64), "has a dtype that is neither int32 nor int64");
   Type wide = Emit::isHalf(Emit::elem(x)) ? n.f32() : Emit::elem(x);
-  Value weights = n.unsqueeze(n.cast(x, wide), 1), drawn = Words(n, {shape[0], samples, shape[1]}).gumbel(wide);
+  Value weights = n.unsqueeze(n.cast(x, wide), 1), drawn = NodeWords(n, {shape[0], samples, shape[1]}).gumbel(wide);
   Value best = n.argReduce(ir::ReduceKind::max, n.add(weights, drawn), 2, /*keepDims=*/false, /*lastIndex=*/false);
   n.out(n.cast(best, type));
 }

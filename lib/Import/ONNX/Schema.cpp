@@ -9,7 +9,7 @@ namespace sprig::onnximport {
 namespace {
 using Parameter = onnx::OpSchema::FormalParameter;
 
-std::string range(int low, int high) {
+std::string rangeText(int low, int high) {
   if (low == high) return std::to_string(low);
   if (high == std::numeric_limits<int>::max()) return std::to_string(low) + " or more";
   return std::to_string(low) + " to " + std::to_string(high);
@@ -26,10 +26,10 @@ void checkArity(const Node &node, const onnx::OpSchema &schema) {
   int inputs = givenCount(node.proto.input()), outputs = givenCount(node.proto.output());
   if (inputs < schema.min_input() || inputs > schema.max_input())
     node.bad("has " + std::to_string(inputs) + " inputs; " + schema.Name() + " takes " +
-             range(schema.min_input(), schema.max_input()));
+             rangeText(schema.min_input(), schema.max_input()));
   if (outputs < schema.min_output() || outputs > schema.max_output())
     node.bad("has " + std::to_string(outputs) + " outputs; " + schema.Name() + " gives " +
-             range(schema.min_output(), schema.max_output()));
+             rangeText(schema.min_output(), schema.max_output()));
 }
 
 std::string kindName(int type) {

@@ -32,7 +32,7 @@ constexpr std::array<void (*)(Schemas &), 28> kSets = {
     makeSet<onnx::OpSet_Onnx_ver25>, makeSet<onnx::OpSet_Onnx_ver26>, makeSet<onnx::OpSet_Onnx_ver27>,
     makeSet<onnx::OpSet_Onnx_ver28>};
 
-struct Table {
+struct SchemaSets {
   std::mutex mutex;
   std::array<bool, kSets.size()> made{};
   std::array<Schemas, kSets.size()> sets;
@@ -42,7 +42,7 @@ struct Table {
 const onnx::OpSchema *sprig::onnximport::findSchema(const std::string &op, int opset, const std::string &domain) {
   if (domain == kMicrosoftDomain) return opset < 1 ? nullptr : findMicrosoftSchema(op, domain);
   if (!domain.empty()) return onnx::OpSchemaRegistry::Schema(op, opset, domain);
-  static Table &table = *new Table; // never taken down: that too would take longer than a small model
+  static SchemaSets &table = *new SchemaSets; // never taken down: that too would take longer than a small model
   std::lock_guard lock(table.mutex);
   for (int version = std::min(opset, int(kSets.size())); version >= 1; --version) {
     Schemas &set = table.sets[size_t(version - 1)];

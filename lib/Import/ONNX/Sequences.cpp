@@ -16,12 +16,12 @@ void length(Node &n) { n.out(n.ints({int64_t(n.list(0).size())}, {})); }
 
 /// A position in a sequence; one past the end is allowed where something is inserted.
 size_t position(Node &n, unsigned input, size_t size, bool pastEnd) {
-  int64_t at = n.knownInt(input), count = int64_t(size);
-  n.require(at >= -count && at < count + pastEnd,
-            "has position " + std::to_string(at) + " in a sequence of " + std::to_string(size));
-  return size_t(at < 0 ? at + count : at);
+  int64_t sequenceAt = n.knownInt(input), count = int64_t(size);
+  n.require(sequenceAt >= -count && sequenceAt < count + pastEnd,
+            "has position " + std::to_string(sequenceAt) + " in a sequence of " + std::to_string(size));
+  return size_t(sequenceAt < 0 ? sequenceAt + count : sequenceAt);
 }
-void at(Node &n) {
+void sequenceAt(Node &n) {
   const Items &list = n.list(0);
   n.outItem(list[position(n, 1, list.size(), false)]);
 }
@@ -109,7 +109,7 @@ void addSequences(Table &t) {
   t.add("SequenceConstruct", {11}, construct);
   t.add("SequenceEmpty", {11}, empty);
   t.add("SequenceLength", {11}, length);
-  t.add("SequenceAt", {11}, at);
+  t.add("SequenceAt", {11}, sequenceAt);
   t.add("SequenceInsert", {11}, insert);
   t.add("SequenceErase", {11}, erase);
   t.add("ConcatFromSequence", {11}, concatFromSequence);

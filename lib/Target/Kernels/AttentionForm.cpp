@@ -42,7 +42,7 @@ Value MatrixView::applyChain(ElementBuilder &k, Value value) const {
 
 AttentionForm::AttentionForm(ir::Attention found)
     : attention(std::move(found)), batch(shapeOf(attention.scores.getResult()).drop_back(2)),
-      elementType(elementTypeOf(attention.scores.getResult())),
+      elementType(elementOf(attention.scores.getResult())),
       query(attention.query, attention.scores.getLhs(), batch.size(), attention.scores.getTransposeLhs()),
       key(attention.key, attention.scores.getRhs(), batch.size(), attention.scores.getTransposeRhs()),
       value(attention.value, attention.output.getRhs(), batch.size(), attention.output.getTransposeRhs()) {

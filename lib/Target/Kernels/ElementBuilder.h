@@ -6,6 +6,7 @@
 // bf16 as f32, the rest as stored, i1 as i1). Every function that takes or gives a value works on scalars and on 1-d
 // vectors. A half type is rounded after each operation, so that fused and separate operations have the same bits.
 #pragma once
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/SumOrder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,13 +23,6 @@ mlir::Type storageType(mlir::Type elementType);
 mlir::Type computeType(mlir::Type elementType);
 mlir::MemRefType bufferType(mlir::RankedTensorType tensor);
 inline bool isHalf(mlir::Type type) { return type.isF16() || type.isBF16(); }
-
-inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getShape();
-}
-inline mlir::Type elementTypeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType()).getElementType();
-}
 
 /// Of a 1-d vector.
 inline int64_t lanesOf(mlir::Value vector) { return llvm::cast<mlir::VectorType>(vector.getType()).getDimSize(0); }

@@ -47,7 +47,7 @@ Value Evaluator::compute(Value value, ArrayRef<Coordinate> position) {
 
 Value Evaluator::loadLeaf(BlockArgument leaf, ArrayRef<Coordinate> position) {
   SmallVector<int64_t> sizes = positionShape(leaf);
-  Type elementType = elementTypeOf(leaf);
+  Type elementType = elementOf(leaf);
   Value buffer = k.flat(k.bufferOf(leaf)), offset = zero;
   int64_t laneStride = 0, stride = 1;
   for (int64_t d = static_cast<int64_t>(sizes.size()) - 1; d >= 0; --d) {
@@ -112,7 +112,7 @@ Value Evaluator::view(Operation *op, ArrayRef<Coordinate> position) {
     return at(slice.getOperand(), source);
   }
   auto iota = cast<ir::IotaOp>(op);
-  Type elementType = elementTypeOf(iota.getResult());
+  Type elementType = elementOf(iota.getResult());
   Coordinate along = position[coordinateOf(iota)];
   Type i64 = k.b.getI64Type();
   Value index = arith::IndexCastOp::create(k.b, k.loc, i64, along.base);

@@ -80,7 +80,7 @@ Value Evaluator::gatherNd(ir::GatherNdOp op, ArrayRef<Coordinate> position) {
 // An element out of a dimension without elements: an error whatever the index.
 Value Evaluator::emptyElement(Operation *op, int64_t size, Value index) {
   checkedIndex(k, op, index, size);
-  return k.zero(computeType(elementTypeOf(op->getResult(0))));
+  return k.zero(computeType(elementOf(op->getResult(0))));
 }
 
 Value Evaluator::pad(ir::PadOp op, ArrayRef<Coordinate> position) {
@@ -180,7 +180,7 @@ Value Evaluator::pool(ir::PoolOp op, ArrayRef<Coordinate> position) {
   ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), outputs = shapeOf(op.getResult());
   Window window{op.getWindow(),  op.getStrides(),          op.getDilations(),
                 op.getPadding(), sizes.slice(first, dims), outputs.slice(first, dims)};
-  Type elementType = elementTypeOf(op.getOperand());
+  Type elementType = elementOf(op.getOperand());
   bool isVector = anyStep(position);
   Value start = reductionIdentity(k, op.getKind(), elementType, isVector ? lanes : 1);
   Value total = windowLoop(window, position.slice(first, dims), start,
@@ -207,7 +207,7 @@ Value Evaluator::matmul(ir::MatmulOp op, ArrayRef<Coordinate> position) {
     result[sizes.size() - 1] = column;
     return result;
   };
-  Type elementType = elementTypeOf(op.getResult());
+  Type elementType = elementOf(op.getResult());
   bool vector = anyStep(position);
   Value start = k.zero(computeType(elementType), vector ? lanes : 0);
   auto step = [&](Value i, ValueRange carried) -> SmallVector<Value> {
@@ -237,7 +237,7 @@ Value Evaluator::conv(ir::ConvOp op, ArrayRef<Coordinate> position) {
   int64_t groups = op.getGroups(), inPerGroup = filter[1], outPerGroup = filter[0] / std::max<int64_t>(1, groups);
   Window window{filter.drop_front(2), op.getStrides(),          op.getDilations(),
                 op.getPadding(),      sizes.slice(first, dims), outputs.slice(first, dims)};
-  Type elementType = elementTypeOf(op.getResult());
+  Type elementType = elementOf(op.getResult());
   Value out = position[channel].base;
   Value firstChannel = k.mul(k.div(out, std::max<int64_t>(1, outPerGroup)), inPerGroup);
   Value start = k.zero(computeType(elementType));
@@ -262,7 +262,7 @@ Value Evaluator::convTranspose(ir::ConvTransposeOp op, ArrayRef<Coordinate> posi
   ArrayRef<int64_t> sizes = shapeOf(op.getInput()), filter = shapeOf(op.getFilter());
   size_t dims = sizes.size() - 2;
   int64_t groups = std::max<int64_t>(1, op.getGroups()), outPerGroup = filter[1], inPerGroup = sizes[1] / groups;
-  Type elementType = elementTypeOf(op.getResult());
+  Type elementType = elementOf(op.getResult());
   Value out = position[1].base;
   Value firstChannel = k.mul(k.div(out, std::max<int64_t>(1, outPerGroup)), inPerGroup);
   Value outInGroup = k.rem(out, std::max<int64_t>(1, outPerGroup));

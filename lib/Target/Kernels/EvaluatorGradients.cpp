@@ -26,7 +26,7 @@ Value Evaluator::convFilterGrad(ir::ConvFilterGradOp op, ArrayRef<Coordinate> po
   ArrayRef<int64_t> in = shapeOf(op.getInput()), out = shapeOf(op.getCotangent()), filter = shapeOf(op.getResult());
   size_t first = last ? 1 : 2, channel = last ? in.size() - 1 : 1, dims = in.size() - 2;
   int64_t outPerGroup = std::max<int64_t>(1, filter[0] / std::max<int64_t>(1, op.getGroups()));
-  Type elementType = elementTypeOf(op.getResult()), type = computeType(elementType);
+  Type elementType = elementOf(op.getResult()), type = computeType(elementType);
   SmallVector<int64_t> space{out[0]};
   llvm::append_range(space, out.slice(first, dims));
   int64_t count = 1;
@@ -73,7 +73,7 @@ Value Evaluator::poolGrad(ir::PoolGradOp op, ArrayRef<Coordinate> position) {
   ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), outputs = shapeOf(op.getCotangent());
   Window window{op.getWindow(),  op.getStrides(),          op.getDilations(),
                 op.getPadding(), sizes.slice(first, dims), outputs.slice(first, dims)};
-  Type elementType = elementTypeOf(op.getOperand()), type = computeType(elementType);
+  Type elementType = elementOf(op.getOperand()), type = computeType(elementType);
   bool isVector = anyStep(position);
   auto lanesOf = [&](Value value) { return isVector ? asVector(value) : value; };
   auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) -> Value {

@@ -46,7 +46,7 @@ static bool isDividedBySum(ir::ExpOp exponential, ir::ReduceOp maximum) {
 
 bool sprig::isSoftmaxShift(ir::ReduceOp reduce) {
   if (reduce.getKind() != ir::ReduceKind::max || reduce->use_empty()) return false;
-  if (!isa<FloatType>(computeType(elementTypeOf(reduce.getOperand())))) return false;
+  if (!isa<FloatType>(computeType(elementOf(reduce.getOperand())))) return false;
   return llvm::all_of(reduce->getUsers(), [&](Operation *user) {
     auto shifted = dyn_cast<ir::SubOp>(user);
     if (!shifted || shifted.getLhs() != reduce.getOperand() || shifted.getRhs() != reduce.getResult()) return false;

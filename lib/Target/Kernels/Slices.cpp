@@ -9,7 +9,7 @@ using namespace sprig;
 void sprig::accumulate(ElementBuilder &k, ir::CumulativeOp op, Value from, Value to, Value base, Value mask,
                        int64_t lanes) {
   AxisView view(shapeOf(op.getOperand()), op.getAxis());
-  Type elementType = elementTypeOf(op.getOperand());
+  Type elementType = elementOf(op.getOperand());
   Value start = reductionIdentity(k, op.getKind(), elementType, lanes);
   k.loop(k.index(0), k.index(view.length), 1, start, [&](Value i, ValueRange carried) -> SmallVector<Value> {
     Value along = op.getReverse() ? k.sub(k.index(view.length - 1), i) : i;
@@ -23,7 +23,7 @@ void sprig::accumulate(ElementBuilder &k, ir::CumulativeOp op, Value from, Value
 
 void sprig::keepBest(ElementBuilder &k, ir::TopKOp op, Value from, Value values, Value indices, Value slice) {
   AxisView view(shapeOf(op.getOperand()), op.getAxis());
-  Type elementType = elementTypeOf(op.getOperand()), i64 = k.b.getI64Type();
+  Type elementType = elementOf(op.getOperand()), i64 = k.b.getI64Type();
   int64_t count = op.getK();
   Value outer = k.div(slice, view.inner), inner = k.rem(slice, view.inner);
   Value base = k.add(k.mul(outer, view.length * view.inner), inner);
@@ -67,7 +67,7 @@ void sprig::keepBest(ElementBuilder &k, ir::TopKOp op, Value from, Value values,
 }
 
 Value sprig::replacesBest(ElementBuilder &k, ir::ArgReduceOp op, Value next, Value best) {
-  Type elementType = elementTypeOf(op.getOperand());
+  Type elementType = elementOf(op.getOperand());
   Value beyond = isBeyond(k, elementType, op.getKind() == ir::ReduceKind::max, op.getLastIndex(), next, best);
   if (!isa<FloatType>(elementType)) return beyond;
   Value better = arith::OrIOp::create(k.b, k.loc, beyond, isNan(k, next));
@@ -78,7 +78,7 @@ Value sprig::replacesBest(ElementBuilder &k, ir::ArgReduceOp op, Value next, Val
 Value sprig::firstMaximum(Evaluator &scalars, ir::ArgMaxPoolOp op, Value from, Value plane, Value output) {
   ElementBuilder &k = scalars.k;
   ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), outputs = shapeOf(op.getResult());
-  Type elementType = elementTypeOf(op.getOperand()), i64 = k.b.getI64Type();
+  Type elementType = elementOf(op.getOperand()), i64 = k.b.getI64Type();
   size_t dims = sizes.size() - 2;
   Window window{op.getWindow(),  op.getStrides(),     op.getDilations(),
                 op.getPadding(), sizes.drop_front(2), outputs.drop_front(2)};

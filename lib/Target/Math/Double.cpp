@@ -8,8 +8,6 @@ using namespace sprig;
 using namespace sprig::expand;
 using mlir::arith::CmpFPredicate;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // e^(high + low): 2^n e^r with |r| < 0.35, by the series of e^r.
 static Value exponential(ScalarBuilder &s, Twofold x) {
   constexpr double kBeyond = 800; // the logarithm of every result

@@ -8,7 +8,6 @@ using namespace sprig::expand;
 using mlir::arith::CmpFPredicate;
 using mlir::arith::CmpIPredicate;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 static constexpr double kBeyond = 800; // of sinh, cosh and expm1, which are infinite there
 
@@ -27,13 +26,13 @@ static llvm::SmallVector<double> inverseFactorials(int first, int step, int coun
 
 namespace {
 // x = n ln 2 + r with |r| <= ln 2 / 2.
-struct Reduced {
+struct ReducedExponent {
   Value n; // i64
   Twofold r;
 };
 } // namespace
 
-static Reduced reduce(ScalarBuilder &s, Value x) {
+static ReducedExponent reduceExponent(ScalarBuilder &s, Value x) {
   Value shifted = s.fma(x, 1.4426950408889634, kRound64);
   Value n = s.sub(shifted, kRound64);
   Twofold low = productOf(s, n, s.f(n, kLn2Low64));
@@ -45,7 +44,7 @@ static Reduced reduce(ScalarBuilder &s, Value x) {
 Value expand::expm1Double(ScalarBuilder &s, Value x) {
   Value bounded = s.select(s.gt(x, kBeyond), s.f(x, kBeyond), x);
   bounded = s.select(s.lt(bounded, -40), s.f(x, -40), bounded); // -1 from there on
-  auto [n, r] = reduce(s, bounded);
+  auto [n, r] = reduceExponent(s, bounded);
   // e^r - 1 = r + r^2/2 + ...
   Twofold square = productOf(s, r.high, r.high), first = sumOf(s, r.high, s.mul(square.high, 0.5));
   Value rest = s.mul(s.mul(r.high, square.high), s.polynomial(r.high, inverseFactorials(3, 1, 12)));
@@ -68,7 +67,7 @@ struct SinhCosh {
 // With e^|x| = 2^n e^r and u = 2^-2n: 2 sinh |x| = 2^n ((1 - u) cosh r + (1 + u) sinh r), and cosh likewise.
 static SinhCosh sinhCosh(ScalarBuilder &s, Value x, double bound) {
   Value a = s.abs(x);
-  auto [n, r] = reduce(s, s.select(s.gt(a, bound), s.f(a, bound), a));
+  auto [n, r] = reduceExponent(s, s.select(s.gt(a, bound), s.f(a, bound), a));
   Value square = s.mul(r.high, r.high);
   Value sinhLow = s.fma(s.mul(r.high, square), s.polynomial(square, inverseFactorials(3, 2, 7)), r.low);
   Value growth = s.fma(square, s.polynomial(square, inverseFactorials(2, 2, 8)), s.mul(r.high, r.low)); // cosh r - 1

@@ -15,14 +15,14 @@ static constexpr double kHalfPi = 0x1.921fb54442d18p+0, kHalfPiLow = 0x1.1a62633
 
 namespace {
 /// x = quadrant * pi/2 + rest; of the quadrant (i64) the last two bits count.
-struct Reduced {
+struct DoubleAngle {
   Twofold rest;
   Value quadrant;
 };
 } // namespace
 
 // pi/2 in four parts; the first three have 33 bits, so their multiples up to 2^20 are exact.
-static Reduced reduceNear(ScalarBuilder &s, Value x) {
+static DoubleAngle reduceDoubleNear(ScalarBuilder &s, Value x) {
   Value shifted = s.fma(x, M_2_PI, kRound64);
   Value n = s.sub(shifted, kRound64);
   Value rest = s.fma(n, -0x1.921fb544p+0, x); // exact
@@ -70,7 +70,7 @@ static llvm::SmallVector<Value> wordsOfTwoOverPi(ScalarBuilder &s, Value index) 
 
 // With |x| = m * 2^e, m of 53 bits: m times the 192 bits of 2/pi from the bit on whose product with m * 2^e weighs 2 m.
 // Bits before it give multiples of 4 quadrants; what is after them is below 2^-137. `x` below 2^20: unused.
-static Reduced reduceFar(ScalarBuilder &s, Value x) {
+static DoubleAngle reduceDoubleFar(ScalarBuilder &s, Value x) {
   Type i64 = s.b.getI64Type(), f64 = s.b.getF64Type();
   Value bits = s.bits(x, i64);
   Value m = s.ori(s.andi(bits, (1ll << 52) - 1), 1ll << 52);
@@ -99,16 +99,16 @@ static Reduced reduceFar(ScalarBuilder &s, Value x) {
   return {select(s, negative, neg(s, rest), rest), s.select(negative, s.subi(s.i(bits, 0), quadrant), quadrant)};
 }
 
-static Reduced reduce(ScalarBuilder &s, Value x) {
-  Reduced near = reduceNear(s, x);
+static DoubleAngle reduceDouble(ScalarBuilder &s, Value x) {
+  DoubleAngle near = reduceDoubleNear(s, x);
   auto chosen = replaceFar(s, isFar(s, s.abs(x), 0x1p20), {near.rest.high, near.rest.low, near.quadrant}, [&] {
-    Reduced far = reduceFar(s, x);
+    DoubleAngle far = reduceDoubleFar(s, x);
     return llvm::SmallVector<Value>{far.rest.high, far.rest.low, far.quadrant};
   });
   return {{chosen[0], chosen[1]}, chosen[2]};
 }
 
-static Twofold sinOfRest(ScalarBuilder &s, Twofold r) {
+static Twofold sinOfDoubleRest(ScalarBuilder &s, Twofold r) {
   Value square = s.mul(r.high, r.high);
   Value p = s.polynomial(square, {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800,
                                   -1.0 / 1307674368000, 1.0 / 355687428096000});
@@ -116,7 +116,7 @@ static Twofold sinOfRest(ScalarBuilder &s, Twofold r) {
   return sumOf(s, r.high, s.fma(s.mul(r.high, square), p, low));
 }
 
-static Twofold cosOfRest(ScalarBuilder &s, Twofold r) {
+static Twofold cosOfDoubleRest(ScalarBuilder &s, Twofold r) {
   Twofold square = productOf(s, r.high, r.high);
   Value p = s.polynomial(square.high, {1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
                                        -1.0 / 87178291200, 1.0 / 20922789888000, -1.0 / 6402373705728000});
@@ -126,19 +126,19 @@ static Twofold cosOfRest(ScalarBuilder &s, Twofold r) {
 }
 
 // sin of x + shift * pi/2.
-static Value sinShifted(ScalarBuilder &s, Value x, int64_t shift) {
-  auto [rest, reduced] = reduce(s, x);
+static Value sinOfShiftedDouble(ScalarBuilder &s, Value x, int64_t shift) {
+  auto [rest, reduced] = reduceDouble(s, x);
   Value quadrant = shift ? s.addi(reduced, shift) : reduced;
-  Value value = rounded(s, select(s, bitSet(s, quadrant, 1), cosOfRest(s, rest), sinOfRest(s, rest)));
+  Value value = rounded(s, select(s, bitSet(s, quadrant, 1), cosOfDoubleRest(s, rest), sinOfDoubleRest(s, rest)));
   return s.select(bitSet(s, quadrant, 2), s.neg(value), value);
 }
 
-Value expand::sinDouble(ScalarBuilder &s, Value x) { return keepZero(s, x, sinShifted(s, x, 0)); }
-Value expand::cosDouble(ScalarBuilder &s, Value x) { return sinShifted(s, x, 1); }
+Value expand::sinDouble(ScalarBuilder &s, Value x) { return keepZero(s, x, sinOfShiftedDouble(s, x, 0)); }
+Value expand::cosDouble(ScalarBuilder &s, Value x) { return sinOfShiftedDouble(s, x, 1); }
 
 Value expand::tanDouble(ScalarBuilder &s, Value x) {
-  auto [rest, quadrant] = reduce(s, x);
-  Twofold sine = sinOfRest(s, rest), cosine = cosOfRest(s, rest);
+  auto [rest, quadrant] = reduceDouble(s, x);
+  Twofold sine = sinOfDoubleRest(s, rest), cosine = cosOfDoubleRest(s, rest);
   Value odd = bitSet(s, quadrant, 1);
   Twofold tangent = div(s, select(s, odd, neg(s, cosine), sine), select(s, odd, sine, cosine));
   return keepZero(s, x, rounded(s, tangent));

@@ -6,19 +6,18 @@ using namespace sprig;
 using namespace sprig::expand;
 using mlir::arith::CmpFPredicate;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // ln 2 in two parts; the first has 16 bits, so its multiples below 2^8 are exact.
 static constexpr double kLn2High = 0.693145751953125, kLn2Low = 1.4286068203094173e-06;
 static constexpr double kLog2E = 1.4426950408889634;
 
 namespace {
 /// x = n * ln 2 + r with |r| <= ln 2 / 2, and e^r - 1; NaN stays.
-struct Reduced {
+struct SplitExponent {
   Value shifted, growth; // n in the last bits of `shifted`
 };
 } // namespace
 
-static Reduced reduce(ScalarBuilder &s, Value x) {
+static SplitExponent splitExponent(ScalarBuilder &s, Value x) {
   Value shifted = s.fma(x, kLog2E, kRound32);
   Value n = s.sub(shifted, kRound32);
   Value r = s.fma(n, -kLn2Low, s.fma(n, -kLn2High, x));
@@ -40,7 +39,7 @@ static Value exponentOf(ScalarBuilder &s, Value shifted) {
 
 /// 1 - exp(x) for x in [-80, 0], with all of its bits near zero: (1 - 2^n) - 2^n * (e^r - 1).
 static Value oneMinusExp(ScalarBuilder &s, Value x) {
-  auto [shifted, growth] = reduce(s, x);
+  auto [shifted, growth] = splitExponent(s, x);
   Value scale = power(s, exponentOf(s, shifted));
   return s.fma(s.neg(scale), growth, s.sub(s.f(x, 1), scale));
 }
@@ -61,7 +60,7 @@ Value expand::exp(ScalarBuilder &s, Value x, const TimesPower &timesPower) {
   // e^-104 rounds to zero.
   double lowest = timesPower ? -1000 : -105;
   x = s.select(s.lt(x, lowest), s.f(x, lowest), x);
-  auto [shifted, growth] = reduce(s, x);
+  auto [shifted, growth] = splitExponent(s, x);
   Value e = s.add(growth, 1);
   if (timesPower) return timesPower(s, e, s.sub(shifted, kRound32));
   return inTwoSteps(s, e, exponentOf(s, shifted));
@@ -92,7 +91,7 @@ Value expand::tanh(ScalarBuilder &s, Value x) {
   // (1 - e) / (1 + e) with e = exp(-2|x|); from 10 on that is 1. Both sides have all of their bits.
   Value t = s.neg(s.abs(x));
   t = s.select(s.lt(t, -10), s.f(x, -10), t);
-  auto [shifted, growth] = reduce(s, s.add(t, t));
+  auto [shifted, growth] = splitExponent(s, s.add(t, t));
   Value scale = power(s, exponentOf(s, shifted)), one = s.f(x, 1);
   Value difference = s.fma(s.neg(scale), growth, s.sub(one, scale)), sum = s.fma(scale, growth, s.add(one, scale));
   return s.copySign(s.div(difference, sum), x);

@@ -3,10 +3,13 @@
 // Functions named Double are of f64 itself, with care for them.
 #pragma once
 #include "lib/Target/Math/ExpandMath.h"
+#include <limits>
 
 namespace sprig::expand {
 
 using mlir::Value;
+
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Exponential.cpp
 Value exp(ScalarBuilder &s, Value x, const TimesPower &timesPower);

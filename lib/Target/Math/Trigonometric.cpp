@@ -15,13 +15,13 @@ using mlir::arith::CmpIPredicate;
 
 namespace {
 /// x = quadrant * pi/2 + rest; of the quadrant the last two bits count.
-struct Reduced {
+struct Angle {
   Value rest, quadrant; // f64 and i64, or f32 and i32
 };
 } // namespace
 
 // pi/2 in three parts; the first two have 33 bits, so their multiples up to 2^20 are exact.
-static Reduced reduceNear(ScalarBuilder &s, Value x) {
+static Angle reduceNear(ScalarBuilder &s, Value x) {
   Value shifted = s.fma(x, M_2_PI, kRound64);
   Value n = s.sub(shifted, kRound64);
   Value rest = s.fma(n, -0x1.921fb544p+0, x);
@@ -33,7 +33,7 @@ static Reduced reduceNear(ScalarBuilder &s, Value x) {
 // With |x| = m * 2^e, m of 24 bits: m times the 96 bits of 2/pi from the bit on whose product with m * 2^e weighs 2.
 // Bits before it give multiples of 4 quadrants; those after are below 2^-70. `x` is f32, below 2^20 the result is
 // unused.
-static Reduced reduceFar(ScalarBuilder &s, Value x) {
+static Angle reduceFar(ScalarBuilder &s, Value x) {
   Type i64 = s.b.getI64Type();
   Value bits = s.to<arith::ExtUIOp>(s.bits(x, s.b.getI32Type()), i64);
   Value m = s.ori(s.andi(bits, 0x7fffff), 0x800000);
@@ -74,9 +74,9 @@ llvm::SmallVector<Value> expand::replaceFar(ScalarBuilder &s, Value far, ValueRa
   return branch.getResults();
 }
 
-static Reduced branch(ScalarBuilder &s, Reduced near, Value far, llvm::function_ref<Reduced()> slow) {
+static Angle branch(ScalarBuilder &s, Angle near, Value far, llvm::function_ref<Angle()> slow) {
   auto chosen = replaceFar(s, far, {near.rest, near.quadrant}, [&] {
-    Reduced other = slow();
+    Angle other = slow();
     return llvm::SmallVector<Value>{other.rest, other.quadrant};
   });
   return {chosen[0], chosen[1]};
@@ -86,20 +86,20 @@ Value expand::isFar(ScalarBuilder &s, Value magnitude, double bound) {
   return s.andi(s.cmp(CmpFPredicate::OGE, magnitude, bound), s.cmp(CmpFPredicate::OLT, magnitude, INFINITY));
 }
 
-static Reduced reduce(ScalarBuilder &s, Value x) {
+static Angle reduce(ScalarBuilder &s, Value x) {
   Value wide = widen(s, x);
   return branch(s, reduceNear(s, wide), isFar(s, s.abs(wide), 0x1p20), [&] { return reduceFar(s, x); });
 }
 
 // In f32, with pi/2 in four parts: multiples of the first three, of 13 bits each, are exact up to 2^11.
-static Reduced reduce32(ScalarBuilder &s, Value x) {
+static Angle reduce32(ScalarBuilder &s, Value x) {
   Value shifted = s.fma(x, M_2_PI, kRound32);
   Value n = s.sub(shifted, kRound32), rest = x;
   for (double part : {-0x1.921p+0, -0x1.f6ap-13, -0x1.11p-26, -0x1.68c234c4c6629p-39}) rest = s.fma(n, part, rest);
   Type i32 = s.b.getI32Type();
   return branch(s, {rest, s.bits(shifted, i32)}, isFar(s, s.abs(x), 0x1p11), [&] {
-    Reduced far = reduce(s, x);
-    return Reduced{narrow(s, far.rest), s.to<arith::TruncIOp>(far.quadrant, i32)};
+    Angle far = reduce(s, x);
+    return Angle{narrow(s, far.rest), s.to<arith::TruncIOp>(far.quadrant, i32)};
   });
 }
 
@@ -140,7 +140,7 @@ Value expand::sin(ScalarBuilder &s, Value x) { return sinShifted(s, x, 0); }
 Value expand::cos(ScalarBuilder &s, Value x) { return sinShifted(s, x, 1); }
 
 Value expand::tan(ScalarBuilder &s, Value x) {
-  Reduced r = reduce(s, x);
+  Angle r = reduce(s, x);
   Value sine = sinOfRest(s, r.rest), cosine = cosOfRest(s, r.rest), odd = bitSet(s, r.quadrant, 1);
   return narrow(s, s.div(s.select(odd, s.neg(cosine), sine), s.select(odd, sine, cosine)));
 }

@@ -7,8 +7,6 @@ using namespace sprig;
 using namespace sprig::expand;
 using mlir::arith::CmpFPredicate;
 
-static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 /// exp in f64 to about 1e-14, for results that fit f32 with room: beyond e^200 and e^-200 it stays there.
 static Value exp64(ScalarBuilder &s, Value x) {
   x = s.select(s.gt(x, 200), s.f(x, 200), x);

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto kAnswerTime = 3s; // in which the store tells all of a failure
+constexpr auto kFailureAnswerTime = 3s; // in which the store tells all of a failure
 constexpr auto kNoLimit = std::chrono::hours(24 * 365 * 100);
 
 class Client : public StoreClient {
@@ -148,7 +148,7 @@ private:
   void awaitFailure(const Status &own) {
     {
       std::unique_lock lock(mutex);
-      changed.wait_for(lock, kAnswerTime, [&] { return !broken.isOk(); });
+      changed.wait_for(lock, kFailureAnswerTime, [&] { return !broken.isOk(); });
     }
     breakGroup(copyOf(own));
   }

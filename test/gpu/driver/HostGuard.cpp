@@ -7,10 +7,12 @@
 namespace sprig::cuda {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kGuardPage = 4096;
 constexpr size_t kTouches = 256; // between two calls, whose room is there before the handler needs it
 
-Interval pagesOf(Interval bytes) { return {bytes.begin / kPage * kPage, (bytes.end + kPage - 1) / kPage * kPage}; }
+Interval pagesOf(Interval bytes) {
+  return {bytes.begin / kGuardPage * kGuardPage, (bytes.end + kGuardPage - 1) / kGuardPage * kGuardPage};
+}
 
 bool contains(Interval range, uint64_t address) { return address >= range.begin && address < range.end; }
 

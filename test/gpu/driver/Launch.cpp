@@ -9,11 +9,11 @@ namespace {
 
 constexpr unsigned kPortableCluster = 8, kLargestCluster = 16; // blocks
 
-unsigned roundUp(unsigned value, unsigned unit) { return (value + unit - 1) / unit * unit; }
+unsigned roundUpTo(unsigned value, unsigned unit) { return (value + unit - 1) / unit * unit; }
 
 // Registers are dealt to warps, 256 at a time.
 unsigned registersOfBlock(unsigned registers, unsigned threads) {
-  return roundUp(registers * DeviceKind::warp, 256) * (roundUp(threads, DeviceKind::warp) / DeviceKind::warp);
+  return roundUpTo(registers * DeviceKind::warp, 256) * (roundUpTo(threads, DeviceKind::warp) / DeviceKind::warp);
 }
 
 class LaunchCheck {
@@ -209,10 +209,10 @@ void runOrRecall(Driver &driver, const OperationRef &operation, const KernelLaun
 unsigned residentBlocks(const DeviceKind &kind, const CUfunc_st &function, unsigned threads, unsigned dynamicShared) {
   if (threads == 0 || threads > unsigned(DeviceKind::threadsPerBlock)) return 0;
   unsigned blocks = kind.blocksPerMultiprocessor;
-  blocks = std::min(blocks, kind.threadsPerMultiprocessor / roundUp(threads, DeviceKind::warp));
+  blocks = std::min(blocks, kind.threadsPerMultiprocessor / roundUpTo(threads, DeviceKind::warp));
   if (unsigned registers = registersOfBlock(function.facts.registers, threads))
     blocks = std::min(blocks, DeviceKind::registersPerMultiprocessor / registers);
-  unsigned shared = roundUp(function.facts.staticShared + dynamicShared + DeviceKind::reservedSharedPerBlock, 128);
+  unsigned shared = roundUpTo(function.facts.staticShared + dynamicShared + DeviceKind::reservedSharedPerBlock, 128);
   return std::min(blocks, kind.sharedPerMultiprocessor / shared);
 }
 

@@ -5,7 +5,7 @@ using namespace sprig::gpu;
 using namespace llvm;
 namespace ptx = sprig::ptx;
 
-static constexpr ptx::Type u32{ptx::Kind::Unsigned, 32}, b32{ptx::Kind::Bits, 32};
+static constexpr ptx::Type word{ptx::Kind::Unsigned, 32}, b32{ptx::Kind::Bits, 32};
 
 // bar{.cta}.sync a{, b}; bar.arrive a, b; bar.red.op d, a{, b}, {!}c; bar.warp.sync mask; barrier likewise, which is
 // `aligned` only where it says so.
@@ -17,7 +17,7 @@ void FunctionTranslator::barrier(Decoder &decoder) {
   decoder.take("cta");
   int what = decoder.takeOneOf({"sync", "arrive", "red"});
   uint32_t aligned = isAligned ? alignedBarrier : 0;
-  auto value = [&](size_t i) { return read(decoder, decoder[i], u32); };
+  auto value = [&](size_t i) { return read(decoder, decoder[i], word); };
   if (what == 0) {
     decoder.operands(1, 2);
     call(hooks::barrier, {self(), value(0), decoder.size() > 1 ? value(1) : code(0),
@@ -37,7 +37,7 @@ void FunctionTranslator::barrier(Decoder &decoder) {
     Value *result = call(hooks::barrier, {self(), value(1), count, code(uint32_t(modes[operation]) | aligned),
                                           predicate, line(decoder)});
     if (operation == 2)
-      write(decoder, decoder[0], result, u32);
+      write(decoder, decoder[0], result, word);
     else
       writePredicate(decoder, decoder[0], builder.CreateICmpNE(result, code(0)));
   } else {
@@ -47,7 +47,7 @@ void FunctionTranslator::barrier(Decoder &decoder) {
 void FunctionTranslator::warpBarrier(Decoder &decoder) {
   if (!decoder.take("sync")) decoder.fail("expected .sync");
   decoder.operands(1, 1);
-  call(hooks::warpBarrier, {self(), read(decoder, decoder[0], u32), line(decoder)});
+  call(hooks::warpBarrier, {self(), read(decoder, decoder[0], word), line(decoder)});
 }
 
 // shfl.sync.mode.b32 d{|p}, a, lane, clamp, mask
@@ -58,9 +58,9 @@ void FunctionTranslator::shuffle(Decoder &decoder) {
   if (mode < 0) decoder.fail("expected .up, .down, .bfly or .idx");
   decoder.operands(5, 5);
   Type type = decoder.type();
-  Value *both =
-      call(hooks::shuffle, {self(), code(mode), toBits(read(decoder, decoder[1], type)), read(decoder, decoder[2], u32),
-                            read(decoder, decoder[3], u32), read(decoder, decoder[4], u32), line(decoder)});
+  Value *both = call(hooks::shuffle,
+                     {self(), code(mode), toBits(read(decoder, decoder[1], type)), read(decoder, decoder[2], word),
+                      read(decoder, decoder[3], word), read(decoder, decoder[4], word), line(decoder)});
   bool hasPredicate = decoder[0].form == Operand::Form::Pair;
   write(decoder, hasPredicate ? decoder[0].elements[0] : decoder[0], builder.CreateTrunc(both, builder.getInt32Ty()),
         b32);
@@ -77,7 +77,7 @@ void FunctionTranslator::vote(Decoder &decoder) {
   decoder.operands(3, 3);
   decoder.type();
   Value *predicate = builder.CreateZExt(readPredicate(decoder, decoder[1]), builder.getInt32Ty());
-  Value *result = call(hooks::vote, {self(), code(mode), predicate, read(decoder, decoder[2], u32), line(decoder)});
+  Value *result = call(hooks::vote, {self(), code(mode), predicate, read(decoder, decoder[2], word), line(decoder)});
   if (mode == 3)
     write(decoder, decoder[0], result, b32);
   else
@@ -91,7 +91,7 @@ void FunctionTranslator::match(Decoder &decoder) {
   decoder.operands(3, 3);
   Type type = decoder.type();
   Value *value = builder.CreateZExt(read(decoder, decoder[1], type), builder.getInt64Ty());
-  Value *result = call(hooks::match, {self(), code(mode), value, read(decoder, decoder[2], u32), line(decoder)});
+  Value *result = call(hooks::match, {self(), code(mode), value, read(decoder, decoder[2], word), line(decoder)});
   bool hasPredicate = decoder[0].form == Operand::Form::Pair;
   write(decoder, hasPredicate ? decoder[0].elements[0] : decoder[0], builder.CreateTrunc(result, builder.getInt32Ty()),
         b32);
@@ -113,7 +113,7 @@ void FunctionTranslator::reduce(Decoder &decoder) {
                                   ReduceOperation::Or,
                                   ReduceOperation::Xor};
   Value *result = call(hooks::reduce, {self(), code(operations[operation]), read(decoder, decoder[1], type),
-                                       read(decoder, decoder[2], u32), line(decoder)});
+                                       read(decoder, decoder[2], word), line(decoder)});
   write(decoder, decoder[0], result, type);
 }
 
@@ -268,7 +268,7 @@ void FunctionTranslator::copyAsync(Decoder &decoder) {
       if (decoder[3].form == Operand::Form::Predicate)
         sourceBytes = choose(readPredicate(decoder, decoder[3]), code(0), code(bytes));
       else
-        sourceBytes = read(decoder, decoder[3], u32);
+        sourceBytes = read(decoder, decoder[3], word);
     }
     call(hooks::copyAsync, {self(), to, from, code(bytes), sourceBytes, line(decoder)});
   }

@@ -25,7 +25,7 @@ CudaPackage thrice() {
 }
 
 // One lane on each of two devices.
-CudaPackage crossing() {
+CudaPackage crossingStreams() {
   CudaPackage made(2);
   EntryBuilder entry("main");
   uint32_t x = entry.input("x", {kN}), far = entry.arena(256), y = entry.output("y", {kN});
@@ -57,7 +57,7 @@ CudaPackage oneEach() {
 }
 
 // Counts a state up by one a call, from 5.
-CudaPackage counting() {
+CudaPackage countingStream() {
   CudaPackage made;
   core::Constant five = {};
   five.name = "five";
@@ -189,7 +189,7 @@ TEST_F(CudaStreams, CallsFollowOneAnotherOverStreams) {
   for (auto [order, seed] : kOrders) {
     begin({{"ORDER", order}, {"SEED", seed}});
     {
-      Package package = counting().load();
+      Package package = countingStream().load();
       State state(package);
       Context context(package, {nullptr, &state, 0}), other(package, {nullptr, &state, 0});
       CUstream first = stream(), second = stream();
@@ -226,7 +226,7 @@ TEST_F(CudaStreams, CallsFollowOneAnotherOverStreams) {
 TEST_F(CudaStreams, ReadersBecomeTheWriterWhenTheyAreAlone) {
   begin();
   {
-    CudaPackage made = counting();
+    CudaPackage made = countingStream();
     EntryBuilder peek("peek");
     uint32_t count = peek.state(0, kN * 4), in = peek.input("x", {kN / 2}), out = peek.output("y", {kN / 2});
     peek.dispatch(0, Add, {count, in, out}, kN / 2);
@@ -458,7 +458,7 @@ TEST_F(CudaStreams, EntriesOnSeveralDevicesOrOnTheProcessor) {
   {
     CUdeviceptr x = filled(1), y = allocate(kN * 4);
     CUstream own = stream();
-    Context several(crossing().load());
+    Context several(crossingStreams().load());
     std::string error = errorOf([&] { several.enqueue({view(x)}, {view(y)}, "cuda:0", own); }, &code);
     EXPECT_EQ(error, "entry 'main' runs on several devices (cuda:0, cuda:1), expected one that runs on cuda:0 alone");
     EXPECT_EQ(code, SPRIG_RT_UNSUPPORTED);

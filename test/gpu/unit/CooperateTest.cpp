@@ -14,12 +14,12 @@ static const Kernels &cooperate() {
   return kernels;
 }
 
-struct Way {
+struct CooperatingWay {
   bool isChecked;
   BlockOrder order;
   uint64_t seed;
 };
-class Cooperate : public testing::TestWithParam<Way> {
+class Cooperate : public testing::TestWithParam<CooperatingWay> {
 protected:
   template <class... Arrays> LaunchOptions options(const Arrays &...arrays) {
     LaunchOptions options = GetParam().isChecked ? checkedWith(arrays...) : LaunchOptions();
@@ -27,14 +27,14 @@ protected:
     return options;
   }
 };
-static std::string nameOf(const testing::TestParamInfo<Way> &info) {
+static std::string nameOf(const testing::TestParamInfo<CooperatingWay> &info) {
   const char *orders[] = {"forward", "reverse", "random"};
   return std::string(info.param.isChecked ? "checked_" : "plain_") + orders[int(info.param.order)] +
          std::to_string(info.param.seed);
 }
-static const Way ways[] = {{false, BlockOrder::Forward, 0}, {false, BlockOrder::Random, 1},
-                           {true, BlockOrder::Forward, 0},  {true, BlockOrder::Reverse, 0},
-                           {true, BlockOrder::Random, 2},   {true, BlockOrder::Random, 3}};
+static const CooperatingWay ways[] = {{false, BlockOrder::Forward, 0}, {false, BlockOrder::Random, 1},
+                                      {true, BlockOrder::Forward, 0},  {true, BlockOrder::Reverse, 0},
+                                      {true, BlockOrder::Random, 2},   {true, BlockOrder::Random, 3}};
 INSTANTIATE_TEST_SUITE_P(Ways, Cooperate, testing::ValuesIn(ways), nameOf);
 
 TEST_P(Cooperate, SumsByBarriersAndShuffles) {

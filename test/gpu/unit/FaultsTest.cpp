@@ -5,7 +5,7 @@
 using namespace sprig::gpu;
 
 // A kernel of 64 threads over `.param .u64 out`; %r0 is the thread, %rd0 the array, %rd1 this thread's element.
-static std::string kernel(const std::string &body) {
+static std::string faultyKernel(const std::string &body) {
   return ".version 8.0\n.target sm_80\n.address_size 64\n.shared .align 4 .b8 tile[256];\n"
          ".visible .entry k(.param .u64 out)\n{\n.reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>; .reg .f32 "
          "%f<4>;\n"
@@ -18,7 +18,7 @@ static std::string kernel(const std::string &body) {
 constexpr unsigned firstLine = 9; // of the body
 
 static LaunchReport run(const std::string &body, Dim3 grid = {1}, Dim3 block = {64}, bool isChecked = true) {
-  Kernels kernels(kernel(body));
+  Kernels kernels(faultyKernel(body));
   std::vector<uint32_t> out(64);
   LaunchOptions options = checkedWith(out);
   options.checked = isChecked;
@@ -197,7 +197,7 @@ TEST(Faults, TrapsAndDivisionsByZero) {
 }
 
 TEST(Faults, LaunchesThatTheKernelForbids) {
-  std::string text = kernel("");
+  std::string text = faultyKernel("");
   text.insert(text.find("\n{") + 1, ".reqntid 32, 2\n");
   Kernels kernels(text);
   std::vector<uint32_t> out(64);
@@ -212,7 +212,7 @@ TEST(Faults, NoneWhereThreadsExitInFunctions) {
   std::string text =
       ".version 8.0\n.target sm_80\n.address_size 64\n.func f(.param .b32 x)\n{\n.reg .b32 %r<2>; .reg .pred %p;\n"
       "ld.param.u32 %r0, [x]; setp.lt.u32 %p, %r0, 3;\n@%p exit;\nret;\n}\n" +
-      kernel("").substr(43);
+      faultyKernel("").substr(43);
   size_t at = text.rfind("\nret;");
   text.insert(at, "{ .param .b32 p; st.param.b32 [p], %r0; call.uni f, (p); }\nst.global.u32 [%rd1], 9;");
   Kernels kernels(text);

@@ -3,7 +3,7 @@
 #include <fstream>
 
 using namespace sprig;
-using namespace sprig::checkpoint;
+using namespace sprig::checkpoints;
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 using namespace sprig;
-using namespace sprig::checkpoint;
+using namespace sprig::checkpoints;
 
 namespace {
 

@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-namespace sprig::checkpoint {
+namespace sprig::checkpoints {
 
 namespace fs = std::filesystem;
 
@@ -76,4 +76,4 @@ protected:
   }
 };
 
-} // namespace sprig::checkpoint
+} // namespace sprig::checkpoints

@@ -13,7 +13,7 @@ namespace {
 
 std::span<const char> bytesOf(const std::string &text) { return {text.data(), text.size()}; }
 
-template <typename Parse> std::string refusal(Parse parse, const std::string &text) {
+template <typename Parse> std::string parseRefusal(Parse parse, const std::string &text) {
   try {
     parse(bytesOf(text), "f");
   } catch (const Error &error) {
@@ -37,7 +37,7 @@ template <typename T> std::vector<T> elements(const Array &array) {
 }
 
 Array csv(const std::string &text) { return parseCsv(bytesOf(text), "f"); }
-std::string csvRefusal(const std::string &text) { return refusal(parseCsv, text); }
+std::string csvRefusal(const std::string &text) { return parseRefusal(parseCsv, text); }
 
 } // namespace
 
@@ -58,19 +58,19 @@ TEST(Idx, EveryElementType) {
 }
 
 TEST(Idx, RefusesWithBothFacts) {
-  EXPECT_EQ(refusal(parseIdx, idx(0x0a, {1}, "a")),
+  EXPECT_EQ(parseRefusal(parseIdx, idx(0x0a, {1}, "a")),
             "f: not a sound IDX file: unknown element type 0x0a, expected 0x08, 0x09 or 0x0b to 0x0e");
-  EXPECT_EQ(refusal(parseIdx, idx(0x08, {}, "a")), "f: not a sound IDX file: 0 dimensions, expected 1 to 16");
-  EXPECT_EQ(refusal(parseIdx, idx(0x08, {3, 2}, "abcde")),
+  EXPECT_EQ(parseRefusal(parseIdx, idx(0x08, {}, "a")), "f: not a sound IDX file: 0 dimensions, expected 1 to 16");
+  EXPECT_EQ(parseRefusal(parseIdx, idx(0x08, {3, 2}, "abcde")),
             "f: not a sound IDX file: an array of 3x2xu8 takes 6 bytes, the file has 5");
-  EXPECT_EQ(refusal(parseIdx, idx(0x08, {3}, "abcd")),
+  EXPECT_EQ(parseRefusal(parseIdx, idx(0x08, {3}, "abcd")),
             "f: not a sound IDX file: an array of 3xu8 takes 3 bytes, the file has 4");
   EXPECT_EQ(
-      refusal(parseIdx, idx(0x0e, {~0u, ~0u, ~0u}, "")),
+      parseRefusal(parseIdx, idx(0x0e, {~0u, ~0u, ~0u}, "")),
       "f: not a sound IDX file: an array of 4294967295x4294967295x4294967295xf64 takes too many bytes, the file has 0");
-  EXPECT_EQ(refusal(parseIdx, "abcd"), "f: not a sound IDX file: it does not start with two zero bytes");
+  EXPECT_EQ(parseRefusal(parseIdx, "abcd"), "f: not a sound IDX file: it does not start with two zero bytes");
   std::string whole = idx(0x0c, {2, 2}, std::string(16, 'x'));
-  for (size_t size = 0; size < whole.size(); ++size) refusal(parseIdx, whole.substr(0, size));
+  for (size_t size = 0; size < whole.size(); ++size) parseRefusal(parseIdx, whole.substr(0, size));
 }
 
 TEST(Csv, TypesAndShapes) {

@@ -8,8 +8,6 @@
 namespace sprig::frontend::test {
 namespace {
 
-using Floats = std::vector<float>;
-
 /// y = x w, for a batch.
 Graph product(int64_t batch) {
   Builder b;

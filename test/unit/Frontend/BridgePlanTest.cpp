@@ -8,8 +8,6 @@
 namespace sprig::frontend::test {
 namespace {
 
-using Floats = std::vector<float>;
-
 TEST(BridgePlan, RunsAnExpression) {
   Builder b;
   uint32_t x = b.input(f32({2, 3})), y = b.input(f32({3}));

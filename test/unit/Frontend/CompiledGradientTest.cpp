@@ -17,12 +17,6 @@ using ::testing::HasSubstr;
 
 namespace {
 
-template <typename F> auto maybe(F f, bool compiled) {
-  auto function = compile(std::move(f), {.report = [](const std::string &) {}});
-  function.enable(compiled);
-  return function;
-}
-
 /// run(compiled) gives tensors: the same bits with and without compilation.
 template <typename Run> void expectSameInBothModes(Run run) {
   std::vector<Tensor> compiled = run(true), imperative = run(false);

@@ -7,6 +7,7 @@
 #include "sprig/ops.h"
 #include "sprig/optim.h"
 #include "sprig/random.h"
+#include "test/unit/Frontend/LayerFixture.h"
 #include <gmock/gmock.h>
 
 using namespace sprig;
@@ -17,12 +18,6 @@ namespace {
 
 Numbers wide(const Tensor &tensor) { return tensor.to(DType::f64).toVector<double>(); }
 Numbers wide(const Parameter &parameter) { return wide(parameter.value()); }
-
-bool has(const nn::Module &module, const Parameter &parameter) {
-  for (const Parameter &each : module.parameters())
-    if (each.same(parameter)) return true;
-  return false;
-}
 
 // Floats of another width: the same layers, members, ties and statistics; those who hold the old parameters say so.
 TEST(Conversion, floatsOfAnotherType) {

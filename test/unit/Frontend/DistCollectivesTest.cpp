@@ -41,7 +41,7 @@ struct Case {
   }
 };
 
-Tensor run(dist::Group &group, const Case &c, const Tensor &x) {
+Tensor runCase(dist::Group &group, const Case &c, const Tensor &x) {
   switch (c.kind) {
   case Kind::reduceScatter: return group.reduceScatter(x);
   case Kind::meanScatter: return group.reduceScatter(x, dist::Reduce::mean);
@@ -106,7 +106,7 @@ Tensor tensorOf(const Numbers &numbers, DType type = DType::f64) {
   return Tensor(numbers, {int64_t(numbers.size()) / kColumns, kColumns}).to(type);
 }
 
-bool sameBits(const Tensor &a, const Tensor &b) {
+bool sameTensorBits(const Tensor &a, const Tensor &b) {
   return a.type() == b.type() && std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())) == 0;
 }
 
@@ -131,12 +131,12 @@ TEST(DistCollectives, ValuesAreThoseOfTheDefinitionAloneAndInPrograms) {
     for (DType type : {DType::f32, DType::f64, DType::f16, DType::bf16, DType::i32, DType::i64, DType::i8}) {
       if (isMean && !isFloat(type)) continue;
       dist::spawn(c.ranks, [&](dist::Group &group) {
-        auto f = compile([&](const Tensor &x) { return run(group, c, x * 2) + 1; });
-        Tensor x = tensorOf(all[size_t(group.rank())], type), y = run(group, c, x), program = f(x);
+        auto f = compile([&](const Tensor &x) { return runCase(group, c, x * 2) + 1; });
+        Tensor x = tensorOf(all[size_t(group.rank())], type), y = runCase(group, c, x), program = f(x);
         EXPECT_EQ(numbersOf(y), defined(c, group.rank(), all)) << c.text() << ", rank " << group.rank();
         EXPECT_EQ(y.dtype(), type);
         EXPECT_EQ(y.device(), defaultDevice());
-        EXPECT_TRUE(sameBits(program, run(group, c, x * 2) + 1)) << c.text() << ", rank " << group.rank();
+        EXPECT_TRUE(sameTensorBits(program, runCase(group, c, x * 2) + 1)) << c.text() << ", rank " << group.rank();
       });
     }
   }
@@ -149,13 +149,13 @@ TEST(DistCollectives, ProgramsHaveTheBitsOfTheirOperations) {
       manualSeed(uint64_t(group.rank()) + 3);
       Tensor x = randn({c.rowsGiven(group.rank()), kColumns}).detach(), w;
       auto both = [&](const Tensor &x) {
-        Tensor at = x.requireGrad(), y = run(group, c, sin(at));
+        Tensor at = x.requireGrad(), y = runCase(group, c, sin(at));
         return std::vector<Tensor>{y, grad(sum(y * y * double(group.rank() + 1)), at)};
       };
       auto f = compile(both);
       std::vector<Tensor> program = f(x), operations = both(x);
       for (size_t i = 0; i < program.size(); ++i)
-        EXPECT_TRUE(sameBits(program[i], operations[i])) << c.text() << ", rank " << group.rank() << ", " << i;
+        EXPECT_TRUE(sameTensorBits(program[i], operations[i])) << c.text() << ", rank " << group.rank() << ", " << i;
     });
 }
 
@@ -183,9 +183,9 @@ TEST(DistCollectives, GradientsAreThoseOfTheSumOfAllRanksOutputs) {
         Tensor w = tensorOf(weights[rank]);
         // Of 2 <y, w> and, by another derivative, of the sum of the squares of what that gives.
         auto f = compile([&](const Tensor &a) {
-          Tensor at = a.requireGrad(), y = run(group, c, at);
+          Tensor at = a.requireGrad(), y = runCase(group, c, at);
           Tensor first = grad(sum(y * y * w), at, {.createGraph = true});
-          return std::vector<Tensor>{grad(sum(run(group, c, at) * w), at), first, grad(sum(first), at)};
+          return std::vector<Tensor>{grad(sum(runCase(group, c, at) * w), at), first, grad(sum(first), at)};
         });
         f.enable(compiled);
         std::vector<Tensor> found = f(tensorOf(x[rank]));
@@ -225,7 +225,7 @@ TEST(DistCollectives, PartsOfAGroupHaveThem) {
     EXPECT_EQ(found[0].shape(), (Shape{part.size() * (end - begin), 2}));
     EXPECT_EQ(found[1].toVector<float>(), std::vector<float>(14, group.rank() % 2 ? 4 : 6));
     EXPECT_EQ(found[2].toVector<float>(), std::vector<float>(14, group.rank() % 2 ? 2 : 4));
-    EXPECT_TRUE(sameBits(found[0], part.allToAll(x)));
+    EXPECT_TRUE(sameTensorBits(found[0], part.allToAll(x)));
   });
 }
 

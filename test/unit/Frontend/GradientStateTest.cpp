@@ -28,7 +28,7 @@ std::vector<float> numbersOf(const std::vector<Parameter> &parameters) {
 }
 
 /// A program of a network, an optimizer and the switch whether functions are compiled: all numbers that it leaves.
-template <typename Run> void expectSameInBothModes(Run run) {
+template <typename Run> void expectSameStateInBothModes(Run run) {
   auto trained = [&](bool compiled) {
     manualSeed(3);
     Net net;
@@ -40,14 +40,8 @@ template <typename Run> void expectSameInBothModes(Run run) {
   EXPECT_EQ(trained(true), trained(false));
 }
 
-template <typename F> auto maybe(F f, bool compiled) {
-  auto function = compile(std::move(f), {.report = [](const std::string &) {}});
-  function.enable(compiled);
-  return function;
-}
-
 TEST(GradientState, BackwardWithinAndStepOutside) {
-  expectSameInBothModes([](Net &net, optim::Optimizer &optimizer, bool compiled) {
+  expectSameStateInBothModes([](Net &net, optim::Optimizer &optimizer, bool compiled) {
     auto pass = maybe(
         [&](Tensor x) {
           Tensor loss = mean(square(net(x)));
@@ -68,7 +62,7 @@ TEST(GradientState, BackwardWithinAndStepOutside) {
 }
 
 TEST(GradientState, AddsToWhatThereWas) {
-  expectSameInBothModes([](Net &net, optim::Optimizer &optimizer, bool compiled) {
+  expectSameStateInBothModes([](Net &net, optim::Optimizer &optimizer, bool compiled) {
     auto pass = maybe([&](Tensor x) { mean(square(net(x))).backward(); }, compiled);
     for (int i = 0; i < 3; ++i) {
       mean(net(ramp({2, 4}))).backward(); // imperative beside compiled
@@ -92,7 +86,7 @@ TEST(GradientState, AddsToWhatThereWas) {
 
 TEST(GradientState, ZeroGradWithin) {
   for (int order = 0; order < 3; ++order)
-    expectSameInBothModes([&](Net &net, optim::Optimizer &optimizer, bool compiled) {
+    expectSameStateInBothModes([&](Net &net, optim::Optimizer &optimizer, bool compiled) {
       auto step = maybe(
           [&](Tensor x) {
             if (order != 1) optimizer.zeroGrad();
@@ -115,7 +109,7 @@ TEST(GradientState, ZeroGradWithin) {
 }
 
 TEST(GradientState, StepWithinOfGradientsOfOutside) {
-  expectSameInBothModes([](Net &net, optim::Optimizer &optimizer, bool compiled) {
+  expectSameStateInBothModes([](Net &net, optim::Optimizer &optimizer, bool compiled) {
     auto step = maybe([&] { optimizer.step(); }, compiled);
     EXPECT_THAT(errorOf([&] { step(); }), HasSubstr("none of its parameters ('a.weight', 'a.bias', 'b.weight' and 1"));
     for (int i = 0; i < 3; ++i) {

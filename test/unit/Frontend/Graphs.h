@@ -9,6 +9,8 @@
 
 namespace sprig::frontend::test {
 
+using Floats = std::vector<float>;
+
 /// 64-byte aligned bytes that start with these.
 class Memory {
 public:

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 namespace {
 
-struct Net : nn::Module {
+struct HookedNet : nn::Module {
   nn::Linear a = add("a", nn::Linear(4, 6)), b = add("b", nn::Linear(6, 2));
   Tensor operator()(const Tensor &x) const { return hooked(x, b(relu(a(x)))); }
   bool runsHooks() const override { return true; }
@@ -24,7 +24,7 @@ struct Net : nn::Module {
 
 TEST(Hooks, seeAndChangeWhatALayerGives) {
   manualSeed(3);
-  Net net;
+  HookedNet net;
   Tensor x = someTensor({3, 4}, 61), plain = net(x);
   std::vector<std::string> calls;
   Tensor seen, given;
@@ -59,7 +59,7 @@ TEST(Hooks, seeAndChangeWhatALayerGives) {
   expectSameBits(net(x), plain);
   EXPECT_THAT(calls, ::testing::ElementsAre("a Linear", "Net"));
   // A copy has the hooks of its own; handles outlive the module.
-  Net copy = nn::clone(net);
+  HookedNet copy = nn::clone(net);
   first.remove();
   whole.remove();
   calls.clear();
@@ -79,7 +79,7 @@ TEST(Hooks, seeAndChangeWhatALayerGives) {
 // They run while a function is recorded, and what they compute is part of it; one that comes or goes is seen.
 TEST(Hooks, inCompiledFunctions) {
   manualSeed(3);
-  Net net;
+  HookedNet net;
   Tensor x = someTensor({3, 4}, 61);
   int calls = 0;
   std::vector<std::string> reasons;

@@ -1,5 +1,6 @@
 // Numbers for tests of layers and optimizers, and comparisons with references that are plain loops in double precision.
 #pragma once
+#include "sprig/nn.h"
 #include "sprig/tensor.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -48,6 +49,13 @@ inline Numbers linear(const Numbers &x, const Numbers &weight, const Numbers &bi
       y[i * m + j] = sum;
     }
   return y;
+}
+
+/// Whether a parameter itself, not a copy, is one of a module.
+inline bool has(const nn::Module &module, const Parameter &parameter) {
+  for (const Parameter &each : module.parameters())
+    if (each.same(parameter)) return true;
+  return false;
 }
 
 } // namespace sprig::test

@@ -97,7 +97,7 @@ TEST(Lbfgs, stepsOfTheRate) {
            2.1628864212737864}}});
 }
 
-struct Net : nn::Module {
+struct FittedNet : nn::Module {
   nn::Linear a = add("a", nn::Linear(4, 6)), b = add("b", nn::Linear(6, 1));
   Tensor operator()(const Tensor &x) const { return b(tanh(a(x))); }
 };
@@ -109,7 +109,7 @@ TEST(Lbfgs, goesOnFromACheckpoint) {
   std::vector<Numbers> ends;
   for (bool compiled : {false, true}) {
     manualSeed(31);
-    Net net;
+    FittedNet net;
     optim::Lbfgs optimizer(net, {.maxIterations = 6, .history = 5, .lineSearch = LineSearchRule::strongWolfe});
     auto loss = compile([&](const Tensor &x, const Tensor &y) { return mseLoss(net(x), y); });
     loss.enable(compiled);

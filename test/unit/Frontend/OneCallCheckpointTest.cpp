@@ -17,14 +17,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Net : nn::Module {
+struct CheckpointNet : nn::Module {
   nn::Linear a = add("a", nn::Linear(6, 8)), b = add("b", nn::Linear(8, 6, {.bias = false}));
   nn::Dropout drop = add("drop", nn::Dropout(0.3));
   nn::BatchNorm1d norm = add("norm", nn::BatchNorm1d(8));
   Tensor operator()(const Tensor &x) const { return b(drop(norm(relu(a(x))))); }
 };
 
-data::Dataset points() {
+data::Dataset fewPoints() {
   return data::Dataset(52, [](int64_t i) {
     std::vector<float> x(6), y(6);
     for (size_t k = 0; k < 6; ++k) x[k] = float((i * 7 + int64_t(k) * 3) % 11) / 11, y[k] = float(i % 5);
@@ -34,11 +34,11 @@ data::Dataset points() {
 
 /// What a program has, made anew as another process would.
 struct Training {
-  Net net;
+  CheckpointNet net;
   optim::Optimizer optimizer;
   optim::Average average;
   optim::ReduceOnPlateau plateau;
-  data::Loader loader{points(), {.batch = 8, .shuffle = true, .workers = 1}}; // by manualSeed
+  data::Loader loader{fewPoints(), {.batch = 8, .shuffle = true, .workers = 1}}; // by manualSeed
   int64_t done = 0;
   double sum = 0;
   Tensor last = zeros({});
@@ -111,7 +111,7 @@ TEST_F(OneCallCheckpoint, GoesOnWithTheSameBits) {
 
 // A list that is made before the loop saves what its parts are at each call.
 TEST_F(OneCallCheckpoint, PartsFollowWhatTheyAreMadeOf) {
-  Net net;
+  CheckpointNet net;
   int64_t epoch = 0;
   int small = 0;
   uint64_t hash = ~uint64_t(0);
@@ -141,7 +141,7 @@ TEST_F(OneCallCheckpoint, PartsFollowWhatTheyAreMadeOf) {
 
 // Frozen at first: another process loads counts that its own optimizer has not yet.
 TEST_F(OneCallCheckpoint, KnowsTheStepsThatLeftAParameterAlone) {
-  auto run = [&](int from, int until, Net &net, optim::Optimizer &optimizer) {
+  auto run = [&](int from, int until, CheckpointNet &net, optim::Optimizer &optimizer) {
     for (int i = from; i < until; ++i) {
       net.a.requiresGrad(i >= 3);
       Tensor x = full({8, 6}, 0.1 * i) + arange(8).to(DType::f32).unsqueeze(1);
@@ -151,7 +151,7 @@ TEST_F(OneCallCheckpoint, KnowsTheStepsThatLeftAParameterAlone) {
   for (int at : {2, 5}) {
     fs::remove_all(folder);
     manualSeed(3);
-    Net net, other;
+    CheckpointNet net, other;
     auto optimizer = optim::adam(net), again = optim::adam(other);
     std::vector<CheckpointPart> parts = {net, {"own", optimizer}};
     run(0, at, net, optimizer);
@@ -162,7 +162,7 @@ TEST_F(OneCallCheckpoint, KnowsTheStepsThatLeftAParameterAlone) {
     for (size_t i = 0; i < net.parameters().size(); ++i)
       expectSameBits(net.parameters()[i].value(), other.parameters()[i].value());
     // And back, where there are such counts already.
-    Net fresh;
+    CheckpointNet fresh;
     auto unused = optim::adam(fresh);
     saveCheckpoint(folder / "fresh", {fresh, {"own", unused}});
     loadCheckpoint(folder / "fresh", parts);
@@ -172,7 +172,7 @@ TEST_F(OneCallCheckpoint, KnowsTheStepsThatLeftAParameterAlone) {
 }
 
 TEST_F(OneCallCheckpoint, PartsOfOneKindHaveNames) {
-  Net one, two;
+  CheckpointNet one, two;
   auto first = optim::sgd(one, {.lr = 1, .momentum = 0.9}), second = optim::sgd(two);
   EXPECT_THAT(errorOf([&] { saveCheckpoint(folder, {one, two}); }),
               ::testing::AllOf(HasSubstr("OneCallCheckpointTest.cpp:"), HasSubstr("two parts have 'a.weight'")));
@@ -180,7 +180,7 @@ TEST_F(OneCallCheckpoint, PartsOfOneKindHaveNames) {
   init::constant_(one.a.weight, 1);
   init::constant_(two.a.weight, 2);
   saveCheckpoint(folder, {{"one", one}, {"two", two}, {"one", first}, {"two", second}});
-  Net again, other;
+  CheckpointNet again, other;
   auto third = optim::sgd(again, {.momentum = 0.9}), fourth = optim::sgd(other);
   loadCheckpoint(folder, {{"one", again}, {"two", other}, {"one", third}, {"two", fourth}});
   expectSameBits(again.a.weight.value(), one.a.weight.value());
@@ -189,14 +189,14 @@ TEST_F(OneCallCheckpoint, PartsOfOneKindHaveNames) {
 }
 
 TEST_F(OneCallCheckpoint, RefusesWhatDoesNotFitAndChangesNothing) {
-  Net net;
-  data::Loader loader(points(), {.batch = 8, .shuffle = 5});
+  CheckpointNet net;
+  data::Loader loader(fewPoints(), {.batch = 8, .shuffle = 5});
   int64_t epoch = 3;
   saveCheckpoint(folder, {net, loader, {"epoch", epoch}});
-  Net other;
+  CheckpointNet other;
   other.b = nn::Linear(8, 2, {.bias = false});
   Tensor before = other.a.weight.value();
-  data::Loader anew(points(), {.batch = 8, .shuffle = 6});
+  data::Loader anew(fewPoints(), {.batch = 8, .shuffle = 6});
   auto optimizer = optim::sgd(other);
   std::string text = errorOf([&] { loadCheckpoint(folder, {other, anew, optimizer}); });
   EXPECT_THAT(text, HasSubstr("other type: b.weight: here it is 2x8xf32, in the checkpoint 6x8xf32"));
@@ -209,7 +209,7 @@ TEST_F(OneCallCheckpoint, RefusesWhatDoesNotFitAndChangesNothing) {
 }
 
 TEST_F(OneCallCheckpoint, KeepsTheLatestAndFindsDamage) {
-  Net net;
+  CheckpointNet net;
   int64_t epoch = 0;
   for (; epoch < 5; ++epoch) saveCheckpoint(folder, {net, {"epoch", epoch}}, {.keep = 2});
   EXPECT_FALSE(fs::exists(folder / "step-2"));
@@ -222,7 +222,7 @@ TEST_F(OneCallCheckpoint, KeepsTheLatestAndFindsDamage) {
 }
 
 TEST(LoaderPosition, IsBehindWhatWasHandedOut) {
-  data::Loader loader(points(), {.batch = 8, .workers = 1});
+  data::Loader loader(fewPoints(), {.batch = 8, .workers = 1});
   using Position = data::Loader::Position;
   EXPECT_EQ(loader.position(), (Position{0, 0}));
   int64_t batch = 0;

@@ -6,6 +6,7 @@
 #include "sprig/nn.h"
 #include "sprig/ops.h"
 #include "sprig/optim.h"
+#include "test/unit/Frontend/OptimizedNet.h"
 #include <filesystem>
 #include <functional>
 #include <gmock/gmock.h>
@@ -16,14 +17,6 @@ using namespace sprig::test;
 using ::testing::HasSubstr;
 
 namespace {
-
-constexpr int kSize = 6;
-Parameter fresh() { return Parameter(someTensor({kSize}, 39)); }
-
-struct Net : nn::Module {
-  nn::Linear a = add("a", nn::Linear(5, 8)), b = add("b", nn::Linear(8, 3));
-  Tensor operator()(Tensor x) const { return b(relu(a(x))); }
-};
 
 // Steps that leave a parameter alone, because it is frozen or has no gradient, do not count for it: after them it is
 // updated as by an optimizer that had not seen them.

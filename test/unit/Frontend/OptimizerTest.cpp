@@ -7,6 +7,7 @@
 #include "sprig/ops.h"
 #include "sprig/optim.h"
 #include "sprig/random.h"
+#include "test/unit/Frontend/OptimizedNet.h"
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <numbers>
@@ -18,7 +19,7 @@ using ::testing::HasSubstr;
 
 namespace {
 
-constexpr int kSize = 6, kSteps = 8;
+constexpr int kSteps = 8;
 
 /// Steps with given gradients; `rule(w, g, t)` makes the step t = 1, 2, ... of one element in double precision.
 template <typename MakeRule> void checkSteps(const optim::Optimizer &opt, MakeRule makeRule) {
@@ -36,7 +37,6 @@ template <typename MakeRule> void checkSteps(const optim::Optimizer &opt, MakeRu
   }
   EXPECT_EQ(opt.steps(), kSteps);
 }
-Parameter fresh() { return Parameter(someTensor({kSize}, 39)); }
 
 TEST(Optimizer, sgd) {
   checkSteps(optim::sgd({fresh()}, {.lr = 0.1}), [] { return [](double &w, double g, int) { w -= 0.1 * g; }; });
@@ -269,11 +269,6 @@ TEST(Optimizer, backwardAndStep) {
   EXPECT_EQ(numbersOf(layer.weight), numbersOf(same.weight));
   EXPECT_EQ(numbersOf(layer.bias), numbersOf(same.bias));
 }
-
-struct Net : nn::Module {
-  nn::Linear a = add("a", nn::Linear(5, 8)), b = add("b", nn::Linear(8, 3));
-  Tensor operator()(Tensor x) const { return b(relu(a(x))); }
-};
 
 TEST(Optimizer, compiledStepsHaveTheSameBits) {
   Net eager, compiled;

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 namespace {
 
-std::vector<std::string> namesOf(const nn::Module &module) {
+std::vector<std::string> parametrizedNames(const nn::Module &module) {
   std::vector<std::string> names;
   for (const nn::NamedTensor &row : module.stateDict()) names.push_back(row.name);
   return names;
@@ -63,7 +63,7 @@ Numbers unit(Numbers x) {
   return x;
 }
 
-Tensor lossOf(const Tensor &y) { return sum(y * someTensor(y.shape(), 91)); }
+Tensor weightedSum(const Tensor &y) { return sum(y * someTensor(y.shape(), 91)); }
 
 /// Layers of every class that takes norms, with an input of each, and the axis of a spectral norm.
 template <typename F> void eachLayer(F f) {
@@ -100,7 +100,7 @@ TEST(WeightNorm, weightsAndGradients) {
       plain.weight.set(Tensor::from(std::vector<float>(weight.begin(), weight.end()), v.shape()));
       expectNear(layer(x), numbersOf(plain(x)), 1e-5);
 
-      Numbers whole = numbersOf(grad(lossOf(plain(x)), plain.weight)), byLength(directions.rows),
+      Numbers whole = numbersOf(grad(weightedSum(plain(x)), plain.weight)), byLength(directions.rows),
               byDirection(flat.size());
       for (size_t i = 0; i < flat.size(); ++i) inner[rowOf(i)] += whole[i] * flat[i];
       for (size_t r = 0; r < directions.rows; ++r) byLength[r] = inner[r] / std::sqrt(norms[r]);
@@ -108,7 +108,7 @@ TEST(WeightNorm, weightsAndGradients) {
         size_t r = rowOf(i);
         byDirection[i] = lengths[r] / std::sqrt(norms[r]) * (whole[i] - flat[i] * inner[r] / norms[r]);
       }
-      std::vector<Tensor> gradients = grad(lossOf(layer(x)), {g, v});
+      std::vector<Tensor> gradients = grad(weightedSum(layer(x)), {g, v});
       expectNear(gradients[0], byLength, 2e-5);
       expectNear(gradients[1], byDirection, 2e-5);
       expectSameBits(compile([&](const Tensor &in) { return layer(in); })(x), layer(x));
@@ -145,7 +145,7 @@ TEST(SpectralNorm, weightsGradientsAndPowerIterations) {
       expectNear(y, numbersOf(plain(x)), 1e-5);
       if (training) continue;
       // W / sigma, sigma = u^T W v with u and v constant: G / sigma - <G, W> / sigma^2 of each element of u v^T.
-      Numbers whole = numbersOf(grad(lossOf(plain(x)), plain.weight)), expected(whole.size()),
+      Numbers whole = numbersOf(grad(weightedSum(plain(x)), plain.weight)), expected(whole.size()),
               flat = numbersOf(original);
       double inner = dotOf(whole, flat);
       std::vector<size_t> columns(matrix.rows, 0);
@@ -153,7 +153,7 @@ TEST(SpectralNorm, weightsGradientsAndPowerIterations) {
         size_t row = Matrix::placeOf(shape, axis, i);
         expected[i] = whole[i] / sigma - inner / (sigma * sigma) * left[row] * right[columns[row]++];
       }
-      expectNear(grad(lossOf(layer(x)), layer.find("parametrizations.weight")->parameters()[0]), expected, 5e-5);
+      expectNear(grad(weightedSum(layer(x)), layer.find("parametrizations.weight")->parameters()[0]), expected, 5e-5);
     }
     // In the end sigma is the largest singular value: there is no longer product with a unit vector.
     layer.train();
@@ -167,14 +167,14 @@ TEST(SpectralNorm, weightsGradientsAndPowerIterations) {
   });
 }
 
-struct Net : nn::Module {
+struct TiedNet : nn::Module {
   nn::Linear a = add("a", nn::Linear(5, 8));
   nn::Sequential rest = add("rest", nn::Sequential(nn::ReLU(), nn::Linear(8, 3, {.bias = false})));
   Tensor operator()(const Tensor &x) const { return rest(a(x)); }
 };
-Net makeNet() {
+TiedNet makeTiedNet() {
   manualSeed(21);
-  Net net;
+  TiedNet net;
   nn::weightNorm(net.a);
   nn::spectralNorm(net.rest.get<nn::Linear>("1"));
   return net;
@@ -185,7 +185,7 @@ TEST(Parametrize, trainsTheSameCompiledOrNot) {
   std::vector<Numbers> losses;
   Tensor x = someTensor({6, 5}, 87), y = Tensor({0, 1, 2, 0, 1, 2});
   for (bool compiled : {false, true}) {
-    Net net = makeNet();
+    TiedNet net = makeTiedNet();
     auto optimizer = optim::adam(net, {.lr = 0.05});
     auto step = compile([&](const Tensor &x, const Tensor &y) {
       Tensor loss = crossEntropy(net(x), y);
@@ -208,8 +208,8 @@ TEST(Parametrize, trainsTheSameCompiledOrNot) {
 }
 
 TEST(Parametrize, namesStatesAndCopies) {
-  Net net = makeNet();
-  EXPECT_THAT(namesOf(net),
+  TiedNet net = makeTiedNet();
+  EXPECT_THAT(parametrizedNames(net),
               ElementsAre("a.bias", "a.parametrizations.weight.original0", "a.parametrizations.weight.original1",
                           "rest.1.parametrizations.weight.original", "rest.1.parametrizations.weight.0._u",
                           "rest.1.parametrizations.weight.0._v"));
@@ -219,7 +219,7 @@ TEST(Parametrize, namesStatesAndCopies) {
   // A copy is another network; a state goes from one to the other.
   Tensor x = someTensor({2, 5}, 88);
   net.eval();
-  Net copy = nn::clone(net), other = makeNet();
+  TiedNet copy = nn::clone(net), other = makeTiedNet();
   other.eval();
   for (const Parameter &parameter : copy.parameters()) parameter.set(parameter.value() * 1.5f);
   Tensor changed = copy(x);

@@ -2,6 +2,7 @@
 #include "sprig/nn.h"
 #include "test/unit/Frontend/Expect.h"
 #include "sprig/ops.h"
+#include "test/unit/Frontend/LayerFixture.h"
 #include <array>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -15,30 +16,24 @@ using ::testing::HasSubstr;
 
 namespace {
 
-struct Net : nn::Module {
+struct ReplacedNet : nn::Module {
   nn::Linear body = add("body", nn::Linear(4, 8)), head = add("head", nn::Linear(8, 10));
   Tensor operator()(const Operand &x) const { return head(relu(body(x))); }
 };
 
-std::vector<std::string> namesOf(const nn::Module &module) {
+std::vector<std::string> namesIn(const nn::Module &module) {
   std::vector<std::string> names;
   for (auto &[name, parameter] : module.namedParameters()) names.push_back(name);
   return names;
 }
 
-bool has(const nn::Module &module, const Parameter &parameter) {
-  for (const Parameter &each : module.parameters())
-    if (each.same(parameter)) return true;
-  return false;
-}
-
 /// Every way to see the network shows the head that has three outputs.
-void expectThree(Net &net) {
+void expectThree(ReplacedNet &net) {
   EXPECT_EQ(net(ones({1, 4})).shape(), Shape({1, 3}));
   EXPECT_TRUE(has(net, net.head.weight));
   EXPECT_TRUE(has(net, net.head.bias));
   EXPECT_EQ(net.numParameters(), 40 + 27);
-  EXPECT_THAT(namesOf(net), ElementsAre("body.weight", "body.bias", "head.weight", "head.bias"));
+  EXPECT_THAT(namesIn(net), ElementsAre("body.weight", "body.bias", "head.weight", "head.bias"));
   EXPECT_THAT(net.text(), HasSubstr("(head): Linear(in_features=8, out_features=3, bias=True)"));
   EXPECT_EQ(net.stateDict()[2].value.shape(), Shape({3, 8}));
   EXPECT_TRUE(net.get<nn::Linear>("head").weight.same(net.head.weight));
@@ -47,41 +42,41 @@ void expectThree(Net &net) {
 }
 
 TEST(Replace, AssignedLayersAreRegistered) {
-  Net net;
+  ReplacedNet net;
   net.head = nn::Linear(8, 3);
   expectThree(net);
   net.eval();
   EXPECT_FALSE(net.head.isTraining());
-  Net other;
+  ReplacedNet other;
   other.replace("head", nn::Linear(8, 3));
   expectThree(other);
-  Net third;
+  ReplacedNet third;
   third.get<nn::Linear>("head") = nn::Linear(8, 3);
   expectThree(third);
-  Net twice;
+  ReplacedNet twice;
   twice.head = nn::Linear(8, 5);
   twice.head = nn::Linear(8, 3);
   expectThree(twice);
 }
 
 TEST(Replace, CopiesOfANetworkShareTheChange) {
-  Net net, copy = net, assigned;
+  ReplacedNet net, copy = net, assigned;
   assigned = net;
   auto captured = [net](const Tensor &x) { return net(x); };
-  Net moved = std::move(assigned);
+  ReplacedNet moved = std::move(assigned);
   copy.head = nn::Linear(8, 3);
-  for (Net *each : {&net, &copy, &moved}) {
+  for (ReplacedNet *each : {&net, &copy, &moved}) {
     expectThree(*each);
     EXPECT_TRUE(each->head.weight.same(copy.head.weight));
   }
   EXPECT_EQ(captured(ones({1, 4})).shape(), Shape({1, 3}));
-  Net last = copy;
+  ReplacedNet last = copy;
   last.replace("head", nn::Linear(8, 2));
   EXPECT_EQ(net(ones({1, 4})).shape(), Shape({1, 2}));
 }
 
 TEST(Replace, LoneHandlesAreNoMembers) {
-  Net net;
+  ReplacedNet net;
   nn::Linear mine = net.head;
   mine = nn::Linear(8, 3);
   EXPECT_EQ(net(ones({1, 4})).shape(), Shape({1, 10}));
@@ -104,7 +99,7 @@ TEST(Replace, LoneHandlesAreNoMembers) {
   EXPECT_EQ(kept.shape(), Shape({3, 8}));
   EXPECT_FALSE(has(net, kept));
   {
-    Net scope = net;
+    ReplacedNet scope = net;
     nn::Linear outer(8, 3);
     scope.add("tail", outer);
     kept = outer.weight;
@@ -114,7 +109,7 @@ TEST(Replace, LoneHandlesAreNoMembers) {
 }
 
 TEST(Replace, WholeNetworksAreRebound) {
-  Net a, b, c = b;
+  ReplacedNet a, b, c = b;
   Parameter headOfB = b.head.weight;
   b = a; // b stands for a now; c keeps what b was
   EXPECT_TRUE(b.head.weight.same(a.head.weight));
@@ -124,7 +119,7 @@ TEST(Replace, WholeNetworksAreRebound) {
   b.head = nn::Linear(8, 3);
   expectThree(a);
   EXPECT_TRUE(has(c, headOfB));
-  b = Net();
+  b = ReplacedNet();
   EXPECT_EQ(b(ones({1, 4})).shape(), Shape({1, 10}));
   expectThree(a);
   b.head = nn::Linear(8, 3);
@@ -194,21 +189,21 @@ TEST(Replace, MembersThatChangePlaces) {
   EXPECT_TRUE(net.get<nn::Linear>("b").weight.same(b));
 }
 
-struct Block : nn::Module {
+struct ReplacedBlock : nn::Module {
   nn::Linear inner = add("inner", nn::Linear(4, 4));
   nn::Dropout drop = add("drop", nn::Dropout(0.5));
   Tensor operator()(const Operand &x) const { return drop(inner(x)); }
 };
-struct Deep : nn::Module {
-  Block block = add("block", Block());
-  nn::Sequential chain = add("chain", nn::Sequential(Block(), nn::ReLU(), nn::Linear(4, 2)));
+struct ReplacedDeep : nn::Module {
+  ReplacedBlock block = add("block", ReplacedBlock());
+  nn::Sequential chain = add("chain", nn::Sequential(ReplacedBlock(), nn::ReLU(), nn::Linear(4, 2)));
   nn::ModuleList<nn::Linear> list = add("list", nn::ModuleList<nn::Linear>{nn::Linear(4, 4), nn::Linear(4, 4)});
   nn::ModuleDict<nn::Linear> dict = add("dict", nn::ModuleDict<nn::Linear>{{"x", nn::Linear(4, 4)}});
   Tensor operator()(const Operand &x) const { return chain(block(x)); }
 };
 
 TEST(Replace, NestedModulesAndContainers) {
-  Deep net;
+  ReplacedDeep net;
   net.eval();
   Tensor x = ones({1, 4});
   auto change = [&](nn::Linear &place, const char *path, int64_t outputs) {
@@ -218,9 +213,9 @@ TEST(Replace, NestedModulesAndContainers) {
     EXPECT_EQ(place.weight.name(), std::string(path) + ".weight");
   };
   change(net.block.inner, "block.inner", 4);
-  change(net.get<Block>("block").inner, "block.inner", 4);
+  change(net.get<ReplacedBlock>("block").inner, "block.inner", 4);
   EXPECT_TRUE(net.block.inner.weight.same(net.get<nn::Linear>("block.inner").weight));
-  change(net.get<Block>("chain.0").inner, "chain.0.inner", 4);
+  change(net.get<ReplacedBlock>("chain.0").inner, "chain.0.inner", 4);
   change(net.get<nn::Linear>("chain.2"), "chain.2", 3);
   EXPECT_EQ(net(x).shape(), Shape({1, 3}));
   change(net.list[1], "list.1", 5);
@@ -230,7 +225,7 @@ TEST(Replace, NestedModulesAndContainers) {
   EXPECT_THAT(net.text(), HasSubstr("(1): GELU"));
   net.replace("chain.2", nn::Sequential(nn::Linear(4, 4), nn::Linear(4, 7)));
   EXPECT_EQ(net(x).shape(), Shape({1, 7}));
-  net.block = Block();
+  net.block = ReplacedBlock();
   EXPECT_TRUE(has(net, net.block.inner.weight));
   change(net.block.inner, "block.inner", 4);
   nn::TransformerEncoder encoder(nn::TransformerEncoderLayer(4, 2, {.feedForward = 8}), 2);
@@ -244,7 +239,7 @@ TEST(Replace, NestedModulesAndContainers) {
 }
 
 TEST(Replace, LayersOfOtherNetworksAreShared) {
-  Net net, donor;
+  ReplacedNet net, donor;
   donor.head = nn::Linear(8, 3);
   net.head = donor.head;
   expectThree(net);
@@ -253,7 +248,7 @@ TEST(Replace, LayersOfOtherNetworksAreShared) {
   donor.head = nn::Linear(8, 2);
   expectThree(net);
   EXPECT_EQ(donor(ones({1, 4})).shape(), Shape({1, 2}));
-  Net third;
+  ReplacedNet third;
   third.head = std::move(net.head);
   expectThree(third);
   expectThree(net);
@@ -272,7 +267,7 @@ TEST(Tie, TwoNamesOneParameter) {
   for (Tied *net : {&assigned, &called}) {
     EXPECT_TRUE(net->head.weight.same(net->embedding.weight));
     EXPECT_TRUE(net->get<nn::Linear>("head").weight.same(net->embedding.weight));
-    EXPECT_THAT(namesOf(*net), ElementsAre("embedding.weight"));
+    EXPECT_THAT(namesIn(*net), ElementsAre("embedding.weight"));
     EXPECT_EQ(net->numParameters(), 15);
     nn::StateDict state = net->stateDict();
     ASSERT_EQ(state.size(), 2u);
@@ -292,7 +287,7 @@ TEST(Tie, TwoNamesOneParameter) {
     net->resetParameters();
     EXPECT_TRUE(net->head.weight.same(net->embedding.weight));
     net->head.weight = Parameter(zeros({5, 3})); // untied
-    EXPECT_THAT(namesOf(*net), ElementsAre("embedding.weight", "head.weight"));
+    EXPECT_THAT(namesIn(*net), ElementsAre("embedding.weight", "head.weight"));
     EXPECT_EQ(net->head.weight.name(), "head.weight");
   }
   Tied net;
@@ -306,12 +301,12 @@ TEST(Tie, AModuleUnderTwoNames) {
   struct Twice : nn::Module {
     nn::Linear a = add("a", nn::Linear(3, 3)), b = add("b", a);
   } net;
-  EXPECT_THAT(namesOf(net), ElementsAre("a.weight", "a.bias"));
+  EXPECT_THAT(namesIn(net), ElementsAre("a.weight", "a.bias"));
   EXPECT_EQ(net.stateDict().size(), 4u);
   net.b = nn::Linear(3, 3);
   EXPECT_EQ(net.parameters().size(), 4u);
   net.b = net.a;
-  EXPECT_THAT(namesOf(net), ElementsAre("a.weight", "a.bias"));
+  EXPECT_THAT(namesIn(net), ElementsAre("a.weight", "a.bias"));
   Twice copy = nn::clone(net);
   EXPECT_TRUE(copy.a.weight.same(copy.b.weight));
   EXPECT_FALSE(copy.a.weight.same(net.a.weight));
@@ -325,16 +320,16 @@ TEST(Replace, BuffersAndParametersThatWereLeftOut) {
   EXPECT_THAT(errorOf([&] { norm.runningMean = Parameter(ones({3})); }), HasSubstr("'running_mean' is a buffer"));
   EXPECT_THAT(errorOf([&] { norm.runningMean = Parameter(); }), HasSubstr("left out"));
   norm.weight = Parameter(ones({3}));
-  EXPECT_THAT(namesOf(norm), ElementsAre("weight"));
+  EXPECT_THAT(namesIn(norm), ElementsAre("weight"));
   EXPECT_EQ(norm.weight.name(), "weight");
   nn::Linear plain(2, 3, {.bias = false});
   nn::Linear copy = plain;
   plain.bias = Parameter(ones({3}));
   EXPECT_TRUE(copy.bias.same(plain.bias));
-  EXPECT_THAT(namesOf(copy), ElementsAre("weight", "bias"));
+  EXPECT_THAT(namesIn(copy), ElementsAre("weight", "bias"));
   copy.bias = Parameter();
   EXPECT_FALSE(plain.bias.defined());
-  EXPECT_THAT(namesOf(plain), ElementsAre("weight"));
+  EXPECT_THAT(namesIn(plain), ElementsAre("weight"));
   EXPECT_THAT(plain.text(), HasSubstr("bias=False"));
   nn::LSTM lstm(3, 4), same = lstm;
   lstm.weights[0].inputs = Parameter(zeros({16, 3}));
@@ -343,7 +338,7 @@ TEST(Replace, BuffersAndParametersThatWereLeftOut) {
 }
 
 TEST(Replace, ClonesAreTheirOwn) {
-  Net net, copy = nn::clone(net);
+  ReplacedNet net, copy = nn::clone(net);
   copy.head = nn::Linear(8, 3);
   expectThree(copy);
   EXPECT_EQ(net(ones({1, 4})).shape(), Shape({1, 10}));
@@ -360,7 +355,7 @@ TEST(Replace, RefusesWhatCannotBe) {
   struct Special : nn::Linear {
     Special() : nn::Linear(8, 3) {}
   };
-  Deep net;
+  ReplacedDeep net;
   Parameter weight = net.block.inner.weight;
   EXPECT_THAT(errorOf([&] { net.replace("block", nn::Linear(2, 2)); }),
               ::testing::AllOf(HasSubstr("ReplaceTest.cpp:"),
@@ -369,11 +364,11 @@ TEST(Replace, RefusesWhatCannotBe) {
   EXPECT_THAT(errorOf([&] { net.list.add("2", nn::ReLU()); }), HasSubstr("which this ModuleList does not hold"));
   EXPECT_THAT(errorOf([&] { net.replace("tail", nn::ReLU()); }), HasSubstr("there is no module 'tail'"));
   EXPECT_THAT(errorOf([&] { net.replace("chain.1", net); }), HasSubstr("below it"));
-  Net small;
+  ReplacedNet small;
   EXPECT_THAT(errorOf([&] { small.head = Special(); }), HasSubstr("which cannot hold a Special"));
   EXPECT_TRUE(net.block.inner.weight.same(weight));
   EXPECT_EQ(small(ones({1, 4})).shape(), Shape({1, 10}));
-  Net source;
+  ReplacedNet source;
   source.head.weight = small.head.weight;
   EXPECT_THAT(errorOf([&] { source.resetParameters(); }), HasSubstr("'head.weight' is shared with a module"));
   static_assert(!std::is_assignable_v<nn::Module &, nn::Linear>, "a Linear would lose its class");
@@ -382,7 +377,7 @@ TEST(Replace, RefusesWhatCannotBe) {
 TEST(Replace, SurvivesItsOwners) {
   nn::Linear head;
   {
-    Net net;
+    ReplacedNet net;
     head = net.head;
   }
   head = nn::Linear(8, 3);
@@ -394,13 +389,13 @@ TEST(Replace, SurvivesItsOwners) {
   }
   weight = Parameter(zeros({2, 2}));
   auto make = [] {
-    Net net;
+    ReplacedNet net;
     net.head = nn::Linear(8, 5);
     return net;
   };
-  std::vector<Net> nets;
+  std::vector<ReplacedNet> nets;
   for (int i = 0; i < 5; ++i) nets.push_back(make());
-  for (Net &net : nets) {
+  for (ReplacedNet &net : nets) {
     net.head = nn::Linear(8, 3);
     expectThree(net);
   }

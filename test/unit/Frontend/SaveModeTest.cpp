@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 namespace {
 
-struct Net : nn::Module {
+struct SavedNet : nn::Module {
   nn::Linear a = add("a", nn::Linear(4, 4));
   nn::Dropout drop = add("drop", nn::Dropout(0.5));
   nn::BatchNorm1d norm = add("norm", nn::BatchNorm1d(4));
@@ -30,7 +30,7 @@ template <typename F> std::string refusalOf(const F &f, const SaveOptions &optio
 }
 
 TEST(Save, RefusesLayersInTrainingMode) {
-  Net net;
+  SavedNet net;
   EXPECT_THAT(refusalOf(net), AllOf(HasSubstr("SaveModeTest.cpp:"), HasSubstr("'main' has a layer in training mode"),
                                     HasSubstr("draws random numbers (layer 'drop')"),
                                     HasSubstr("sets 'norm.num_batches_tracked' and 2 more"), HasSubstr("call eval()")));
@@ -62,7 +62,7 @@ TEST(Save, TakesWhatCompileGave) {
 }
 
 TEST(Save, TakesFunctionsThatMeanIt) {
-  Net net;
+  SavedNet net;
   auto optimizer = optim::sgd(net);
   auto step = [&](const Tensor &x) {
     Tensor loss = mean(square(net(x)));

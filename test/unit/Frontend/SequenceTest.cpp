@@ -42,18 +42,18 @@ struct Reference {
   }
 };
 
-constexpr size_t kSteps = 4, kBatch = 2, kFeatures = 3, kHidden = 5;
+constexpr size_t kSequenceSteps = 4, kBatch = 2, kSequenceFeatures = 3, kHidden = 5;
 
 /// All layers and directions; returns the output [steps, batch, directions hidden].
 Numbers runReference(const nn::Recurrent &layer, char kind, Numbers x, size_t layers, size_t directions, Numbers &lastH,
                      Numbers &lastC) {
-  size_t features = kFeatures;
+  size_t features = kSequenceFeatures;
   for (size_t i = 0; i < layers; ++i) {
-    Numbers out(kSteps * kBatch * directions * kHidden);
+    Numbers out(kSequenceSteps * kBatch * directions * kHidden);
     for (size_t d = 0; d < directions; ++d) {
       Reference r(layer.weights[i * directions + d], features, kHidden, kBatch);
-      for (size_t t = 0; t < kSteps; ++t) {
-        size_t at = d ? kSteps - 1 - t : t, row = kBatch * features;
+      for (size_t t = 0; t < kSequenceSteps; ++t) {
+        size_t at = d ? kSequenceSteps - 1 - t : t, row = kBatch * features;
         r.step(kind, Numbers(x.begin() + ptrdiff_t(at * row), x.begin() + ptrdiff_t((at + 1) * row)));
         for (size_t b = 0; b < kBatch; ++b)
           for (size_t j = 0; j < kHidden; ++j)
@@ -69,8 +69,8 @@ Numbers runReference(const nn::Recurrent &layer, char kind, Numbers x, size_t la
 }
 
 template <typename Layer> void checkRecurrent(char kind, bool bidirectional) {
-  Layer layer(kFeatures, kHidden, {.layers = 2, .bidirectional = bidirectional});
-  Tensor x = someTensor({kSteps, kBatch, kFeatures}, 20);
+  Layer layer(kSequenceFeatures, kHidden, {.layers = 2, .bidirectional = bidirectional});
+  Tensor x = someTensor({kSequenceSteps, kBatch, kSequenceFeatures}, 20);
   nn::RecurrentOutput out = layer(x);
   Numbers h, c;
   Numbers expected = runReference(layer, kind, numbersOf(x), 2, bidirectional ? 2 : 1, h, c);
@@ -79,13 +79,13 @@ template <typename Layer> void checkRecurrent(char kind, bool bidirectional) {
   if (kind == 'l') expectNear(out.c, c);
   EXPECT_EQ(out.h.shape(), (Shape{bidirectional ? 4 : 2, int64_t(kBatch), int64_t(kHidden)}));
 
-  Layer first(kFeatures, kHidden, {.layers = 2, .batchFirst = true, .bidirectional = bidirectional});
+  Layer first(kSequenceFeatures, kHidden, {.layers = 2, .batchFirst = true, .bidirectional = bidirectional});
   first.loadStateDict(layer.stateDict());
   expectNear(first(x.transpose(0, 1)).output.transpose(0, 1), expected);
   // One sequence without a batch, from a given state.
   Tensor single = x.slice(1, 0, 1).squeeze(1);
   nn::RecurrentOutput alone = layer(single);
-  EXPECT_EQ(alone.output.shape(), (Shape{kSteps, (bidirectional ? 2 : 1) * int64_t(kHidden)}));
+  EXPECT_EQ(alone.output.shape(), (Shape{kSequenceSteps, (bidirectional ? 2 : 1) * int64_t(kHidden)}));
   expectNear(alone.output, numbersOf(out.output.slice(1, 0, 1)));
 }
 
@@ -100,12 +100,12 @@ TEST(Recurrent, lstm) {
 }
 
 TEST(Recurrent, stateGoesOn) {
-  nn::LSTM layer(kFeatures, kHidden);
-  Tensor x = someTensor({kSteps, kBatch, kFeatures}, 21);
+  nn::LSTM layer(kSequenceFeatures, kHidden);
+  Tensor x = someTensor({kSequenceSteps, kBatch, kSequenceFeatures}, 21);
   nn::RecurrentOutput whole = layer(x), head = layer(x.slice(0, 0, 2)), tail = layer(x.slice(0, 2, 4), head.h, head.c);
   expectNear(tail.output, numbersOf(whole.output.slice(0, 2, 4)));
   EXPECT_THROW(layer(x, zeros({2, kBatch, kHidden})), Error);
-  EXPECT_THROW(layer(zeros({kSteps, kBatch, 7})), Error);
+  EXPECT_THROW(layer(zeros({kSequenceSteps, kBatch, 7})), Error);
 }
 
 TEST(Recurrent, namesAreTorchs) {
@@ -120,23 +120,23 @@ TEST(Recurrent, namesAreTorchs) {
 }
 
 TEST(Recurrent, cellsAreSteps) {
-  Tensor x = someTensor({1, kBatch, kFeatures}, 22);
+  Tensor x = someTensor({1, kBatch, kSequenceFeatures}, 22);
   auto copy = [](const nn::Recurrent::Weights &from, const nn::RecurrentCell &to) {
     to.weightIh.set(from.inputs.value().detach());
     to.weightHh.set(from.states.value().detach());
     to.biasIh.set(from.inputBias.value().detach());
     to.biasHh.set(from.stateBias.value().detach());
   };
-  nn::RNN rnn(kFeatures, kHidden);
-  nn::RNNCell rnnCell(kFeatures, kHidden);
+  nn::RNN rnn(kSequenceFeatures, kHidden);
+  nn::RNNCell rnnCell(kSequenceFeatures, kHidden);
   copy(rnn.weights[0], rnnCell);
   expectNear(rnnCell(x[0]), numbersOf(rnn(x).h));
-  nn::GRU gru(kFeatures, kHidden);
-  nn::GRUCell gruCell(kFeatures, kHidden);
+  nn::GRU gru(kSequenceFeatures, kHidden);
+  nn::GRUCell gruCell(kSequenceFeatures, kHidden);
   copy(gru.weights[0], gruCell);
   expectNear(gruCell(x[0]), numbersOf(gru(x).h));
-  nn::LSTM lstm(kFeatures, kHidden);
-  nn::LSTMCell lstmCell(kFeatures, kHidden);
+  nn::LSTM lstm(kSequenceFeatures, kHidden);
+  nn::LSTMCell lstmCell(kSequenceFeatures, kHidden);
   copy(lstm.weights[0], lstmCell);
   LstmState state = lstmCell(x[0]);
   nn::RecurrentOutput out = lstm(x);

@@ -1,5 +1,6 @@
 // A network of two layers and numbers for it: for tests of gradients.
 #pragma once
+#include "sprig/function.h"
 #include "sprig/nn.h"
 #include "sprig/ops.h"
 #include <vector>
@@ -17,5 +18,12 @@ struct Net : nn::Module {
   nn::Linear a = add("a", nn::Linear(4, 6)), b = add("b", nn::Linear(6, 3));
   Tensor operator()(Tensor x) const { return b(tanh(a(x))); }
 };
+
+/// f as a compiled function, or as one that runs as it is written.
+template <typename F> auto maybe(F f, bool compiled) {
+  auto function = compile(std::move(f), {.report = [](const std::string &) {}});
+  function.enable(compiled);
+  return function;
+}
 
 } // namespace sprig

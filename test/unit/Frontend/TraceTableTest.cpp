@@ -48,8 +48,8 @@ template <typename F> Subject subject(bool isCompiled, F body, std::function<voi
 
 /// State that body and change share.
 template <typename T> std::shared_ptr<T> shared(T value) { return std::make_shared<T>(std::move(value)); }
-Tensor ones() { return Tensor({1.f, 1.f, 1.f}); }
-optim::Optimizer someOptimizer() { return optim::sgd(std::vector{Parameter(ones())}); }
+Tensor threeOnes() { return Tensor({1.f, 1.f, 1.f}); }
+optim::Optimizer someOptimizer() { return optim::sgd(std::vector{Parameter(threeOnes())}); }
 
 /// A step on two weights; the result tells what it did to them.
 struct Step {
@@ -127,7 +127,7 @@ std::vector<Row> rows() {
           "freezing a parameter", Outcome::key, [](Step &s) { s.b.setTrainable(false); },
           "parameter 'b' is frozen, recorded was trainable"),
       captured<Parameter>(
-          "a parameter's flag, read", Outcome::key, [] { return Parameter(ones(), false); },
+          "a parameter's flag, read", Outcome::key, [] { return Parameter(threeOnes(), false); },
           [](Tensor x, Parameter &p) { return p.trainable() ? x * 2 : x; }, [](Parameter &p) { p.setTrainable(true); },
           "is trainable, recorded was frozen"),
       stepRow(
@@ -163,17 +163,18 @@ std::vector<Row> rows() {
           "a length", {1, 2}, {1, 2, 3}, [](Tensor x, Numbers n) { return x * double(n.size()); },
           "a length in argument 1 is 3, recorded was 2"),
       argument<std::optional<Tensor>>(
-          "an optional tensor", std::nullopt, ones(), [](Tensor x, std::optional<Tensor> b) { return b ? x + *b : x; },
+          "an optional tensor", std::nullopt, threeOnes(),
+          [](Tensor x, std::optional<Tensor> b) { return b ? x + *b : x; },
           "what is optional in argument 1 is there, recorded was left out"),
       argument<Tensor>(
-          "a tensor that holds nothing", Tensor(), ones(), [](Tensor x, Tensor b) { return b.defined() ? x + b : x; },
-          "argument 1 is there, recorded was left out"),
+          "a tensor that holds nothing", Tensor(), threeOnes(),
+          [](Tensor x, Tensor b) { return b.defined() ? x + b : x; }, "argument 1 is there, recorded was left out"),
       argument<Tensor>(
-          "a tensor's type", ones(), Tensor({1, 1, 1}), [](Tensor x, Tensor b) { return x + b; },
+          "a tensor's type", threeOnes(), Tensor({1, 1, 1}), [](Tensor x, Tensor b) { return x + b; },
           "argument 1 is 3xi32, recorded was 3xf32"),
       // Inputs.
       argument<Tensor>(
-          "a tensor's value", ones(), Tensor({3.f, 3.f, 3.f}), [](Tensor x, Tensor b) { return x + b; }, nullptr),
+          "a tensor's value", threeOnes(), Tensor({3.f, 3.f, 3.f}), [](Tensor x, Tensor b) { return x + b; }, nullptr),
       stepRow("a parameter's value", Outcome::input, [](Step &s) { s.a.set(Tensor({3.f, 2.f, 1.f})); }),
       stepRow("the learning rate", Outcome::input, [](Step &s) { s.optimizer.setLr(0.5); }),
       stepRow("an optimizer's state", Outcome::input,
@@ -198,7 +199,7 @@ std::vector<Row> rows() {
        },
        ""},
       captured<Parameter>(
-          "freezing where no gradient is taken", Outcome::input, [] { return Parameter(ones()); },
+          "freezing where no gradient is taken", Outcome::input, [] { return Parameter(threeOnes()); },
           [](Tensor x, Parameter &p) { return x * p; }, [](Parameter &p) { p.setTrainable(false); }),
       // Constants.
       captured<double>(
@@ -231,7 +232,7 @@ std::vector<Row> rows() {
           [](Tensor x, bool &on) { return on ? relu(x) : tanh(x); }, [](bool &on) { on = true; },
           "relu: is recorded, where it was tanh"),
       captured<Tensor>(
-          "a captured tensor", Outcome::constant, [] { return ones(); }, [](Tensor x, Tensor &t) { return x * t; },
+          "a captured tensor", Outcome::constant, [] { return threeOnes(); }, [](Tensor x, Tensor &t) { return x * t; },
           [](Tensor &t) { t = Tensor({1.f, 5.f, 1.f}); },
           "mul: uses a tensor 3xf32 of outside, whose element 1 is 5, recorded was 1"),
       captured<Numbers>(
@@ -239,7 +240,7 @@ std::vector<Row> rows() {
           [](Tensor x, Numbers &n) { return x * Tensor::from(n).to(DType::f32); }, [](Numbers &n) { n[2] = 7; },
           "whose element 2 is 7, recorded was 3"),
       captured<Parameter>(
-          "a captured handle of a parameter", Outcome::constant, [] { return Parameter(ones()); },
+          "a captured handle of a parameter", Outcome::constant, [] { return Parameter(threeOnes()); },
           [](Tensor x, Parameter &p) { return x * p; }, [](Parameter &p) { p = Parameter(Tensor({2.f, 2.f, 2.f})); },
           "uses another parameter"),
       captured<nn::Linear>(
@@ -342,7 +343,7 @@ class TraceRefusals : public testing::TestWithParam<Refusal> {};
 TEST_P(TraceRefusals, AreOneError) {
   const Refusal &row = GetParam();
   Body body = row.make();
-  std::string text = errorOf([&] { compile(body)(ones()); });
+  std::string text = errorOf([&] { compile(body)(threeOnes()); });
   EXPECT_NE(text.find(row.text), std::string::npos) << text;
 }
 
@@ -358,7 +359,7 @@ INSTANTIATE_TEST_SUITE_P(
         refusal(
             "setRandomState", [](Tensor x) { return setRandomState({}), x; }, "setRandomState: is called while"),
         refusal(
-            "newParameter", [](Tensor x) { return x * Parameter(ones()); }, "Parameter: is called while"),
+            "newParameter", [](Tensor x) { return x * Parameter(threeOnes()); }, "Parameter: is called while"),
         refusal(
             "newLayer", [](Tensor x) { return nn::Linear(3, 2)(x); }, "while a function is being recorded"),
         Refusal{"resetParameters",

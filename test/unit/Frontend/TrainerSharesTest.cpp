@@ -10,7 +10,7 @@ using namespace sprig;
 using testing::HasSubstr;
 
 namespace {
-struct WideNet : nn::Module {
+struct SharedNet : nn::Module {
   nn::Linear a = add("a", nn::Linear(kFeatures, 1500)), b = add("b", nn::Linear(1500, kClasses));
   Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy(b(tanh(a(x))), y); }
   optim::Optimizer configureOptimizers() const { return optim::sgd(*this, {.lr = 0.1}); }
@@ -21,7 +21,7 @@ std::pair<FitResult, nn::StateDict> fitWide(TrainerOptions options) {
   options.print = false;
   options.maxEpochs = 1;
   manualSeed(5);
-  WideNet net;
+  SharedNet net;
   data::Loader train(points(55), {.batch = 24, .shuffle = 3, .workers = 0});
   FitResult result = Trainer(options).fit(net, train);
   return {result, net.stateDict()};

@@ -18,10 +18,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr int64_t kFeatures = 32, kClasses = 10;
+constexpr int64_t kTrainedFeatures = 32, kTrainedClasses = 10;
 
-struct Net : nn::Module {
-  nn::Linear a = add("a", nn::Linear(kFeatures, 64)), b = add("b", nn::Linear(64, 32)),
+struct TrainedNet : nn::Module {
+  nn::Linear a = add("a", nn::Linear(kTrainedFeatures, 64)), b = add("b", nn::Linear(64, 32)),
              c = add("c", nn::Linear(32, 10));
   nn::Dropout drop = add("drop", nn::Dropout(0.2));
   bool drops = false;
@@ -34,14 +34,14 @@ struct Net : nn::Module {
   optim::Optimizer configureOptimizers() const { return optim::adam(*this, {.lr = 1e-3}); }
 };
 
-Net makeNet(bool drops = false) {
+TrainedNet makeTrainedNet(bool drops = false) {
   manualSeed(5);
-  Net net;
+  TrainedNet net;
   net.drops = drops;
   return net;
 }
 
-data::Dataset points(int64_t count) { return pointsOf(count, kFeatures, kClasses, 0.3); }
+data::Dataset trainedPoints(int64_t count) { return pointsOf(count, kTrainedFeatures, kTrainedClasses, 0.3); }
 
 data::LoaderOptions shuffled(int64_t batch = 32) {
   data::LoaderOptions options;
@@ -58,7 +58,7 @@ TrainerOptions quiet(int64_t epochs) {
   return options;
 }
 
-std::vector<float> byHand(Net net, data::Loader loader, int epochs, bool compiled) {
+std::vector<float> byHand(TrainedNet net, data::Loader loader, int epochs, bool compiled) {
   auto opt = net.configureOptimizers();
   auto step = compile(
       [&](const Tensor &x, const Tensor &y) {
@@ -74,13 +74,13 @@ std::vector<float> byHand(Net net, data::Loader loader, int epochs, bool compile
   return losses;
 }
 
-class Folder {
+class TemporaryFolder {
 public:
-  Folder() {
+  TemporaryFolder() {
     std::string name = (fs::temp_directory_path() / "sprig-trainer-XXXXXX").string();
     path = ::mkdtemp(name.data());
   }
-  ~Folder() { fs::remove_all(path); }
+  ~TemporaryFolder() { fs::remove_all(path); }
   fs::path path;
 };
 
@@ -92,12 +92,12 @@ std::string contentOf(const fs::path &path) {
 } // namespace
 
 TEST(Trainer, LossesAreThoseOfTheHandWrittenLoop) {
-  data::Dataset set = points(1000);
-  std::vector<float> compiled = byHand(makeNet(), data::Loader(set, shuffled()), 5, true);
+  data::Dataset set = trainedPoints(1000);
+  std::vector<float> compiled = byHand(makeTrainedNet(), data::Loader(set, shuffled()), 5, true);
   ASSERT_EQ(compiled.size(), 5u * 32);
   EXPECT_LT(compiled.back(), 0.5f * compiled.front());
   data::Loader loader(set, shuffled());
-  FitResult result = Trainer(quiet(5)).fit(makeNet(), loader);
+  FitResult result = Trainer(quiet(5)).fit(makeTrainedNet(), loader);
   EXPECT_EQ(result.losses, compiled);
   EXPECT_EQ(result.steps, 5 * 32);
   ASSERT_EQ(result.epochs.size(), 5u);
@@ -105,17 +105,17 @@ TEST(Trainer, LossesAreThoseOfTheHandWrittenLoop) {
 }
 
 TEST(Trainer, CompilingChangesNoBit) {
-  data::Dataset set = points(200);
+  data::Dataset set = trainedPoints(200);
   TrainerOptions options = quiet(2);
   data::Loader first(set, shuffled()), second(set, shuffled());
-  std::vector<float> compiled = Trainer(options).fit(makeNet(), first).losses;
+  std::vector<float> compiled = Trainer(options).fit(makeTrainedNet(), first).losses;
   options.compile = false;
-  EXPECT_EQ(Trainer(options).fit(makeNet(), second).losses, compiled);
-  EXPECT_EQ(byHand(makeNet(), data::Loader(set, shuffled()), 2, false), compiled);
+  EXPECT_EQ(Trainer(options).fit(makeTrainedNet(), second).losses, compiled);
+  EXPECT_EQ(byHand(makeTrainedNet(), data::Loader(set, shuffled()), 2, false), compiled);
 }
 
 TEST(Trainer, DropoutTrainsAndEvaluationDoesWithout) {
-  data::Dataset set = points(500);
+  data::Dataset set = trainedPoints(500);
   TrainerOptions options = quiet(5);
   options.seed = 9;
   std::vector<int64_t> logged;
@@ -124,8 +124,8 @@ TEST(Trainer, DropoutTrainsAndEvaluationDoesWithout) {
     EXPECT_GT(report.gradNorm, 0);
     EXPECT_EQ(report.lr, 1e-3);
   };
-  data::Loader train(set, shuffled(64)), test(points(100), data::LoaderOptions{.batch = 40, .workers = 0});
-  Net net = makeNet(/*drops=*/true);
+  data::Loader train(set, shuffled(64)), test(trainedPoints(100), data::LoaderOptions{.batch = 40, .workers = 0});
+  TrainedNet net = makeTrainedNet(/*drops=*/true);
   FitResult result = Trainer(options).fit(net, train, test);
   EXPECT_EQ(logged.size(), 8u); // 40 steps, each 5th
   EXPECT_EQ(logged[3], 15);
@@ -142,7 +142,7 @@ TEST(Trainer, DropoutTrainsAndEvaluationDoesWithout) {
 
 std::string errorOfFit(const TrainerOptions &options, data::Loader &loader) {
   try {
-    Trainer(options).fit(makeNet(), loader);
+    Trainer(options).fit(makeTrainedNet(), loader);
   } catch (const Error &error) {
     return error.what();
   }
@@ -150,12 +150,12 @@ std::string errorOfFit(const TrainerOptions &options, data::Loader &loader) {
 }
 
 TEST(Trainer, GoesOnFromACheckpointWithTheSameBits) {
-  Folder folder;
-  data::Dataset set = points(300);
+  TemporaryFolder folder;
+  data::Dataset set = trainedPoints(300);
   TrainerOptions options = quiet(4);
   options.seed = 2;
   data::Loader whole(set, shuffled());
-  std::vector<float> expected = Trainer(options).fit(makeNet(true), whole).losses;
+  std::vector<float> expected = Trainer(options).fit(makeTrainedNet(true), whole).losses;
   ASSERT_EQ(expected.size(), 40u);
 
   options.checkpoint = folder.path / "run";
@@ -165,12 +165,12 @@ TEST(Trainer, GoesOnFromACheckpointWithTheSameBits) {
     if (report.step == 25) throw std::runtime_error("pulled the plug");
   };
   data::Loader first(set, shuffled());
-  EXPECT_THROW(Trainer(options).fit(makeNet(true), first), std::runtime_error);
+  EXPECT_THROW(Trainer(options).fit(makeTrainedNet(true), first), std::runtime_error);
 
   options.onStep = nullptr;
   options.resume = true;
   data::Loader second(set, shuffled());
-  FitResult rest = Trainer(options).fit(makeNet(true), second);
+  FitResult rest = Trainer(options).fit(makeTrainedNet(true), second);
   ASSERT_EQ(rest.steps, 40);
   ASSERT_EQ(rest.losses.size(), 40u - 21);
   EXPECT_EQ(rest.losses, std::vector<float>(expected.begin() + 21, expected.end()));
@@ -190,9 +190,9 @@ TEST(Trainer, GoesOnFromACheckpointWithTheSameBits) {
 // Rates fall by what the trainer measures, as PyTorch's rule says; a run that goes on from a checkpoint within an epoch
 // or at its end lowers them when it would have without the stop, and has the bits.
 TEST(Trainer, LowersRatesWhereTheLossStays) {
-  Folder folder;
-  data::Dataset set = points(300); // ten steps an epoch
-  data::Loader test(points(50), data::LoaderOptions{.workers = 0});
+  TemporaryFolder folder;
+  data::Dataset set = trainedPoints(300); // ten steps an epoch
+  data::Loader test(trainedPoints(50), data::LoaderOptions{.workers = 0});
   TrainerOptions options = quiet(8);
   options.seed = 2;
   options.plateau = {.factor = 0.5, .patience = 0, .threshold = 0.1};
@@ -202,7 +202,7 @@ TEST(Trainer, LowersRatesWhereTheLossStays) {
       options.checkpointEvery = every;
       options.resume = false;
       data::Loader whole(set, shuffled());
-      FitResult expected = Trainer(options).fit(makeNet(true), whole, evaluates ? &test : nullptr);
+      FitResult expected = Trainer(options).fit(makeTrainedNet(true), whole, evaluates ? &test : nullptr);
       double rate = 1e-3, best = 1e9;
       for (const EpochReport &epoch : expected.epochs) {
         double metric = evaluates ? *epoch.evalLoss : epoch.loss;
@@ -220,13 +220,13 @@ TEST(Trainer, LowersRatesWhereTheLossStays) {
       options.resume = true;
       options.maxEpochs = 5;
       data::Loader first(set, shuffled());
-      Trainer(options).fit(makeNet(true), first, evaluates ? &test : nullptr);
+      Trainer(options).fit(makeTrainedNet(true), first, evaluates ? &test : nullptr);
       // Goes on from within the fifth epoch, or from the end of the fourth.
       for (const char *later : every ? std::vector{"step-50", "step-49"} : std::vector{"step-50"})
         fs::remove_all(options.checkpoint / later);
       options.maxEpochs = 8;
       data::Loader second(set, shuffled());
-      FitResult rest = Trainer(options).fit(makeNet(true), second, evaluates ? &test : nullptr);
+      FitResult rest = Trainer(options).fit(makeTrainedNet(true), second, evaluates ? &test : nullptr);
       size_t from = every ? 42 : 40;
       EXPECT_EQ(rest.losses, std::vector<float>(expected.losses.begin() + std::ptrdiff_t(from), expected.losses.end()));
       for (size_t i = 0; i < rest.epochs.size(); ++i) EXPECT_EQ(rest.epochs[i].lr, expected.epochs[i + 4].lr);
@@ -245,15 +245,15 @@ TEST(Trainer, LowersRatesWhereTheLossStays) {
 }
 
 TEST(Trainer, RefusesAFolderOfAnotherRun) {
-  Folder folder;
+  TemporaryFolder folder;
   TrainerOptions options = quiet(1);
   options.checkpoint = folder.path;
-  data::Dataset set = points(64);
+  data::Dataset set = trainedPoints(64);
   data::Loader loader(set, shuffled());
-  Trainer(options).fit(makeNet(), loader);
+  Trainer(options).fit(makeTrainedNet(), loader);
   auto errorOf = [&](data::Loader loader) {
     try {
-      Trainer(options).fit(makeNet(), loader);
+      Trainer(options).fit(makeTrainedNet(), loader);
     } catch (const Error &error) {
       return std::string(error.what());
     }
@@ -268,11 +268,11 @@ TEST(Trainer, RefusesAFolderOfAnotherRun) {
 }
 
 TEST(Trainer, StopsEarlyAndKeepsTheBest) {
-  Folder folder;
-  data::Dataset set = points(200);
-  data::Loader train(set, shuffled()), test(points(50), data::LoaderOptions{.workers = 0});
+  TemporaryFolder folder;
+  data::Dataset set = trainedPoints(200);
+  data::Loader train(set, shuffled()), test(trainedPoints(50), data::LoaderOptions{.workers = 0});
   TrainerOptions options = quiet(50);
-  Net net = makeNet();
+  TrainedNet net = makeTrainedNet();
   options.onEpochEnd = {saveBest(net, folder.path / "best.safetensors"),
                         earlyStopping({.patience = 2, .minDelta = 0.2})};
   options.metrics = folder.path / "metrics.csv";
@@ -292,13 +292,13 @@ TEST(Trainer, StopsEarlyAndKeepsTheBest) {
 }
 
 TEST(Trainer, SweepCompilesOnceAndStartsAnewEachTime) {
-  Folder folder;
-  data::Dataset set = points(256);
-  data::Loader train(set, shuffled()), test(points(50), data::LoaderOptions{.workers = 0});
+  TemporaryFolder folder;
+  data::Dataset set = trainedPoints(256);
+  data::Loader train(set, shuffled()), test(trainedPoints(50), data::LoaderOptions{.workers = 0});
   TrainerOptions options = quiet(2);
   options.seed = 4;
   options.plot = folder.path / "sweep.svg";
-  Net net = makeNet();
+  TrainedNet net = makeTrainedNet();
   const double rates[] = {1e-4, 1e-2, 1e-4};
   std::vector<SweepRun> runs = Trainer(options).sweep(net, rates, train, &test);
   ASSERT_EQ(runs.size(), 3u);
@@ -322,10 +322,11 @@ TEST(Trainer, RefusesWhatMakesNoSense) {
   EXPECT_NE(errorOf([] { Trainer({.maxEpochs = -1}); }).find("TrainerTest.cpp:"), std::string::npos);
   EXPECT_NE(errorOf([] { Trainer({.maxEpochs = -1}); }).find("maxEpochs is -1"), std::string::npos);
   data::Loader three(data::Dataset(8, [](int64_t i) { return data::Sample{float(i), float(i), float(i)}; }));
-  EXPECT_NE(errorOf([&] { Trainer(quiet(1)).fit(makeNet(), three); }).find("a batch has 3 fields"), std::string::npos);
-  data::Loader loader(points(8));
+  EXPECT_NE(errorOf([&] { Trainer(quiet(1)).fit(makeTrainedNet(), three); }).find("a batch has 3 fields"),
+            std::string::npos);
+  data::Loader loader(trainedPoints(8));
   TrainerOptions resume = quiet(1);
   resume.resume = true;
-  EXPECT_NE(errorOf([&] { Trainer(resume).fit(makeNet(), loader); }).find("checkpoint names no folder"),
+  EXPECT_NE(errorOf([&] { Trainer(resume).fit(makeTrainedNet(), loader); }).find("checkpoint names no folder"),
             std::string::npos);
 }

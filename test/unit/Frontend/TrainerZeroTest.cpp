@@ -20,12 +20,12 @@ struct WideNet : nn::Module {
   }
 };
 
-struct Outcome {
+struct ZeroOutcome {
   std::vector<float> losses;
   nn::StateDict net, optimizer;
 };
 
-Outcome train(TrainerOptions options, const std::string &optimizer = "adam") {
+ZeroOutcome train(TrainerOptions options, const std::string &optimizer = "adam") {
   manualSeed(5);
   WideNet net;
   net.optimizer = optimizer;
@@ -37,7 +37,7 @@ Outcome train(TrainerOptions options, const std::string &optimizer = "adam") {
 }
 
 /// The greatest difference of any loss, weight or tensor of the optimizer's.
-double distance(const Outcome &run, const Outcome &other) {
+double distance(const ZeroOutcome &run, const ZeroOutcome &other) {
   EXPECT_EQ(run.losses.size(), other.losses.size());
   double most = 0;
   for (size_t i = 0; i < run.losses.size(); ++i)
@@ -59,9 +59,9 @@ double distance(const Outcome &run, const Outcome &other) {
 
 TEST(TrainerZero, ResultsAreThoseOfWholeState) {
   for (double clip : {0.0, 0.3}) {
-    Outcome one = train({.clipNorm = clip});
+    ZeroOutcome one = train({.clipNorm = clip});
     for (int ranks : {2, 3, 4}) {
-      Outcome shared = train({.ranks = ranks, .zero = 1, .clipNorm = clip});
+      ZeroOutcome shared = train({.ranks = ranks, .zero = 1, .clipNorm = clip});
       EXPECT_LT(distance(shared, one), 1e-6) << ranks << ", clip " << clip;
       EXPECT_EQ(distance(train({.compile = false, .ranks = ranks, .zero = 1, .clipNorm = clip}), shared), 0) << ranks;
     }
@@ -96,7 +96,7 @@ TEST(TrainerZero, OfEveryOptimizer) {
 }
 
 TEST(TrainerZero, BesidesOtherOptions) {
-  Outcome shared = train({.ranks = 3, .zero = 1});
+  ZeroOutcome shared = train({.ranks = 3, .zero = 1});
   EXPECT_EQ(distance(train({.ranks = 3, .stepsPerCall = 2, .zero = 1}), shared), 0);
   EXPECT_EQ(distance(train({.ranks = 3, .bucketBytes = 1, .zero = 1}), shared), 0);
   EXPECT_EQ(distance(train({.ranks = 2, .stepsPerCall = 2, .shares = {3, 1}, .zero = 1}),
@@ -123,9 +123,9 @@ TEST(TrainerZero, StepsTellTheNorm) {
 }
 
 TEST(TrainerZero, CheckpointsAreOfAnyNumberOfRanks) {
-  Outcome whole = train({.maxEpochs = 3});
+  ZeroOutcome whole = train({.maxEpochs = 3});
   Folder folder;
-  Outcome last;
+  ZeroOutcome last;
   for (auto [ranks, zero, epochs] : {std::tuple{3, 1, 1}, {2, 1, 2}, {1, 0, 3}})
     last = train({.maxEpochs = epochs,
                   .ranks = ranks,

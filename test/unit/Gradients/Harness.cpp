@@ -1,4 +1,5 @@
 #include "test/unit/Gradients/Harness.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNGradient.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Transforms/Passes.h"
@@ -22,8 +23,6 @@ mlir::MLIRContext &sharedContext() {
   context.loadDialect<ir::NNDialect, mlir::func::FuncDialect>();
   return context;
 }
-
-bool isReal(mlir::Value value) { return llvm::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(value.getType())); }
 
 mlir::OwningOpRef<mlir::ModuleOp> parseBody(const Row &row) {
   std::string text = "func.func @f(";

@@ -292,7 +292,7 @@ TEST(Loader, RanksShareEveryBatch) {
           shares[size_t(rank)].emplace_back(batch.indices().begin(), batch.indices().end());
           EXPECT_EQ(batch.samplesOfRanks(), batch.number() < 3 ? 32 : 4);
           EXPECT_EQ(batch.host(0).shape(), (Shape{batch.size(), 3}));
-          EXPECT_EQ(batch.host(1).type(), (TensorType{DType::i64, {batch.size()}}));
+          EXPECT_EQ(batch.host(1).type(), (TensorType{sprig::DType::i64, {batch.size()}}));
           for (int64_t i = 0; i < batch.size(); ++i)
             EXPECT_EQ(batch.host(1).item<int64_t>(i), 2 * batch.indices()[size_t(i)]);
         }

@@ -9,7 +9,7 @@ using namespace sprig::data;
 
 namespace {
 
-Dataset rows() {
+Dataset numberedRows() {
   std::vector<float> x(100);
   std::vector<int64_t> y(100);
   for (size_t i = 0; i < x.size(); ++i) x[i] = float(i), y[i] = int64_t(i);
@@ -17,7 +17,7 @@ Dataset rows() {
 }
 
 /// The indices of one epoch.
-std::vector<int64_t> orderOf(Loader &loader) {
+std::vector<int64_t> orderDrawn(Loader &loader) {
   std::vector<int64_t> order;
   for (const Batch &batch : loader) order.insert(order.end(), batch.indices().begin(), batch.indices().end());
   return order;
@@ -26,8 +26,8 @@ std::vector<int64_t> orderOf(Loader &loader) {
 TEST(LoaderSeeds, ManualSeedGovernsTheOrderWithoutASeed) {
   auto orders = [](uint64_t seed) {
     manualSeed(seed);
-    Loader loader(rows(), {.batch = 16, .shuffle = true, .workers = 2});
-    std::vector<std::vector<int64_t>> epochs{orderOf(loader), orderOf(loader)};
+    Loader loader(numberedRows(), {.batch = 16, .shuffle = true, .workers = 2});
+    std::vector<std::vector<int64_t>> epochs{orderDrawn(loader), orderDrawn(loader)};
     return epochs;
   };
   auto first = orders(1);
@@ -36,22 +36,22 @@ TEST(LoaderSeeds, ManualSeedGovernsTheOrderWithoutASeed) {
   EXPECT_EQ(orders(1), first);
   EXPECT_NE(orders(2), first);
   // The first loader's seed is manualSeed's; one that is made before it is governed too, and one more has another.
-  Loader early(rows(), {.batch = 16, .shuffle = true});
+  Loader early(numberedRows(), {.batch = 16, .shuffle = true});
   manualSeed(1);
-  Loader same(rows(), {.batch = 16, .shuffle = 1}), free(rows(), {.batch = 16, .shuffle = true}),
-      other(rows(), {.batch = 16, .shuffle = true});
-  EXPECT_EQ(orderOf(same), first[0]);
-  EXPECT_EQ(orderOf(free), first[0]);
-  EXPECT_NE(orderOf(other), first[0]);
+  Loader same(numberedRows(), {.batch = 16, .shuffle = 1}), free(numberedRows(), {.batch = 16, .shuffle = true}),
+      other(numberedRows(), {.batch = 16, .shuffle = true});
+  EXPECT_EQ(orderDrawn(same), first[0]);
+  EXPECT_EQ(orderDrawn(free), first[0]);
+  EXPECT_NE(orderDrawn(other), first[0]);
   uint64_t before = early.seed();
   manualSeed(2);
   EXPECT_NE(early.seed(), before);
   EXPECT_EQ(same.seed(), 1u);
   // A run that goes on needs the seed and the place alone, whatever was drawn in between.
   manualSeed(1);
-  Loader resumed(rows(), {.batch = 16, .shuffle = true});
+  Loader resumed(numberedRows(), {.batch = 16, .shuffle = true});
   resumed.seek(1);
-  EXPECT_EQ(orderOf(resumed), first[1]);
+  EXPECT_EQ(orderDrawn(resumed), first[1]);
   EXPECT_EQ(randomState().draws, 0u);
 }
 
@@ -60,7 +60,7 @@ TEST(LoaderSeeds, ManualSeedGovernsTransformationsWithoutASeed) {
     manualSeed(seed);
     options.transform = [](Sample s, Random &random) { return Sample{Field(float(random.uniform())), s.y()}; };
     std::vector<float> numbers;
-    for (const Batch &batch : Loader(rows(), options))
+    for (const Batch &batch : Loader(numberedRows(), options))
       for (int64_t i = 0; i < batch.size(); ++i) numbers.push_back(batch.host(0).item<float>(i));
     return numbers;
   };

@@ -11,9 +11,9 @@ using sprig::rt::collective::Kind;
 
 namespace {
 
-constexpr double kLatencyNs = 1000;
+constexpr double kSwitchNs = 1000;
 
-Topology onSwitch(int count) {
+Topology ranksOnSwitch(int count) {
   Topology made;
   for (int i = 0; i < count; ++i) {
     Node node{"cuda:" + std::to_string(i)};
@@ -24,7 +24,7 @@ Topology onSwitch(int count) {
   Node hub{"hub"};
   hub.kind = NodeKind::crossbar;
   uint32_t to = made.add(hub);
-  for (uint32_t i = 0; i < uint32_t(count); ++i) made.links.push_back({i, to, kLatencyNs / 2, Rate::ofBytes(1e9)});
+  for (uint32_t i = 0; i < uint32_t(count); ++i) made.links.push_back({i, to, kSwitchNs / 2, Rate::ofBytes(1e9)});
   return made;
 }
 
@@ -39,7 +39,7 @@ double playedSeconds(const Topology &topology, Algorithm algorithm, int ranks, i
 
 TEST(AllReduceTime, IsWhatIsPlayedOnASwitch) {
   for (int ranks : {2, 3, 4, 7, 8, 16}) {
-    Topology machine = onSwitch(ranks);
+    Topology machine = ranksOnSwitch(ranks);
     std::vector<uint32_t> nodes(static_cast<size_t>(ranks));
     std::iota(nodes.begin(), nodes.end(), 0u);
     RankLink link = betweenNodes(machine, nodes);

@@ -5,7 +5,7 @@
 namespace sprig::machine {
 namespace {
 
-const CudaDevice &device(const char *architecture) {
+const CudaDevice &cudaDevice(const char *architecture) {
   const CudaDevice *found = findCudaDevice(architecture);
   EXPECT_TRUE(found) << architecture;
   return *found;
@@ -13,7 +13,7 @@ const CudaDevice &device(const char *architecture) {
 
 TEST(CudaModel, ArchitecturesAreFoundByName) {
   for (const char *digits : {"80", "86", "89", "90", "100", "120"}) {
-    const CudaDevice &found = device((std::string("sm_") + digits).c_str());
+    const CudaDevice &found = cudaDevice((std::string("sm_") + digits).c_str());
     EXPECT_EQ(found.architecture, std::string("sm_") + digits);
     EXPECT_EQ(findCudaDevice(std::string("compute_") + digits), &found);
   }
@@ -22,7 +22,7 @@ TEST(CudaModel, ArchitecturesAreFoundByName) {
 }
 
 TEST(CudaModel, TheLongerOfWorkAndTrafficDecides) {
-  const CudaDevice &h100 = device("sm_90");
+  const CudaDevice &h100 = cudaDevice("sm_90");
   int64_t all = h100.multiprocessors * 4;
   CudaEstimate work = estimateCudaKernel(h100, {67e12 * 1e-3, 1e6, all});
   EXPECT_DOUBLE_EQ(work.arithmetic, 1e-3);
@@ -42,7 +42,7 @@ TEST(CudaModel, TheLongerOfWorkAndTrafficDecides) {
 // On tensor cores, where a card has a rate of their own.
 TEST(CudaModel, ProductsInTf32TakeNoLonger) {
   for (const char *architecture : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"}) {
-    const CudaDevice &each = device(architecture);
+    const CudaDevice &each = cudaDevice(architecture);
     int64_t all = each.multiprocessors;
     double f32 = estimateCudaKernel(each, {1e9, 1e3, all}).arithmetic;
     double tf32 = estimateCudaKernel(each, {1e9, 1e3, all, true}).arithmetic;
@@ -53,7 +53,7 @@ TEST(CudaModel, ProductsInTf32TakeNoLonger) {
 
 // A loop's steps read their matrices again, each block on its own; more blocks than multiprocessors do so in turn.
 TEST(CudaModel, LoopsReadAgain) {
-  const CudaDevice &h100 = device("sm_90");
+  const CudaDevice &h100 = cudaDevice("sm_90");
   int64_t all = h100.multiprocessors;
   CudaWork loop{1e6, 1e3, all, false, true, 1e6};
   EXPECT_NEAR(estimateCudaKernel(h100, loop).traffic, 10e-6, 1e-8);
@@ -66,7 +66,7 @@ TEST(CudaModel, LoopsReadAgain) {
 }
 
 TEST(CudaModel, FewBlocksKeepFewMultiprocessorsAtWork) {
-  const CudaDevice &a100 = device("sm_80");
+  const CudaDevice &a100 = cudaDevice("sm_80");
   double full = estimateCudaKernel(a100, {1e9, 0, a100.multiprocessors}).arithmetic;
   EXPECT_DOUBLE_EQ(estimateCudaKernel(a100, {1e9, 0, 1}).arithmetic, full * double(a100.multiprocessors));
   // One block too many: a multiprocessor has two.

@@ -8,15 +8,14 @@
 using namespace sprig;
 using namespace sprig::machine;
 using rt::collective::Algorithm;
-using Kind = SimulatedCommand::Kind;
 using Meet = rt::collective::Kind;
 
 namespace {
 
-constexpr double kLatencyNs = 1000, kRate = 1e9; // a byte a nanosecond
+constexpr double kStepLatencyNs = 1000, kStepRate = 1e9; // a byte a nanosecond
 
 // Adding up takes nothing that a sum of nanoseconds shows.
-Topology onSwitch(int count) {
+Topology clusterSwitch(int count) {
   Topology made;
   made.name = "test";
   for (int i = 0; i < count; ++i) {
@@ -29,12 +28,13 @@ Topology onSwitch(int count) {
   Node hub{"hub"};
   hub.kind = NodeKind::crossbar;
   uint32_t to = made.add(hub);
-  for (uint32_t i = 0; i < uint32_t(count); ++i) made.links.push_back({i, to, kLatencyNs / 2, Rate::ofBytes(kRate)});
+  for (uint32_t i = 0; i < uint32_t(count); ++i)
+    made.links.push_back({i, to, kStepLatencyNs / 2, Rate::ofBytes(kStepRate)});
   return made;
 }
 
-RankStep::Command work(double ns) { return {{Kind::work, ns}}; }
-RankStep::Command event(Kind kind, uint32_t number) {
+RankStep::Command work(double ns) { return {{SimulatedCommand::Kind::work, ns}}; }
+RankStep::Command event(SimulatedCommand::Kind kind, uint32_t number) {
   SimulatedCommand command{kind};
   command.event = number;
   return {command};
@@ -44,7 +44,7 @@ RankStep::Command meet(Algorithm algorithm, int64_t bytes) { return {{}, {{Meet:
 // Computes, then sums.
 RankStep plain(double ns, Algorithm algorithm, int64_t bytes) { return {{{work(ns), meet(algorithm, bytes)}}, 0}; }
 
-double nsOf(const Cluster &cluster, const RankStep &step, Played played) {
+double nsOfStep(const Cluster &cluster, const RankStep &step, Played played) {
   const RankStep *steps[] = {&step};
   RankLanes lanes(cluster, steps, played);
   return simulate(lanes.topology(), lanes.program()).ns;
@@ -56,46 +56,48 @@ TEST(RankSteps, ComputationThenTheLawOfTheRing) {
   for (int ranks : {1, 2, 3, 8, 33, 64}) {
     double n = ranks;
     int64_t bytes = 1000 * ranks;
-    Cluster cluster = clusterOf(onSwitch(2), ranks);
-    double expected = 50000 + 2 * (n - 1) * (kLatencyNs + double(bytes) / n);
+    Cluster cluster = clusterOf(clusterSwitch(2), ranks);
+    double expected = 50000 + 2 * (n - 1) * (kStepLatencyNs + double(bytes) / n);
     RankStep step = plain(50000, Algorithm::ring, bytes);
-    EXPECT_NEAR(nsOf(cluster, step, Played::all), expected, 1e-3) << ranks;
-    if (cluster.one) EXPECT_NEAR(nsOf(cluster, step, Played::one), expected, 1e-3) << ranks;
-    EXPECT_EQ(nsOf(cluster, step, Played::alone), 50000);
+    EXPECT_NEAR(nsOfStep(cluster, step, Played::all), expected, 1e-3) << ranks;
+    if (cluster.one) EXPECT_NEAR(nsOfStep(cluster, step, Played::one), expected, 1e-3) << ranks;
+    EXPECT_EQ(nsOfStep(cluster, step, Played::alone), 50000);
   }
 }
 
 TEST(RankSteps, ProcessorsHandleMessages) {
   for (int ranks : {2, 3, 8}) {
-    Topology two = onSwitch(2);
+    Topology two = clusterSwitch(2);
     for (TopologyLink &link : two.links) link.handlingNs = 70, link.handlingRate = Rate::ofBytes(2e9);
     Cluster cluster = clusterOf(two, ranks);
     double n = ranks;
     int64_t bytes = 1000 * ranks;
-    double message = kLatencyNs + 1000 + 2 * (70 + 500), sum = 2 * (n - 1) * message;
+    double message = kStepLatencyNs + 1000 + 2 * (70 + 500), sum = 2 * (n - 1) * message;
     RankStep step = plain(50000, Algorithm::ring, bytes);
-    EXPECT_NEAR(nsOf(cluster, step, Played::all), 50000 + sum, 1e-3) << ranks;
-    if (cluster.one) EXPECT_NEAR(nsOf(cluster, step, Played::one), 50000 + sum, 1e-3) << ranks;
+    EXPECT_NEAR(nsOfStep(cluster, step, Played::all), 50000 + sum, 1e-3) << ranks;
+    if (cluster.one) EXPECT_NEAR(nsOfStep(cluster, step, Played::one), 50000 + sum, 1e-3) << ranks;
     EXPECT_NEAR(allReduceSeconds(betweenNodes(cluster.topology, cluster.nodes), Algorithm::ring, ranks, double(bytes)),
                 sum / 1e9, sum * 1e-12);
     // With one thread what computes meanwhile waits for it.
     for (Node &node : cluster.topology.nodes) node.threads = 1;
     RankStep beside{{{work(50000)}, {meet(Algorithm::ring, bytes)}}, 0};
-    EXPECT_NEAR(nsOf(cluster, beside, Played::all), 50000 + 2 * (n - 1) * 2 * 570, 1e-3) << ranks;
+    EXPECT_NEAR(nsOfStep(cluster, beside, Played::all), 50000 + 2 * (n - 1) * 2 * 570, 1e-3) << ranks;
   }
 }
 
 // What goes on beside the sum costs nothing as long as it is shorter, and the sum nothing while it is.
 TEST(RankSteps, OverlapHidesWhatItCan) {
   constexpr int64_t kBytes = 8000;
-  double sum = 2 * 7 * (kLatencyNs + kBytes / 8.0);
-  Cluster cluster = clusterOf(onSwitch(2), 8);
+  double sum = 2 * 7 * (kStepLatencyNs + kBytes / 8.0);
+  Cluster cluster = clusterOf(clusterSwitch(2), 8);
   for (double behind : {0.0, 1000.0, sum, 2 * sum}) {
-    RankStep step{{{work(10000), event(Kind::record, 0), work(behind), event(Kind::wait, 1)},
-                   {event(Kind::wait, 0), meet(Algorithm::ring, kBytes), event(Kind::record, 1)}},
-                  2};
+    RankStep step{
+        {{work(10000), event(SimulatedCommand::Kind::record, 0), work(behind), event(SimulatedCommand::Kind::wait, 1)},
+         {event(SimulatedCommand::Kind::wait, 0), meet(Algorithm::ring, kBytes),
+          event(SimulatedCommand::Kind::record, 1)}},
+        2};
     for (Played played : {Played::all, Played::one})
-      EXPECT_NEAR(nsOf(cluster, step, played), 10000 + std::max(sum, behind), 1e-3) << behind;
+      EXPECT_NEAR(nsOfStep(cluster, step, played), 10000 + std::max(sum, behind), 1e-3) << behind;
   }
 }
 
@@ -103,12 +105,14 @@ TEST(RankSteps, OverlapHidesWhatItCan) {
 // one.
 TEST(RankSteps, RanksMayHaveOtherLanes) {
   constexpr int64_t kFirst = 8000, kSecond = 2000;
-  Cluster cluster = clusterOf(onSwitch(2), 2);
+  Cluster cluster = clusterOf(clusterSwitch(2), 2);
   RankStep one{{{work(1000), meet(Algorithm::ring, kFirst), meet(Algorithm::ring, kSecond)}}, 0};
-  RankStep two{{{work(1000), event(Kind::record, 0), event(Kind::wait, 1), meet(Algorithm::ring, kSecond)},
-                {event(Kind::wait, 0), meet(Algorithm::ring, kFirst), event(Kind::record, 1)}},
+  RankStep two{{{work(1000), event(SimulatedCommand::Kind::record, 0), event(SimulatedCommand::Kind::wait, 1),
+                 meet(Algorithm::ring, kSecond)},
+                {event(SimulatedCommand::Kind::wait, 0), meet(Algorithm::ring, kFirst),
+                 event(SimulatedCommand::Kind::record, 1)}},
                2};
-  double expected = 1000 + 4 * kLatencyNs + kFirst + kSecond;
+  double expected = 1000 + 4 * kStepLatencyNs + kFirst + kSecond;
   for (auto [first, second] : {std::pair(&one, &two), {&two, &one}}) {
     const RankStep *steps[] = {first, second};
     RankLanes lanes(cluster, steps, Played::all);
@@ -127,7 +131,7 @@ TEST(RankSteps, OneMachineStandsForAll) {
          {Algorithm::ring, Algorithm::split, Algorithm::bidirectional, Algorithm::hierarchy, Algorithm::tree}) {
       // Two sums, of which the second follows on the first wherever ranks are by then.
       RankStep step{{{work(1000), meet(algorithm, 96 * 32 * 1000), work(500), meet(algorithm, 96 * 32)}}, 0};
-      double all = nsOf(*cluster, step, Played::all), one = nsOf(*cluster, step, Played::one);
+      double all = nsOfStep(*cluster, step, Played::all), one = nsOfStep(*cluster, step, Played::one);
       // Trees begin when all have come; 12 is no power of two, so some come before others.
       EXPECT_NEAR(one / all, 1, algorithm == Algorithm::tree ? 0.1 : 1e-6)
           << cluster->topology.name << " by " << nameOf(algorithm);
@@ -149,7 +153,7 @@ TEST(RankSteps, ThousandRanksAreQuick) {
 }
 
 TEST(RankSteps, EachRankHasTimesOfItsOwn) {
-  Cluster cluster = clusterOf(onSwitch(3), 3);
+  Cluster cluster = clusterOf(clusterSwitch(3), 3);
   RankStep quick = plain(1000, Algorithm::ring, 3000), slow = plain(5000, Algorithm::ring, 3000);
   const RankStep *steps[] = {&quick, &slow, &quick};
   RankLanes lanes(cluster, steps, Played::all);

@@ -10,23 +10,23 @@ using namespace sprig::machine;
 
 namespace {
 
-using Kind = SimulatedCommand::Kind;
-
 // A program as it is built up, lane by lane.
 struct Program : SimulatedProgram {
-  uint32_t lane(uint32_t device) {
-    lanes.push_back({device, {}});
+  uint32_t lane(uint32_t deviceNamed) {
+    lanes.push_back({deviceNamed, {}});
     return uint32_t(lanes.size() - 1);
   }
   uint32_t event() { return events++; }
-  void work(uint32_t lane, double ns, int threads = 1) { add(lane, {Kind::work, ns, threads}); }
-  void copy(uint32_t lane, uint32_t from, uint32_t to, double bytes) { add(lane, {Kind::copy, 0, 1, bytes, from, to}); }
-  void record(uint32_t lane, uint32_t event) { add(lane, {Kind::record, 0, 1, 0, 0, 0, event}); }
-  void wait(uint32_t lane, uint32_t event) { add(lane, {Kind::wait, 0, 1, 0, 0, 0, event}); }
+  void work(uint32_t lane, double ns, int threads = 1) { add(lane, {SimulatedCommand::Kind::work, ns, threads}); }
+  void copy(uint32_t lane, uint32_t from, uint32_t to, double bytes) {
+    add(lane, {SimulatedCommand::Kind::copy, 0, 1, bytes, from, to});
+  }
+  void record(uint32_t lane, uint32_t event) { add(lane, {SimulatedCommand::Kind::record, 0, 1, 0, 0, 0, event}); }
+  void wait(uint32_t lane, uint32_t event) { add(lane, {SimulatedCommand::Kind::wait, 0, 1, 0, 0, 0, event}); }
   void add(uint32_t lane, SimulatedCommand command) { lanes[lane].commands.push_back(command); }
 };
 
-Node device(const std::string &name, int threads = 1) {
+Node deviceNamed(const std::string &name, int threads = 1) {
   Node node{name};
   node.flops = 1e12;
   node.bandwidth = Rate::ofBytes(1e12);
@@ -35,12 +35,12 @@ Node device(const std::string &name, int threads = 1) {
 }
 
 // So many devices on a switch, each link with 1 us and 1 GB/s.
-Topology onSwitch(int count) {
+Topology devicesOnSwitch(int count) {
   Topology made;
   made.name = "switch";
   Node hub{"hub"};
   hub.kind = NodeKind::crossbar;
-  for (int i = 0; i < count; ++i) made.add(device("cpu:" + std::to_string(i)));
+  for (int i = 0; i < count; ++i) made.add(deviceNamed("cpu:" + std::to_string(i)));
   uint32_t to = made.add(hub);
   for (uint32_t i = 0; i < uint32_t(count); ++i) made.links.push_back({i, to, 1000, Rate::ofBytes(1e9)});
   check(made, "test");
@@ -49,14 +49,14 @@ Topology onSwitch(int count) {
 
 Topology oneDevice(int threads = 1) {
   Topology made;
-  made.add(device("cpu:0", threads));
+  made.add(deviceNamed("cpu:0", threads));
   return made;
 }
 
 // Calls go through a front-end, a device and a return, each on a device of its own.
 TEST(Simulator, CallsOverlapByTheLawOfTimelines) {
   constexpr int kCalls = 10000;
-  Topology stages = onSwitch(3);
+  Topology stages = devicesOnSwitch(3);
   for (auto [t1, t2, t3] : {std::array{2e3, 50e3, 5e3}, {10e3, 10e3, 10e3}, {50e3, 2e3, 5e3}, {1e3, 1e6, 1e3}}) {
     for (bool readsEach : {false, true}) {
       Program program;
@@ -91,7 +91,7 @@ TEST(Simulator, TwoDevicesTakeTheLongerOfBoth) {
     program.work(zero, 3000);
     program.work(one, 4000);
   }
-  Simulation played = simulate(onSwitch(2), program);
+  Simulation played = simulate(devicesOnSwitch(2), program);
   EXPECT_EQ(played.ns, 40'000);
   EXPECT_EQ(covered(played.deviceBusy[0]), 30'000);
 }
@@ -125,7 +125,7 @@ TEST(Simulator, DisjointPairsOfASwitchDoNotSlowEachOther) {
   auto copyAll = [](const std::vector<std::pair<uint32_t, uint32_t>> &pairs) {
     Program program;
     for (auto [from, to] : pairs) program.copy(program.lane(from), from, to, 1e6);
-    return simulate(onSwitch(8), program);
+    return simulate(devicesOnSwitch(8), program);
   };
   EXPECT_EQ(copyAll({{0, 1}}).ns, 2000 + 1e6);
   EXPECT_EQ(copyAll({{0, 1}, {2, 3}, {4, 5}, {6, 7}}).ns, 2000 + 1e6);
@@ -162,8 +162,8 @@ TEST(Simulator, AServersCardsShareTheLinkToTheHost) {
 TEST(Simulator, HalfDuplexSharesBothDirections) {
   for (bool half : {false, true}) {
     Topology made;
-    made.add(device("cpu:0"));
-    made.add(device("cpu:1"));
+    made.add(deviceNamed("cpu:0"));
+    made.add(deviceNamed("cpu:1"));
     made.links.push_back({0, 1, 1000, Rate::ofBytes(1e9), 1, half});
     Program program;
     program.copy(program.lane(0), 0, 1, 1e6);
@@ -174,7 +174,7 @@ TEST(Simulator, HalfDuplexSharesBothDirections) {
 
 // One that comes later takes half of what is there from then on.
 TEST(Simulator, WhoComesLaterShares) {
-  Topology made = onSwitch(3);
+  Topology made = devicesOnSwitch(3);
   Program program;
   uint32_t first = program.lane(0), second = program.lane(2);
   program.copy(first, 0, 1, 1e6);
@@ -188,7 +188,7 @@ TEST(Simulator, WhoComesLaterShares) {
 
 // 1 GB/s are a byte a nanosecond.
 TEST(Simulator, BurstsPassAtOnceAndFillUpAgain) {
-  Topology two = onSwitch(2);
+  Topology two = devicesOnSwitch(2);
   for (TopologyLink &link : two.links) link.burstBytes = 3000;
   bool followsItself = false;
   auto played = [&](std::initializer_list<std::pair<double, double>> copies) { // a pause, then so many bytes
@@ -215,7 +215,7 @@ TEST(Simulator, BurstsPassAtOnceAndFillUpAgain) {
 }
 
 TEST(Simulator, BurstsAreOfAllWhoShareTheLink) {
-  Topology three = onSwitch(3);
+  Topology three = devicesOnSwitch(3);
   for (TopologyLink &link : three.links) link.burstBytes = 3000;
   Program program;
   for (uint32_t to : {1, 2}) program.copy(program.lane(0), 0, to, 5000);
@@ -285,7 +285,7 @@ TEST(Simulator, WaitsTakeAHandOff) {
     program.wait(second, done);
     program.lanes[second].commands.back().ns = 500;
     program.work(second, 1000);
-    EXPECT_EQ(simulate(onSwitch(2), program).ns, std::max(late, 600.0) + 1000);
+    EXPECT_EQ(simulate(devicesOnSwitch(2), program).ns, std::max(late, 600.0) + 1000);
   }
 }
 
@@ -340,8 +340,8 @@ TEST(Simulator, RefusesWhatCannotGoOn) {
             "the program is stuck: lane 0 waits for event 0, which no lane records before it");
   Topology apart;
   apart.name = "islands";
-  apart.add(device("cpu:0"));
-  apart.add(device("cpu:1"));
+  apart.add(deviceNamed("cpu:0"));
+  apart.add(deviceNamed("cpu:1"));
   Program copy;
   copy.copy(copy.lane(0), 0, 1, 1);
   EXPECT_EQ(refused(apart, copy), "topology 'islands': no way leads from cpu:0 to cpu:1, which lane 0 copies over; "

@@ -6,7 +6,7 @@ using namespace sprig;
 namespace {
 
 // Thread 0 calls, the others are streams.
-struct Recorded {
+struct RecordedStreams {
   std::vector<sprig_rt_profile_event> events;
 
   void add(int32_t kind, uint32_t thread, uint64_t begin, uint64_t end, uint64_t call = 1) {
@@ -31,7 +31,7 @@ struct Recorded {
 using Shares = std::vector<uint64_t>;
 
 TEST(StreamShares, MomentsAreDividedAmongStreams) {
-  Recorded recorded;
+  RecordedStreams recorded;
   recorded.add(SPRIG_RT_PROFILE_CALL, 0, 0, 1000);
   recorded.add(SPRIG_RT_PROFILE_UPLOAD, 1, 100, 300);
   recorded.add(SPRIG_RT_PROFILE_DISPATCH, 2, 300, 700);
@@ -42,7 +42,7 @@ TEST(StreamShares, MomentsAreDividedAmongStreams) {
 }
 
 TEST(StreamShares, WhatTheThreadDoesKeepsItsTime) {
-  Recorded recorded;
+  RecordedStreams recorded;
   recorded.add(SPRIG_RT_PROFILE_CALL, 0, 0, 1000);
   recorded.add(SPRIG_RT_PROFILE_BIND, 0, 0, 100);
   recorded.add(SPRIG_RT_PROFILE_DISPATCH, 0, 400, 600); // on the processor
@@ -51,7 +51,7 @@ TEST(StreamShares, WhatTheThreadDoesKeepsItsTime) {
 }
 
 TEST(StreamShares, EachCallHasItsOwn) {
-  Recorded recorded;
+  RecordedStreams recorded;
   recorded.add(SPRIG_RT_PROFILE_CALL, 0, 0, 100);
   recorded.add(SPRIG_RT_PROFILE_CALL, 0, 200, 300, 2);
   recorded.add(SPRIG_RT_PROFILE_DISPATCH, 1, 10, 40);
@@ -61,7 +61,7 @@ TEST(StreamShares, EachCallHasItsOwn) {
 }
 
 TEST(StreamShares, WithoutStreamsNothingChanges) {
-  Recorded recorded;
+  RecordedStreams recorded;
   recorded.add(SPRIG_RT_PROFILE_CALL, 0, 0, 100);
   recorded.add(SPRIG_RT_PROFILE_DISPATCH, 0, 20, 50);
   EXPECT_EQ(recorded.shares(), (Shares{70, 30}));

@@ -17,20 +17,20 @@ std::string shape(std::initializer_list<int64_t> sizes, const char *type = "f32"
   return text + type;
 }
 
-std::string tensor(const std::string &type) { return "tensor<" + type + ">"; }
+std::string tensorText(const std::string &type) { return "tensor<" + type + ">"; }
 
 // Of %q and %k, %v as they lie, with what `between` makes %s of %p, which are of %scores.
 Row attention(const Sizes &s, std::vector<std::string> others = {}, const std::string &between = {},
               const std::string &key = {}, bool transposed = false) {
   std::string q = shape({s.matrices, s.rows, s.depth}), v = shape({s.matrices, s.keys, s.columns});
   std::string k = transposed ? shape({s.matrices, s.keys, s.depth}) : shape({s.matrices, s.depth, s.keys});
-  std::string scores = tensor(shape({s.matrices, s.rows, s.keys}));
+  std::string scores = tensorText(shape({s.matrices, s.rows, s.keys}));
   std::vector<std::string> arguments = {q, k, v};
   arguments.insert(arguments.end(), others.begin(), others.end());
   std::string left = between.empty() ? "%p" : "%s", right = key.empty() ? "%a1" : "%k";
-  std::string body = key + "%p = nn.matmul %a0, " + right + (transposed ? " {transpose_rhs}" : "") + " : " + tensor(q) +
-                     ", " + tensor(k) + "\n" + between + "%w = nn.softmax " + left + " axis = 2 : " + scores +
-                     "\n%r = nn.matmul %w, %a2 : " + scores + ", " + tensor(v);
+  std::string body = key + "%p = nn.matmul %a0, " + right + (transposed ? " {transpose_rhs}" : "") + " : " +
+                     tensorText(q) + ", " + tensorText(k) + "\n" + between + "%w = nn.softmax " + left +
+                     " axis = 2 : " + scores + "\n%r = nn.matmul %w, %a2 : " + scores + ", " + tensorText(v);
   std::vector<Pattern> patterns = {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}};
   return {"attention", arguments, body, {64, 4e-5}, patterns};
 }
@@ -79,27 +79,27 @@ TEST(OpTable, AttentionOfManyRows) {
 TEST(OpTable, AttentionWithMasks) {
   std::vector<Row> rows;
   const Sizes s{2, 19, 37, 8, 12};
-  std::string scores = tensor(shape({2, 19, 37}));
+  std::string scores = tensorText(shape({2, 19, 37}));
   std::string scale = "%c = nn.constant dense<0.353> : tensor<f32>\n%t = nn.mul %p, %c : " + scores + ", tensor<f32>\n";
   for (const char *mask : {"19x37x", "2x19x37x", "2x1x37x", "19x1x", "37x"}) {
     std::string additive = std::string(mask) + "f32", boolean = std::string(mask) + "i1";
     rows.push_back(
-        attention(s, {additive}, scale + "%s = nn.add %t, %a3 : " + scores + ", " + tensor(additive) + "\n"));
+        attention(s, {additive}, scale + "%s = nn.add %t, %a3 : " + scores + ", " + tensorText(additive) + "\n"));
     rows.push_back(attention(s, {boolean},
                              "%c = nn.constant dense<-1.0e9> : tensor<f32>\n%s = nn.select %a3, %p, %c : " +
-                                 tensor(boolean) + ", " + scores + ", tensor<f32>\n"));
+                                 tensorText(boolean) + ", " + scores + ", tensor<f32>\n"));
   }
   // What is no key at all, as infinity: rows that have one keep others.
   rows.push_back(attention(s, {"37xf32"},
                            "%z = nn.log %a3 : tensor<37xf32>\n%s = nn.add %p, %z : " + scores + ", tensor<37xf32>\n"));
   rows.back().patterns.push_back({Fill::Index, 3});
   // A factor before the product.
-  std::string k = tensor(shape({2, 8, 37}));
+  std::string k = tensorText(shape({2, 8, 37}));
   rows.push_back(attention(
       s, {}, {}, "%c = nn.constant dense<0.353> : tensor<f32>\n%k = nn.mul %a1, %c : " + k + ", tensor<f32>\n"));
   // Keys that are infinite, which lie next to the padding too: whatever they meet there is no number.
   const Sizes few{1, 5, 35, 2, 3};
-  std::string infinite = tensor(shape({1, 2, 35}));
+  std::string infinite = tensorText(shape({1, 2, 35}));
   rows.push_back(attention(few, {}, {}, "%k = nn.log %a1 : " + infinite + "\n"));
   rows.back().patterns = {{Fill::Positive}, {Fill::Index, 3}, {Fill::Unit}};
   // Other reductions of a row than those of a softmax.
@@ -117,8 +117,9 @@ TEST(OpTable, AttentionWithMasks) {
 // %s of %p, where row i sees the keys [i - lower, i + upper]; without a bound, as far as there are keys.
 std::string banded(const Sizes &s, std::optional<int64_t> lower, std::optional<int64_t> upper,
                    const char *low = "0xFF800000") {
-  std::string rows = tensor(shape({s.rows, 1}, "i64")), keys = tensor(shape({1, s.keys}, "i64"));
-  std::string places = tensor(shape({s.rows, s.keys}, "i1")), scores = tensor(shape({s.matrices, s.rows, s.keys}));
+  std::string rows = tensorText(shape({s.rows, 1}, "i64")), keys = tensorText(shape({1, s.keys}, "i64"));
+  std::string places = tensorText(shape({s.rows, s.keys}, "i1")),
+              scores = tensorText(shape({s.matrices, s.rows, s.keys}));
   std::string text = "%i = nn.iota axis = 0 : " + rows + "\n%j = nn.iota axis = 1 : " + keys + "\n";
   auto number = [](const std::string &name, int64_t value) {
     return "%" + name + " = nn.constant dense<" + std::to_string(value) + "> : tensor<i64>\n";
@@ -169,9 +170,10 @@ TEST(OpTable, AttentionInBands) {
 TEST(OpTable, AttentionOfHeads) {
   std::vector<Row> rows;
   for (int64_t keys : {9, 300}) {
-    std::string n = std::to_string(keys), all = tensor("2x" + n + "x48xf32"), part = tensor("2x" + n + "x16xf32");
-    std::string split = tensor("2x" + n + "x2x8xf32"), head = tensor("2x2x" + n + "x8xf32"),
-                turned = tensor("2x2x8x" + n + "xf32"), scores = tensor("2x2x" + n + "x" + n + "xf32");
+    std::string n = std::to_string(keys), all = tensorText("2x" + n + "x48xf32"),
+                part = tensorText("2x" + n + "x16xf32");
+    std::string split = tensorText("2x" + n + "x2x8xf32"), head = tensorText("2x2x" + n + "x8xf32"),
+                turned = tensorText("2x2x8x" + n + "xf32"), scores = tensorText("2x2x" + n + "x" + n + "xf32");
     auto take = [&](const std::string &name, int64_t first, const char *order) {
       return "%" + name + "0 = nn.slice %a0 starts = [0, 0, " + std::to_string(first) + "] sizes = [2, " + n +
              ", 16] steps = [1, 1, 1] : " + all + "\n%" + name + "1 = nn.reshape %" + name + "0 : " + part + " to " +

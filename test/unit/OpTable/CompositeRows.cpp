@@ -6,10 +6,6 @@ namespace sprig::optable {
 namespace {
 
 // Every step of a decomposition rounds to the element type.
-Bound roundings(const std::string &type, double steps) {
-  double unit = type == "f64" ? 0x1p-52 : type == "f32" ? 0x1p-23 : type == "f16" ? 0x1p-10 : 0x1p-7;
-  return {steps, steps * unit};
-}
 
 TEST(OpTable, Activations) {
   std::vector<Row> rows;

@@ -18,7 +18,7 @@ namespace sprig::optable {
 namespace {
 
 // Channels last, over two dimensions.
-struct Case {
+struct FilterGradient {
   std::vector<int64_t> input, cotangent;
   int64_t window, stride, padding, groups;
 
@@ -41,7 +41,7 @@ struct Case {
   }
 };
 
-const Case kCases[] = {
+const FilterGradient kCases[] = {
     {{1, 9, 10, 2}, {1, 9, 10, 3}, 3, 1, 1, 1},      // less than a piece
     {{6, 20, 20, 1}, {6, 16, 16, 6}, 5, 1, 0, 1},    // rows of all taps, three pieces
     {{3, 21, 20, 2}, {3, 19, 18, 40}, 3, 1, 0, 1},   // two panels; a piece ends within a line
@@ -62,7 +62,7 @@ std::string typeOf(const std::vector<int64_t> &shape, const std::string &element
 TEST(FilterGradientParts, Kernels) {
   std::vector<Row> rows;
   for (const char *element : {"f32", "f64"})
-    for (const Case &c : llvm::ArrayRef(kCases).take_front(std::string(element) == "f32" ? 8 : 2))
+    for (const FilterGradient &c : llvm::ArrayRef(kCases).take_front(std::string(element) == "f32" ? 8 : 2))
       rows.push_back(row("kernel.conv_filter_grad_parts %a0, %a1 {" + c.attributes() + "}",
                          {typeOf(c.input, element), typeOf(c.cotangent, element)},
                          {1, std::string(element) == "f32" ? 512 * 0x1p-24 : 512 * 0x1p-53},
@@ -71,7 +71,7 @@ TEST(FilterGradientParts, Kernels) {
 }
 
 // What the pass makes of a gradient, written by hand so that no shape is too small for it.
-std::string functions(size_t number, const Case &c, const std::string &element) {
+std::string functions(size_t number, const FilterGradient &c, const std::string &element) {
   std::string x = "tensor<" + typeOf(c.input, element) + ">", g = "tensor<" + typeOf(c.cotangent, element) + ">";
   std::string w = "tensor<" + typeOf(c.filter(), element) + ">", p = "tensor<" + typeOf(c.parts(), element) + ">";
   std::string head = std::to_string(number) + "(%x: " + x + ", %g: " + g + ") -> " + w + " {\n";
@@ -85,7 +85,8 @@ int64_t elements(const std::vector<int64_t> &shape) {
   return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
 }
 
-template <typename T> void compareBits(llvm::ArrayRef<Case> cases, const std::string &element, rt::DType type) {
+template <typename T>
+void compareBits(llvm::ArrayRef<FilterGradient> cases, const std::string &element, rt::DType type) {
   std::string text;
   for (auto [i, c] : llvm::enumerate(cases)) text += functions(i, c, element);
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &sharedContext());

@@ -14,6 +14,11 @@ struct Bound {
   double ulps = 0;
   double absolute = 0;
 };
+/// So many rounding errors of a type.
+inline Bound roundings(const std::string &type, double steps) {
+  double unit = type == "f64" ? 0x1p-52 : type == "f32" ? 0x1p-23 : type == "f16" ? 0x1p-10 : 0x1p-7;
+  return {steps, steps * unit};
+}
 
 struct Row {
   std::string name;

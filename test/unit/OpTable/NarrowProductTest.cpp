@@ -46,14 +46,14 @@ std::string constantScales(int64_t count, const std::string &shape) {
          std::to_string(count) + "xf32> to tensor<" + shape + ">";
 }
 
-struct Case {
+struct NarrowProduct {
   int64_t m, n, k, group;
   std::string type = "ui8"; // of codes: of four bits, or i8 of eight
   bool hasZeros = true;
 };
 
 // As MatMulNBits has them: rows of a column side by side, blocks of them filled up.
-Row product(const Case &c) {
+Row narrowProduct(const NarrowProduct &c) {
   bool isNarrow = c.type == "ui8";
   const std::string &type = c.type;
   int64_t blocks = (c.k + c.group - 1) / c.group, all = c.n * blocks * c.group;
@@ -80,18 +80,18 @@ Row product(const Case &c) {
 TEST(OpTable, NarrowProducts) {
   std::vector<Row> rows;
   for (int64_t n : {1, 8, 9, 16, 17, 33, 64, 65, 130})
-    for (int64_t k : {1, 7, 8, 19, 32, 45}) rows.push_back(product({1, n, k, 16}));
-  for (int64_t m : {1, 2, 3, 4, 5, 15, 31, 65}) rows.push_back(product({m, 40, 75, 32}));
+    for (int64_t k : {1, 7, 8, 19, 32, 45}) rows.push_back(narrowProduct({1, n, k, 16}));
+  for (int64_t m : {1, 2, 3, 4, 5, 15, 31, 65}) rows.push_back(narrowProduct({m, 40, 75, 32}));
   for (bool hasZeros : {false, true})
     for (int64_t m : {1, 3, 6}) {
-      rows.push_back(product({m, 49, 100, 32, "ui8", hasZeros}));
-      rows.push_back(product({m, 269, 1020, 32, "i8", hasZeros})); // small ones become floats
+      rows.push_back(narrowProduct({m, 49, 100, 32, "ui8", hasZeros}));
+      rows.push_back(narrowProduct({m, 269, 1020, 32, "i8", hasZeros})); // small ones become floats
     }
   // Groups that are no powers of two, single ones, and ones longer than the parts of a sum that is cut.
   for (int64_t group : {8, 24, 40, 1040, 2080})
-    for (int64_t m : {1, 7}) rows.push_back(product({m, 20, 1033, group}));
+    for (int64_t m : {1, 7}) rows.push_back(narrowProduct({m, 20, 1033, group}));
   for (int64_t k : {1024, 1025, 1536, 1543, 2049})
-    for (int64_t m : {1, 2, 9}) rows.push_back(product({m, 20, k, 16}));
+    for (int64_t m : {1, 2, 9}) rows.push_back(narrowProduct({m, 20, k, 16}));
   check(rows);
 }
 

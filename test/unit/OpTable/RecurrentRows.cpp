@@ -7,10 +7,6 @@ namespace sprig::optable {
 namespace {
 
 // Errors grow along the sequence; every step adds the roundings of its products and functions.
-Bound roundings(const std::string &type, double steps) {
-  double unit = type == "f64" ? 0x1p-52 : type == "f32" ? 0x1p-23 : type == "f16" ? 0x1p-10 : 0x1p-7;
-  return {steps, steps * unit};
-}
 
 struct Layer {
   std::string name; // nn.lstm
@@ -21,7 +17,7 @@ struct Layer {
   std::string type = "f32";
 };
 
-std::string shape(std::initializer_list<int64_t> sizes, const std::string &type) {
+std::string typeText(std::initializer_list<int64_t> sizes, const std::string &type) {
   std::string text;
   for (int64_t size : sizes) text += std::to_string(size) + "x";
   return text + type;
@@ -30,8 +26,8 @@ std::string shape(std::initializer_list<int64_t> sizes, const std::string &type)
 Row layerRow(const Layer &l) {
   bool lstm = l.gates == 4;
   Row row;
-  row.arguments = {shape({l.steps, l.batch, l.features}, l.type), shape({l.gates * l.hidden, l.features}, l.type),
-                   shape({l.gates * l.hidden, l.hidden}, l.type), shape({l.batch, l.hidden}, l.type)};
+  row.arguments = {typeText({l.steps, l.batch, l.features}, l.type), typeText({l.gates * l.hidden, l.features}, l.type),
+                   typeText({l.gates * l.hidden, l.hidden}, l.type), typeText({l.batch, l.hidden}, l.type)};
   row.patterns = {{Fill::Unit}, {Fill::Unit}, {Fill::Unit}, {Fill::Unit}};
   std::string operands = "%a0, %a1, %w from %a3";
   std::vector<std::string> types = row.arguments;
@@ -41,11 +37,11 @@ Row layerRow(const Layer &l) {
     types.push_back(type);
     row.patterns.push_back(pattern);
   };
-  if (lstm) add(", ", shape({l.batch, l.hidden}, l.type), {Fill::Unit});
+  if (lstm) add(", ", typeText({l.batch, l.hidden}, l.type), {Fill::Unit});
   auto has = [&](const char *option) { return l.options.find(option) != std::string::npos; };
-  if (has("bias")) add(" bias ", shape({2 * l.gates * l.hidden}, l.type), {Fill::Unit});
-  if (has("peephole")) add(" peephole ", shape({3 * l.hidden}, l.type), {Fill::Unit});
-  if (has("lengths")) add(" lengths ", shape({l.batch}, "i32"), {Fill::Index, l.steps + 2});
+  if (has("bias")) add(" bias ", typeText({2 * l.gates * l.hidden}, l.type), {Fill::Unit});
+  if (has("peephole")) add(" peephole ", typeText({3 * l.hidden}, l.type), {Fill::Unit});
+  if (has("lengths")) add(" lengths ", typeText({l.batch}, "i32"), {Fill::Index, l.steps + 2});
   // Weights small enough that a state of many units does not saturate.
   std::string weight = "tensor<" + row.arguments[2] + ">";
   row.body = "%s = nn.constant dense<0.25> : tensor<" + l.type + ">\n%w = nn.mul %a2, %s : " + weight + ", tensor<" +
@@ -120,16 +116,16 @@ Row sameBitsRow(const std::string &name, const std::vector<int> &blocks, const s
   std::string list, body;
   for (int block : blocks) list += (list.empty() ? "" : ", ") + std::to_string(block);
   int next = 0;
-  auto ordered = [&](const std::string &value, std::vector<int64_t> shape, int64_t times) {
-    std::string operands, types, rest = shape.size() > 1 ? ", 0" : "", one = shape.size() > 1 ? ", 1" : "";
-    std::string more = shape.size() > 1 ? ", " + std::to_string(shape[1]) : "";
-    std::string type = (shape.size() > 1 ? "x" + std::to_string(shape[1]) : "") + "xf32>";
+  auto ordered = [&](const std::string &value, std::vector<int64_t> typeText, int64_t times) {
+    std::string operands, types, rest = typeText.size() > 1 ? ", 0" : "", one = typeText.size() > 1 ? ", 1" : "";
+    std::string more = typeText.size() > 1 ? ", " + std::to_string(typeText[1]) : "";
+    std::string type = (typeText.size() > 1 ? "x" + std::to_string(typeText[1]) : "") + "xf32>";
     for (int64_t half = 0; half < times; ++half)
       for (int block : blocks) {
         std::string part = "%o" + std::to_string(next++);
         body += part + " = nn.slice " + value + " starts = [" + std::to_string((half * gates + block) * hidden) + rest +
                 "] sizes = [" + std::to_string(hidden) + more + "] steps = [1" + one + "] : tensor<" +
-                std::to_string(shape[0]) + type + "\n";
+                std::to_string(typeText[0]) + type + "\n";
         operands += (operands.empty() ? "" : ", ") + part;
         types += (types.empty() ? "tensor<" : ", tensor<") + std::to_string(hidden) + type;
       }

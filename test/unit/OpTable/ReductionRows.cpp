@@ -87,7 +87,7 @@ TEST(OpTable, ArgReductionsOfRows) {
   check(rows);
 }
 
-TEST(OpTable, Scans) {
+TEST(OpTable, Cumulative) {
   std::vector<Row> rows;
   for (const char *type : {"f32", "f64", "i32", "i64", "ui8"})
     for (const char *kind : {"sum", "prod"})

@@ -7,10 +7,10 @@
 namespace sprig::optable {
 namespace {
 
-const std::vector<Pattern> kUnits = {{Fill::Unit}, {Fill::Unit}};
+const std::vector<Pattern> kTwoUnits = {{Fill::Unit}, {Fill::Unit}};
 
 /// A constant of bf16 in [-1, 1] times a power of two.
-std::string constantHalves(const std::vector<int64_t> &shape, int exponent = 0) {
+std::string halvesOfExponent(const std::vector<int64_t> &shape, int exponent = 0) {
   static const char *digits = "0123456789ABCDEF";
   int64_t count = 1;
   for (int64_t size : shape) count *= size;
@@ -25,30 +25,30 @@ std::string constantHalves(const std::vector<int64_t> &shape, int exponent = 0) 
 
 Bound sumsOf(double k) { return {1, 2 * k * (1 + k / 8) * 0x1p-24}; }
 
-Row product(int64_t m, int64_t n, int64_t k, bool transposed) {
+Row roundedProduct(int64_t m, int64_t n, int64_t k, bool transposed) {
   std::string x = "tensor<" + tensor({m, k}, "f32") + ">", h = "tensor<" + tensor({m, k}, "bf16") + ">";
   std::vector<int64_t> shape = transposed ? std::vector{n, k} : std::vector{k, n};
   std::string out = "tensor<" + tensor({m, n}, "f32") + ">";
   return {std::to_string(m) + "x" + std::to_string(k) + " times " + std::to_string(k) + "x" + std::to_string(n),
           {tensor({m, k}, "f32"), tensor({n}, "f32")},
-          "%w = nn.constant " + constantHalves(shape) + "\n%h = nn.cast %a0 : " + x + " to " + h +
+          "%w = nn.constant " + halvesOfExponent(shape) + "\n%h = nn.cast %a0 : " + x + " to " + h +
               "\n%p = nn.matmul %h, %w {accumulator = f32" + (transposed ? ", transpose_rhs" : "") + "} : " + h +
               ", tensor<" + tensor(shape, "bf16") + ">\n%b = nn.add %p, %a1 : " + out + ", tensor<" +
               tensor({n}, "f32") + ">\n%r = nn.relu %b : " + out,
           sumsOf(double(k)),
-          kUnits};
+          kTwoUnits};
 }
 
 TEST(OpTable, RoundedMatrixProducts) {
   std::vector<Row> rows;
   for (int64_t n : {1, 5, 8, 16, 17, 33, 49, 65, 130})
-    for (int64_t k : {1, 2, 19, 32}) rows.push_back(product(7, n, k, k == 19));
-  for (int64_t m : {1, 2, 3, 5, 15, 31, 65}) rows.push_back(product(m, 40, 33, false));
+    for (int64_t k : {1, 2, 19, 32}) rows.push_back(roundedProduct(7, n, k, k == 19));
+  for (int64_t m : {1, 2, 3, 5, 15, 31, 65}) rows.push_back(roundedProduct(m, 40, 33, false));
   // Sums that are cut in parts, with a last factor that has no neighbour.
-  for (int64_t k : {1024, 1025, 1536, 1537, 2049}) rows.push_back(product(3, 20, k, true));
+  for (int64_t k : {1024, 1025, 1536, 1537, 2049}) rows.push_back(roundedProduct(3, 20, k, true));
   // Rows that are f32 part by part where there is no such instruction.
   for (int64_t k : {255, 256, 257, 300, 513, 1023, 1024})
-    for (int64_t m : {5, 14, 29}) rows.push_back(product(m, 33, k, false));
+    for (int64_t m : {5, 14, 29}) rows.push_back(roundedProduct(m, 33, k, false));
   check(rows);
 }
 
@@ -74,12 +74,12 @@ TEST(OpTable, RoundedConvolutions) {
     for (size_t d = 1; d < c.filter.size(); ++d) depth *= c.filter[d];
     rows.push_back({tensor(c.input, "bf16") + " with " + tensor(c.filter, "bf16"),
                     {tensor(c.input, "f32")},
-                    "%w = nn.constant " + constantHalves(c.filter) + "\n%h = nn.cast %a0 : " + x + " to " + h +
+                    "%w = nn.constant " + halvesOfExponent(c.filter) + "\n%h = nn.cast %a0 : " + x + " to " + h +
                         "\n%r = nn.conv %h, %w {accumulator = f32, strides = array<i64: " + c.strides +
                         ">, dilations = array<i64: " + c.dilations + ">, padding = array<i64: " + c.padding +
                         ">, groups = " + c.groups + " : i64} : " + h + ", tensor<" + tensor(c.filter, "bf16") + ">",
                     sumsOf(double(depth)),
-                    kUnits});
+                    kTwoUnits});
   }
   check(rows);
 }
@@ -94,10 +94,10 @@ TEST(OpTable, RoundedProductsOfTinyNumbers) {
                       {tensor({5, k}, "f32")},
                       "%s = nn.constant dense<1.0e-19> : tensor<f32>\n%t = nn.mul %a0, %s : " + x +
                           ", tensor<f32>\n%h = nn.cast %t : " + x + " to " + h + "\n%w = nn.constant " +
-                          constantHalves({k, 20}, exponent) + "\n%r = nn.matmul %h, %w {accumulator = f32} : " + h +
+                          halvesOfExponent({k, 20}, exponent) + "\n%r = nn.matmul %h, %w {accumulator = f32} : " + h +
                           ", tensor<" + tensor({k, 20}, "bf16") + ">",
                       {1, double(2 * k) * 0x1p-126},
-                      kUnits});
+                      kTwoUnits});
     }
   check(rows);
 }
@@ -105,7 +105,7 @@ TEST(OpTable, RoundedProductsOfTinyNumbers) {
 // A constant that is infinite, with a last factor that has no neighbour; and 2^24 before 1024 ones, of which a chain
 // that is not cut keeps none.
 TEST(OpTable, RoundedProductsOfSpecialSizes) {
-  auto product = [](int64_t k, const std::string &factor, const std::string &weight) -> Row {
+  auto roundedProduct = [](int64_t k, const std::string &factor, const std::string &weight) -> Row {
     std::string x = "tensor<2x" + std::to_string(k) + "xf32>", h = "tensor<2x" + std::to_string(k) + "xbf16>";
     std::string w = "tensor<" + std::to_string(k) + "x3xbf16>";
     return {std::to_string(k) + " of " + weight.substr(0, 20),
@@ -115,12 +115,12 @@ TEST(OpTable, RoundedProductsOfSpecialSizes) {
                 "\n%w = nn.constant dense<" + weight + "> : " + w +
                 "\n%r = nn.matmul %h, %w {accumulator = f32} : " + h + ", " + w,
             {0, 600},
-            kUnits};
+            kTwoUnits};
   };
   std::string large = "[[16777216.0, 16777216.0, 1.0]";
   for (int i = 1; i < 1025; ++i) large += ", [1.0, 1.0, 1.0]";
-  check({product(3, "%d = nn.mul %a0, %a0", "0x7F80"), product(4, "%d = nn.mul %a0, %a0", "0x7F80"),
-         product(1025, "%d = nn.sub %a0, %a0", large + "]")});
+  check({roundedProduct(3, "%d = nn.mul %a0, %a0", "0x7F80"), roundedProduct(4, "%d = nn.mul %a0, %a0", "0x7F80"),
+         roundedProduct(1025, "%d = nn.sub %a0, %a0", large + "]")});
 }
 
 // Casts that nothing separates: a NaN that signals becomes a quiet one, fused or not.
@@ -132,7 +132,7 @@ TEST(OpTable, RoundedNaNs) {
           "%s = nn.select %g, %n, %a0 : tensor<40xi1>, tensor<bf16>, tensor<40xbf16>\n"
           "%f = nn.cast %s : tensor<40xbf16> to tensor<40xf32>\n%r = nn.cast %f : tensor<40xf32> to tensor<40xbf16>",
           {},
-          kUnits}});
+          kTwoUnits}});
 }
 
 // No product of the thread's own is flushed: what follows the sums, and what a kernel after them computes.
@@ -142,12 +142,12 @@ TEST(OpTable, RoundedProductsLeaveDenormalsAlone) {
         {"3x8xf32", "3x20xf32"},
         "%s = nn.constant dense<1.0e-41> : tensor<f32>\n%h = nn.cast %a0 : tensor<3x8xf32> to tensor<3x8xbf16>\n"
         "%w = nn.constant " +
-            constantHalves({8, 20}) +
+            halvesOfExponent({8, 20}) +
             "\n%p = nn.matmul %h, %w {accumulator = f32} : tensor<3x8xbf16>, tensor<8x20xbf16>\n"
             "%t = nn.mul %p, %s : tensor<3x20xf32>, tensor<f32>\n%u = nn.mul %a1, %s : tensor<3x20xf32>, tensor<f32>\n"
             "%r = nn.sub %t, %u : tensor<3x20xf32>, tensor<3x20xf32>",
         {4, 0x1p-147},
-        kUnits}});
+        kTwoUnits}});
 }
 
 } // namespace

@@ -88,15 +88,15 @@ TEST(Winograd, Kernels) {
   check(rows, Given::layouts);
 }
 
-struct Layer {
+struct ConvLayer {
   int64_t batch, channels, size, outputs, window, padding;
 };
 
-class Accuracy : public testing::TestWithParam<Layer> {};
+class Accuracy : public testing::TestWithParam<ConvLayer> {};
 
 // Compiled with the default options, the largest error is at most 2e-5 of the largest output.
 TEST_P(Accuracy, OfTheRewriteIsWithinTheStatedBound) {
-  const Layer &l = GetParam();
+  const ConvLayer &l = GetParam();
   mlir::DialectRegistry registry;
   registerSprigDialects(registry);
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
@@ -155,11 +155,11 @@ TEST_P(Accuracy, OfTheRewriteIsWithinTheStatedBound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Winograd, Accuracy,
-                         testing::Values(Layer{2, 64, 28, 64, 3, 1}, Layer{2, 128, 14, 128, 3, 1},
-                                         Layer{8, 256, 7, 256, 3, 1}, Layer{1, 16, 32, 16, 3, 1},
-                                         Layer{3, 37, 19, 45, 3, 0}, Layer{8, 20, 12, 50, 5, 0},
-                                         Layer{2, 64, 15, 64, 5, 2}, Layer{2, 128, 13, 96, 5, 2},
-                                         Layer{2, 192, 12, 64, 5, 2}));
+                         testing::Values(ConvLayer{2, 64, 28, 64, 3, 1}, ConvLayer{2, 128, 14, 128, 3, 1},
+                                         ConvLayer{8, 256, 7, 256, 3, 1}, ConvLayer{1, 16, 32, 16, 3, 1},
+                                         ConvLayer{3, 37, 19, 45, 3, 0}, ConvLayer{8, 20, 12, 50, 5, 0},
+                                         ConvLayer{2, 64, 15, 64, 5, 2}, ConvLayer{2, 128, 13, 96, 5, 2},
+                                         ConvLayer{2, 192, 12, 64, 5, 2}));
 
 } // namespace
 } // namespace sprig::optable

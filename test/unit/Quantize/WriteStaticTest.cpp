@@ -7,7 +7,7 @@
 namespace sprig::quantize {
 namespace {
 
-Graph network() {
+Graph staticNetwork() {
   return ModelBuilder()
       .input("x", {1, 1, 2, 2})
       .constant("w", {2, 1, 1, 1}, {1, -2})
@@ -22,7 +22,7 @@ Graph network() {
 const std::map<std::string, Range> kRanges = {{"x", {-1, 1}}, {"r", {0, 5.1f}}, {"y", {-2, 2}}};
 
 TEST(WriteStaticTest, QuantisersStandAroundConvolutions) {
-  Graph graph = network();
+  Graph graph = staticNetwork();
   WrittenStatic written = writeStatic(graph, plan(graph, {}), kRanges, {});
   // The activation is what the quantiser of its result does.
   EXPECT_EQ(operators(graph), "QuantizeLinear DequantizeLinear DequantizeLinear DequantizeLinear Conv QuantizeLinear "
@@ -38,7 +38,7 @@ TEST(WriteStaticTest, QuantisersStandAroundConvolutions) {
 TEST(WriteStaticTest, TrainableWeightsAreFoldedOnceTheyWereTrained) {
   for (int opset : {13, 18}) {
     for (int bits : {8, 4}) {
-      Graph graph = network(), other = network();
+      Graph graph = staticNetwork(), other = staticNetwork();
       graph.setOpset(opset);
       StaticOptions options;
       options.weightBits = bits;
@@ -64,12 +64,12 @@ TEST(WriteStaticTest, TrainableWeightsAreFoldedOnceTheyWereTrained) {
       }
     }
   }
-  Graph none = network();
+  Graph none = staticNetwork();
   EXPECT_EQ(foldWeights(none), 0);
 }
 
 TEST(WriteStaticTest, ScalesOfOtherNumbersAreNotFolded) {
-  Graph graph = network();
+  Graph graph = staticNetwork();
   StaticOptions options;
   options.trainable = true;
   writeStatic(graph, plan(graph, {}), kRanges, options);
@@ -84,7 +84,7 @@ TEST(WriteStaticTest, ScalesOfOtherNumbersAreNotFolded) {
 }
 
 TEST(WriteStaticTest, BiasesHaveTheScaleOfTheProduct) {
-  Graph graph = network();
+  Graph graph = staticNetwork();
   WrittenStatic written = writeStatic(graph, plan(graph, {}), kRanges, {});
   Floats weights = *graph.floats("w_scale"), bias = *graph.floats("b_scale");
   ASSERT_EQ(bias.values.size(), 2u);
@@ -140,7 +140,7 @@ TEST(WriteStaticTest, AWeightOfTwoLayersHasRoomForBothBiases) {
 }
 
 TEST(WriteStaticTest, OneScaleForAWeight) {
-  Graph graph = network();
+  Graph graph = staticNetwork();
   writeStatic(graph, plan(graph, {}), kRanges, {{}, /*perChannel=*/false});
   EXPECT_EQ(graph.floats("w_scale")->shape, std::vector<int64_t>{});
   EXPECT_FLOAT_EQ(graph.floats("w_scale")->values[0], 2.0f / 127);
@@ -148,7 +148,7 @@ TEST(WriteStaticTest, OneScaleForAWeight) {
 }
 
 TEST(WriteStaticTest, OutputsKeepTheirNamesAndValues) {
-  Graph graph = network();
+  Graph graph = staticNetwork();
   graph.graph().add_output()->set_name("r");
   graph.index();
   writeStatic(graph, plan(graph, {}), kRanges, {});
@@ -157,7 +157,7 @@ TEST(WriteStaticTest, OutputsKeepTheirNamesAndValues) {
 }
 
 TEST(WriteStaticTest, SwitchesChooseLayerByLayer) {
-  Graph graph = network();
+  Graph graph = staticNetwork();
   PlanOptions options;
   options.dropActivations = false;
   writeStatic(graph, plan(graph, options), kRanges, {{}, true, /*switches=*/true});

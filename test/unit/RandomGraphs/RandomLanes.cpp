@@ -22,7 +22,7 @@ bool conflict(const rt::order::Schedule &schedule, size_t first, size_t second) 
   return false;
 }
 
-void scatter(exec::ProgramOp program, unsigned laneCount, std::mt19937_64 &random) {
+void scatterProgram(exec::ProgramOp program, unsigned laneCount, std::mt19937_64 &random) {
   SymbolTableCollection symbols;
   ProgramOrder order = orderOf(program, &symbols);
   if (order.lanes.size() != 1) return;
@@ -72,7 +72,7 @@ void scatter(exec::ProgramOp program, unsigned laneCount, std::mt19937_64 &rando
 
 void scatter(ModuleOp module, unsigned lanes, uint64_t seed) {
   std::mt19937_64 random(seed);
-  for (auto program : module.getOps<exec::ProgramOp>()) scatter(program, lanes, random);
+  for (auto program : module.getOps<exec::ProgramOp>()) scatterProgram(program, lanes, random);
 }
 
 } // namespace sprig::randoms

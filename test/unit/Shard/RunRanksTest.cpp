@@ -28,14 +28,15 @@ std::string print(mlir::ModuleOp module) {
 
 mlir::func::FuncOp functionOf(mlir::ModuleOp module) { return *module.getOps<mlir::func::FuncOp>().begin(); }
 
-Floats inputOf(RankedTensorType type, int seed) {
+Floats rampOf(RankedTensorType type, int seed) {
   Floats values(size_t(type.getNumElements()));
   float step = type.getElementType().isF32() ? 0.05f : 1;
   for (size_t i = 0; i < values.size(); ++i) values[i] = float((int(i) * 37 + seed * 11) % 41 - 20) * step;
   return values;
 }
 
-Floats partOf(const Floats &whole, RankedTensorType type, const Mesh &mesh, const Sharding &sharding, int64_t rank) {
+Floats partOfRank(const Floats &whole, RankedTensorType type, const Mesh &mesh, const Sharding &sharding,
+                  int64_t rank) {
   auto part = llvm::cast<RankedTensorType>(mesh.localType(type, sharding, rank));
   Floats values(size_t(part.getNumElements()));
   for (size_t i = 0; i < values.size(); ++i) {
@@ -100,7 +101,7 @@ protected:
     mlir::func::FuncOp function = functionOf(*stated);
     std::vector<Floats> inputs;
     for (mlir::Type type : function.getArgumentTypes())
-      inputs.push_back(inputOf(llvm::cast<RankedTensorType>(type), int(inputs.size())));
+      inputs.push_back(rampOf(llvm::cast<RankedTensorType>(type), int(inputs.size())));
     Program whole = compile(Model::text(print(*unsharded(text))));
     std::vector<Floats> wanted = call(whole, function.getArgumentTypes(), inputs);
 
@@ -116,8 +117,9 @@ protected:
       runPass(*modules.back(), createPartition({int64_t(rank)}));
       programs.push_back(print(*modules.back()));
       for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-        parts[rank].push_back(partOf(inputs[i], llvm::cast<RankedTensorType>(type), axes,
-                                     sharding(function.getArgAttr(unsigned(i), dist::kShardingAttr)), int64_t(rank)));
+        parts[rank].push_back(partOfRank(inputs[i], llvm::cast<RankedTensorType>(type), axes,
+                                         sharding(function.getArgAttr(unsigned(i), dist::kShardingAttr)),
+                                         int64_t(rank)));
     }
     std::vector<std::thread> threads; // which leave the context alone
     for (size_t rank = 0; rank < count; ++rank)
@@ -135,8 +137,8 @@ protected:
     for (size_t rank = 0; rank < count; ++rank) {
       ASSERT_EQ(errors[rank], "") << "rank " << rank << "\n" << programs[rank];
       for (auto [i, result] : llvm::enumerate(wanted)) {
-        Floats part = partOf(result, llvm::cast<RankedTensorType>(function.getResultTypes()[i]), axes,
-                             sharding(function.getResultAttr(unsigned(i), dist::kShardingAttr)), int64_t(rank));
+        Floats part = partOfRank(result, llvm::cast<RankedTensorType>(function.getResultTypes()[i]), axes,
+                                 sharding(function.getResultAttr(unsigned(i), dist::kShardingAttr)), int64_t(rank));
         ASSERT_EQ(got[rank][i].size(), part.size());
         bool isExact = llvm::cast<RankedTensorType>(function.getResultTypes()[i]).getElementType().isInteger();
         for (size_t k = 0; k < part.size(); ++k)

@@ -10,7 +10,7 @@ namespace {
 
 using rt::collective::Kind;
 
-constexpr int64_t kGradient = 128 << 10;
+constexpr int64_t kStepGradient = 128 << 10;
 
 class StepsInACallTest : public testing::Test {
 protected:
@@ -35,7 +35,7 @@ func.func @step(%x: tensor<32768xf32>, %z: tensor<1xf32>) {
 }
 )";
     module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-    auto collective = [](Kind, int64_t bytes) { return bytes == kGradient ? 3e-3 : 1e-3; };
+    auto collective = [](Kind, int64_t bytes) { return bytes == kStepGradient ? 3e-3 : 1e-3; };
     auto operation = [](double flops, double) { return flops / 32768 * 1e-3; };
     return expectSteps(*module->getOps<mlir::func::FuncOp>().begin(), 1, times, collective, operation);
   }

@@ -4,6 +4,7 @@
 #include "tools/sprig/bench/BenchRanks.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/SweepFlags.h"
+#include "tools/sprig/Timing.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/profile/CommandLimits.h"
@@ -23,7 +24,7 @@
 namespace sprig::cli {
 namespace {
 
-struct Options {
+struct BenchOptions {
   CommonOptions common;
   Settings settings;
   std::string model;
@@ -39,11 +40,6 @@ struct Options {
   SweepFlags sweep;
   MeshFlags mesh;
 };
-
-using Clock = std::chrono::steady_clock;
-double nsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-}
 
 struct Measured {
   std::string name;
@@ -73,7 +69,7 @@ double rooflineNs(const Measured &m, CommandLimits &limits, const machine::Machi
   return std::max(limits.entryFlopsNs(m.entry, threads), m.bytes / model.readRate(int64_t(m.bytes), threads) * 1e9);
 }
 
-void refuseLoaderOptions(const Options &options) {
+void refuseLoaderOptions(const BenchOptions &options) {
   if (!options.workers.empty() || !options.ioDelay.empty())
     throw Error(ErrorKind::usage, "--workers, --io-delay: go with the experiment loader");
 }
@@ -85,7 +81,7 @@ bool isOneOf(std::span<const std::string> names, const std::string &name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-void refuseRankOptions(const Options &options, const std::string &experiment) {
+void refuseRankOptions(const BenchOptions &options, const std::string &experiment) {
   bool isOfRanks = isOneOf(kOfRanks, experiment);
   if ((options.ranks && !isOfRanks) || (!options.algorithms.empty() && experiment != "allreduce"))
     throw Error(
@@ -98,7 +94,7 @@ void refuseRankOptions(const Options &options, const std::string &experiment) {
 // Whose --n are bytes.
 const std::string kOfBytes[] = {"allreduce", "sums", "rings", "aggregation"};
 
-int runExperiment(const Options &options, const Experiment &experiment) {
+int runExperiment(const BenchOptions &options, const Experiment &experiment) {
   bool isOnGpu = experiment.runOnGpu && options.settings.namesGpus();
   std::vector<rt::core::GivenDevice> devices = options.settings.parsedDevices().list;
   if (isOnGpu && devices.size() != 1)
@@ -150,7 +146,7 @@ int runExperiment(const Options &options, const Experiment &experiment) {
   return report.holds() ? kDone : kCheckFailed;
 }
 
-int bench(Options &options) {
+int bench(BenchOptions &options) {
   for (const Experiment &experiment : experiments()) {
     if (options.model != experiment.name) continue;
     if (!options.mesh.mesh.empty() || options.mesh.splitsModel())
@@ -278,7 +274,7 @@ int bench(Options &options) {
 } // namespace
 
 void addBench(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   CLI::App *command =
       addCommand(app, "bench", "Times a model: steady-state calls on random inputs, in rounds; or runs an experiment",
                  "  sprig bench examples/digits/model.onnx --dim batch=1,64\n"

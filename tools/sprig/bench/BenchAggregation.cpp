@@ -16,8 +16,8 @@ using rt::collective::Kind;
 constexpr int64_t kBytes = 187060000; // the parameters of AlexNet for one channel
 constexpr const char *kMachines[] = {"pcie3", "pcie4", "pcie4-server", "2080ti", "v100-nvlink"};
 
-double nsOf(const machine::Topology &topology, std::span<const uint32_t> nodes,
-            const std::vector<rt::collective::Program> &programs, int64_t bytes) {
+double nsOfGather(const machine::Topology &topology, std::span<const uint32_t> nodes,
+                  const std::vector<rt::collective::Program> &programs, int64_t bytes) {
   return machine::playCollective(topology, programs, nodes, bytes).ns;
 }
 
@@ -33,9 +33,10 @@ void benchAggregation(const ExperimentOptions &options, ExperimentReport &report
     std::vector<uint32_t> withHost = {uint32_t(topology.inputs)};
     withHost.insert(withHost.end(), cluster.nodes.begin(), cluster.nodes.end());
     auto by = [&](Algorithm algorithm) {
-      return nsOf(topology, cluster.nodes, machine::programsOf({Kind::allReduce, algorithm, cluster.ranks()}), bytes);
+      return nsOfGather(topology, cluster.nodes, machine::programsOf({Kind::allReduce, algorithm, cluster.ranks()}),
+                        bytes);
     };
-    double host = nsOf(topology, withHost, machine::throughHelper(cluster.ranks()), bytes);
+    double host = nsOfGather(topology, withHost, machine::throughHelper(cluster.ranks()), bytes);
     double card = by(Algorithm::star), tree = by(Algorithm::tree), parts = by(Algorithm::split),
            around = by(Algorithm::ring);
     auto [least, most] = std::minmax({host, card, tree, parts, around});

@@ -29,7 +29,7 @@ using rt::comm::ThreadRanks;
 
 constexpr Algorithm kOfThreads[] = {Algorithm::star, Algorithm::split, Algorithm::tree, Algorithm::ring,
                                     Algorithm::bidirectional};
-constexpr int kRounds = 5, kMostThreads = 256;
+constexpr int kRoundsHere = 5, kMostThreads = 256;
 
 struct Timed {
   double ns = 0;            // of a call, of the best of some rounds
@@ -52,7 +52,7 @@ Timed timeThreads(int ranks, Algorithm algorithm, int64_t bytes) {
     numbers.assign(size_t(elements), 0.f);
     Buffers::Buffer buffer{numbers.data(), elements};
     auto barrier = [&] { return communicator.run({Kind::barrier, Algorithm::tree}, {}); };
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kRoundsHere; ++round) {
       for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = float((i + size_t(rank) * 7) % 13) / float(rank + 3);
       SPRIG_RETURN_IF_ERROR(barrier());
       auto begin = std::chrono::steady_clock::now();
@@ -92,12 +92,12 @@ std::vector<Algorithm> algorithmsFor(const ExperimentOptions &options, std::span
 }
 
 // Of one algorithm, by size.
-struct Curve {
+struct TimeCurve {
   std::vector<double> bytes, ns;
 };
 
 // Where the second is the quicker one from then on, on straight lines between sizes in logarithms; nothing: nowhere.
-std::optional<double> crossingOf(const Curve &first, const Curve &second) {
+std::optional<double> crossingOf(const TimeCurve &first, const TimeCurve &second) {
   size_t from = first.ns.size();
   while (from > 0 && second.ns[from - 1] < first.ns[from - 1]) --from;
   if (from == first.ns.size()) return std::nullopt;
@@ -113,7 +113,7 @@ std::string fromText(std::optional<double> bytes) {
 }
 
 // Tree against ring: measured, by the line that fits what was measured, and where the fixed table changes.
-void tellCrossover(const Curve &tree, const Curve &ring, int ranks, ExperimentReport &report) {
+void tellCrossover(const TimeCurve &tree, const TimeCurve &ring, int ranks, ExperimentReport &report) {
   std::vector<machine::MeasuredSteps> measured;
   for (auto [curve, algorithm] : {std::pair(&tree, Algorithm::tree), {&ring, Algorithm::ring}})
     for (size_t i = 0; i < curve->ns.size(); ++i) {
@@ -131,7 +131,7 @@ void tellCrossover(const Curve &tree, const Curve &ring, int ranks, ExperimentRe
               " on, so that bits do not depend on the machine");
 }
 
-void measure(const ExperimentOptions &options, ExperimentReport &report) {
+void measureHere(const ExperimentOptions &options, ExperimentReport &report) {
   int ranks = options.ranks ? options.ranks : 2;
   if (ranks > kMostThreads)
     throw Error(ErrorKind::usage,
@@ -147,7 +147,7 @@ void measure(const ExperimentOptions &options, ExperimentReport &report) {
   most = most / 4 * 4;
   for (int64_t bytes = 4; bytes < most; bytes *= 8) sizes.push_back(bytes);
   sizes.push_back(most);
-  std::map<Algorithm, Curve> curves;
+  std::map<Algorithm, TimeCurve> curves;
   for (int64_t bytes : sizes) {
     std::vector<Json> cells = {bytes};
     double least = 1e300;
@@ -183,7 +183,7 @@ std::vector<uint32_t> ranksOf(const machine::Topology &topology, int wanted) {
   return nodes;
 }
 
-void simulateAll(const ExperimentOptions &options, ExperimentReport &report) {
+void simulateMachines(const ExperimentOptions &options, ExperimentReport &report) {
   machine::Topology topology = readTopology(options.settings.topology);
   std::vector<uint32_t> nodes = ranksOf(topology, options.ranks);
   int ranks = int(nodes.size());
@@ -227,9 +227,9 @@ void simulateAll(const ExperimentOptions &options, ExperimentReport &report) {
 
 void benchAllReduce(const ExperimentOptions &options, ExperimentReport &report) {
   if (options.settings.topology.empty())
-    measure(options, report);
+    measureHere(options, report);
   else
-    simulateAll(options, report);
+    simulateMachines(options, report);
 }
 
 } // namespace sprig::cli

@@ -20,14 +20,14 @@ public:
     matmul(start, factor).wait();
     double one = 1e300;
     for (int i = 0; i < 10; ++i) {
-      auto from = WallClock::now();
+      auto from = Clock::now();
       matmul(start, factor).wait();
       one = std::min(one, secondsSince(from));
     }
     length = std::clamp(int(std::ceil(kSeconds / one)), 1, maxInFlight() / 2);
     least = 1e300;
     for (int i = 0; i < 3; ++i) {
-      auto from = WallClock::now();
+      auto from = Clock::now();
       issue().wait();
       least = std::min(least, secondsSince(from));
     }
@@ -60,7 +60,7 @@ void benchBlocking(const ExperimentOptions &, ExperimentReport &report) {
   double expected = product.expected();
   Tensor early = full({2, 2}, 3.0)[1][1], other = full({1024, 1024}, 2.0);
   Parameter weight(full({1024}, 1.0));
-  auto compiled = compile([](const Tensor &x) { return x + 1; }, {.name = "add one"});
+  auto compiled = sprig::compile([](const Tensor &x) { return x + 1; }, {.name = "add one"});
   compiled(other).wait();
   grad(sum(other * weight), weight.value()).wait(); // derived once for each structure
   std::vector<float> host(1024, 1.0f);
@@ -111,7 +111,7 @@ void benchBlocking(const ExperimentOptions &, ExperimentReport &report) {
       synchronize();
       Tensor slow = product.issue();
       bool wasInFlight = !slow.ready();
-      auto start = WallClock::now();
+      auto start = Clock::now();
       good = call.run(slow);
       took = secondsSince(start);
       waited = wasInFlight && slow.ready();

@@ -6,10 +6,10 @@
 namespace sprig::cli {
 namespace {
 
-constexpr uint64_t kCalls = 5;
+constexpr uint64_t kPlayedCalls = 5;
 
 // A product of n x n, on cpu:1 where it is placed, whose result cpu:0 takes with next to no work.
-Model productModel(int64_t n, bool placed) {
+Model placedProduct(int64_t n, bool placed) {
   std::string type = matrixType(n, n), one = placed ? placedOn(1) : "", other = placed ? placedOn(0) : "";
   return textModel("product", "func.func @main(%a: " + type + ", %b: " + type + ") -> " + type +
                                   " {\n  %y = nn.matmul %a, %b" + one + " : " + type + ", " + type +
@@ -24,14 +24,14 @@ void benchBottlenecks(const ExperimentOptions &options, ExperimentReport &report
   auto measure = [&](const std::string &planted, TimedProgram &&program, machine::Bound expected,
                      const LoaderFlags &loader = {}) {
     SessionOptions session;
-    session.calls = kCalls;
+    session.calls = kPlayedCalls;
     session.loader = loader;
     ProfileResult result = program.profile(session);
     const machine::TimeShares &shares = result.busy.shares;
     auto percent = [&](double part) { return 100 * shares.of(part); };
     machine::Bound bound = machine::boundBy(shares);
-    report.row({planted, result.busy.ns / 1e6 / double(kCalls), percent(shares.computation), percent(shares.copies),
-                percent(shares.data), percent(shares.handOff), nameOf(bound)});
+    report.row({planted, result.busy.ns / 1e6 / double(kPlayedCalls), percent(shares.computation),
+                percent(shares.copies), percent(shares.data), percent(shares.handOff), nameOf(bound)});
     report.verdict(planted + " is told as " + nameOf(expected), machine::verdictText(shares), bound == expected);
   };
   Settings alone = options.settings;
@@ -39,10 +39,10 @@ void benchBottlenecks(const ExperimentOptions &options, ExperimentReport &report
   LoaderFlags slow;
   slow.workers = 1;
   slow.ioDelay = "100us"; // a sample; a batch has 64
-  measure("a slow loader", TimedProgram(productModel(64, false), alone), machine::Bound::data, slow);
-  measure("a large product", TimedProgram(productModel(options.n ? options.n : 768, false), alone),
+  measure("a slow loader", TimedProgram(placedProduct(64, false), alone), machine::Bound::data, slow);
+  measure("a large product", TimedProgram(placedProduct(options.n ? options.n : 768, false), alone),
           machine::Bound::computation);
-  measure("a slow link", TimedProgram(productModel(64, true), onShares(options, 2, {"cpu:1-cpu:0=5ms,100MB/s"})),
+  measure("a slow link", TimedProgram(placedProduct(64, true), onShares(options, 2, {"cpu:1-cpu:0=5ms,100MB/s"})),
           machine::Bound::copies);
 }
 

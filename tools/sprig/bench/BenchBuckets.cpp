@@ -8,9 +8,9 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int kCards = 4;
-constexpr const char *kMachine = "pcie3";
-constexpr int64_t kBatch = 128, kMB = 1 << 20;
+constexpr int kBucketCards = 4;
+constexpr const char *kBucketMachine = "pcie3";
+constexpr int64_t kBucketBatch = 128, kMB = 1 << 20;
 
 struct Size {
   const char *name;
@@ -27,13 +27,13 @@ double exposedNs(const PlayedRanks &point) {
 
 // `isLarge`: its gradients are many times a bucket.
 void tryAll(const TrainedNetwork &network, bool isLarge, const ExperimentOptions &options, ExperimentReport &report) {
-  machine::Topology topology = *machine::topologyPreset(kMachine);
+  machine::Topology topology = *machine::topologyPreset(kBucketMachine);
   auto play = [&](int64_t bytes) {
     RankSettings settings;
-    settings.ranks = {kCards};
+    settings.ranks = {kBucketCards};
     settings.scaling = Scaling::weak;
     settings.bucketBytes = bytes;
-    return RankedSteps(network.model, network.config, options.settings, settings).play(topology, kCards);
+    return RankedSteps(network.model, network.config, options.settings, settings).play(topology, kBucketCards);
   };
   report.table(network.model.path, {"bucket MB", "sums", "step ms", "communicates ms", "exposed ms", "efficiency %"});
   std::vector<double> steps;
@@ -64,10 +64,11 @@ void tryAll(const TrainedNetwork &network, bool isLarge, const ExperimentOptions
 } // namespace
 
 void benchBuckets(const ExperimentOptions &options, ExperimentReport &report) {
-  int64_t batch = options.n ? options.n : kBatch;
+  int64_t batch = options.n ? options.n : kBucketBatch;
   tryAll(resNet18({batch}), false, options, report);
   tryAll(alexNet(batch), true, options, report);
-  report.note(std::to_string(kCards) + " cards of " + kMachine + ", " + std::to_string(batch) + " samples each");
+  report.note(std::to_string(kBucketCards) + " cards of " + kBucketMachine + ", " + std::to_string(batch) +
+              " samples each");
 }
 
 } // namespace sprig::cli

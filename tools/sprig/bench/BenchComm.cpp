@@ -8,6 +8,7 @@
 #include "runtime/comm/store/Store.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/PlainSockets.h"
+#include "tools/sprig/Timing.h"
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -27,9 +28,8 @@ namespace {
 using namespace rt::comm;
 using rt::collective::Algorithm;
 using rt::collective::Kind;
-using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kMost = 64 << 20;
+constexpr int64_t kMaxMessage = 64 << 20;
 constexpr int kTensors = 64, kTensorElements = 64; // small ones, together or apart
 
 std::vector<int64_t> sizesUpTo(int64_t most) {
@@ -41,13 +41,8 @@ std::vector<int64_t> sizesUpTo(int64_t most) {
 
 int roundsOf(int64_t bytes) { return int(std::clamp<int64_t>(20000000 / (bytes + 10000), 7, 1001)); }
 
-double median(std::vector<double> seconds) {
-  std::nth_element(seconds.begin(), seconds.begin() + ptrdiff_t(seconds.size() / 2), seconds.end());
-  return seconds[seconds.size() / 2];
-}
-
 // What a carrier takes: seconds of a message, by its bytes; of small sums together and apart.
-struct Measured {
+struct CommTimes {
   std::map<int64_t, double> message;
   std::map<int64_t, double> processor; // of this process, at one end
   double together = 0, apart = 0;
@@ -86,7 +81,7 @@ Status pingPong(Transport &transport, int64_t bytes, double &seconds, double &pr
     auto begin = Clock::now();
     status = transport.rank() ? takeAll(transport, peer, memory) : sendAll(transport, peer, memory);
     if (status.isOk()) status = transport.rank() ? sendAll(transport, peer, memory) : takeAll(transport, peer, memory);
-    times.push_back(std::chrono::duration<double>(Clock::now() - begin).count() / 2);
+    times.push_back(secondsSince(begin) / 2);
   }
   if (!status.isOk()) transport.fail(status);
   transport.end();
@@ -108,14 +103,14 @@ Status smallSums(Communicator &communicator, bool isTogether, double &seconds) {
       SPRIG_RETURN_IF_ERROR(communicator.run(call, {buffers}));
     else
       for (Buffers::Buffer &buffer : buffers) SPRIG_RETURN_IF_ERROR(communicator.run(call, {{&buffer, 1}}));
-    times.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    times.push_back(secondsSince(begin));
   }
   seconds = median(times);
   return {};
 }
 
 // Of ranks 0 and 1, both of which call it.
-Status measure(Transport &transport, int64_t most, Measured &measured) {
+Status measureMessages(Transport &transport, int64_t most, CommTimes &measured) {
   for (int64_t bytes : sizesUpTo(most))
     SPRIG_RETURN_IF_ERROR(pingPong(transport, bytes, measured.message[bytes], measured.processor[bytes]));
   Communicator communicator(transport);
@@ -123,21 +118,21 @@ Status measure(Transport &transport, int64_t most, Measured &measured) {
   return smallSums(communicator, false, measured.apart);
 }
 
-Measured ofThreads(int64_t most) {
+CommTimes ofThreads(int64_t most) {
   ThreadRanks group({.ranks = 2});
-  Measured measured[2];
-  group.run([&](Transport &transport) { return measure(transport, most, measured[transport.rank()]); });
+  CommTimes measured[2];
+  group.run([&](Transport &transport) { return measureMessages(transport, most, measured[transport.rank()]); });
   if (Status failure = group.failure(); !failure.isOk())
     throw Error(ErrorKind::runtime, "bench comm: " + std::string(failure.message()));
   return measured[0];
 }
 
 // Two ranks that have a transport each, as processes have; empty where there is no such engine, and why.
-std::optional<Measured> ofEngine(Engine engine, int64_t most, std::string &why) {
+std::optional<CommTimes> ofEngine(Engine engine, int64_t most, std::string &why) {
   std::unique_ptr<Store> store;
   if (Status status = Store::start({.ranks = 2, .secret = "bench"}, store); !status.isOk())
     throw Error(ErrorKind::runtime, "bench comm: " + std::string(status.message()));
-  Measured measured[2];
+  CommTimes measured[2];
   Status statuses[2];
   auto run = [&](int rank) {
     ProcessRanksOptions options;
@@ -148,7 +143,7 @@ std::optional<Measured> ofEngine(Engine engine, int64_t most, std::string &why) 
     options.engine = engine;
     std::unique_ptr<Transport> transport;
     statuses[rank] = joinProcesses(options, transport);
-    if (statuses[rank].isOk()) statuses[rank] = measure(*transport, most, measured[rank]);
+    if (statuses[rank].isOk()) statuses[rank] = measureMessages(*transport, most, measured[rank]);
   };
   std::thread other(run, 1);
   run(0);
@@ -158,15 +153,15 @@ std::optional<Measured> ofEngine(Engine engine, int64_t most, std::string &why) 
   return std::nullopt;
 }
 
-Measured ofSockets(Protocol protocol, int64_t most) {
-  Measured measured;
+CommTimes ofSockets(Protocol protocol, int64_t most) {
+  CommTimes measured;
   for (int64_t bytes : sizesUpTo(most))
     measured.message[bytes] = pingPongSeconds(protocol, size_t(bytes), roundsOf(bytes)) / 2;
   return measured;
 }
 
 // By MPI's own launcher, as ranks of it alone have MPI: this command there, as JSON.
-std::optional<Measured> ofMpi(int64_t most, std::string &why) {
+std::optional<CommTimes> ofMpi(int64_t most, std::string &why) {
   std::string program = std::filesystem::read_symlink("/proc/self/exe").string(), text;
   if (program.find('\'') != program.npos) return std::nullopt;
   std::string command = "SPRIG_TRANSPORT=mpi mpirun --allow-run-as-root --oversubscribe -n 2 '" + program +
@@ -181,7 +176,7 @@ std::optional<Measured> ofMpi(int64_t most, std::string &why) {
     why = WIFEXITED(status) && WEXITSTATUS(status) == 127 ? "there is no mpirun" : text.substr(0, text.find('\n'));
     return std::nullopt;
   }
-  Measured measured;
+  CommTimes measured;
   for (const Json &row : json["tables"]["messages"])
     measured.message[row.at("bytes")] = double(row.at("us, mpi")) / 1e6;
   for (const Json &row : json["tables"]["small"]) {
@@ -193,7 +188,7 @@ std::optional<Measured> ofMpi(int64_t most, std::string &why) {
 
 struct Carrier {
   std::string name;
-  Measured measured;
+  CommTimes measured;
   double alpha() const { return measured.message.begin()->second; }
   double beta() const { // bytes a second, of the size that goes the fastest
     double most = 0;
@@ -262,10 +257,10 @@ void measureOwn(int64_t most, ExperimentReport &report) {
   std::unique_ptr<Transport> transport;
   Status status = readEnvironment(options);
   if (status.isOk()) status = joinProcesses(options, transport);
-  Measured measured;
+  CommTimes measured;
   if (status.isOk() && options.ranks != 2)
     status = Status(SPRIG_RT_INVALID_ARGUMENT, "expected 2 ranks, found " + std::to_string(options.ranks));
-  if (status.isOk()) status = measure(*transport, most, measured);
+  if (status.isOk()) status = measureMessages(*transport, most, measured);
   if (!status.isOk()) throw Error(ErrorKind::runtime, "bench comm: " + std::string(status.message()));
   if (options.rank) return;
   static constexpr const char *names[] = {"auto", "shm", "gloo", "mpi"};
@@ -282,7 +277,7 @@ void measureOwn(int64_t most, ExperimentReport &report) {
 } // namespace
 
 void benchComm(const ExperimentOptions &options, ExperimentReport &report) {
-  int64_t most = options.n ? options.n : kMost;
+  int64_t most = options.n ? options.n : kMaxMessage;
   if (isRankProcess()) return measureOwn(most, report);
   std::vector<Carrier> carriers = {{"threads", ofThreads(most)}};
   std::string why;

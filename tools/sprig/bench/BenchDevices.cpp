@@ -4,13 +4,13 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int kProducts = 10;
+constexpr int kChainedProducts = 10;
 
 // The products of each device that is named, on operands of its own.
 Model productsModel(int64_t n, const std::vector<int> &devices) {
   std::string type = matrixType(n, n), arguments, body, results, types;
   for (int device : devices)
-    for (int i = 0; i < kProducts; ++i) {
+    for (int i = 0; i < kChainedProducts; ++i) {
       std::string number = std::to_string(device) + "_" + std::to_string(i);
       arguments += (arguments.empty() ? "%a" : ", %a") + number + ": " + type + ", %b" + number + ": " + type;
       body += "  %y" + number + " = nn.matmul %a" + number + ", %b" + number + placedOn(device) + " : " + type + ", " +
@@ -30,7 +30,7 @@ void benchDevices(const ExperimentOptions &options, ExperimentReport &report) {
   TimedProgram first(productsModel(n, {0}), settings), second(productsModel(n, {1}), settings),
       both(productsModel(n, {0, 1}), settings);
   std::vector<double> best = bestInTurn({&first, &second, &both}, 5, 2);
-  double flops = double(kProducts) * 2 * double(n) * double(n) * double(n);
+  double flops = double(kChainedProducts) * 2 * double(n) * double(n) * double(n);
   report.table("devices", {"products of " + std::to_string(n), "ms", "GFLOP/s", "simulated ms"});
   std::vector<TimedProgram *> programs = {&first, &second, &both};
   const char *names[] = {"10 on cpu:0", "10 on cpu:1", "10 on each, at once"};

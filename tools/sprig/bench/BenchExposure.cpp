@@ -15,17 +15,17 @@
 namespace sprig::cli {
 namespace {
 
-constexpr const char *kMachine = "pcie3";
-constexpr int kCards = 4, kThreads = 2;
-constexpr int64_t kBatch = 32, kBatchHere = 64;
-constexpr int kSteps = 3, kCalls = 20;
+constexpr const char *kMachineThere = "pcie3";
+constexpr int kCardsThere = 4, kThreads = 2;
+constexpr int64_t kBatchThere = 32, kBatchHere = 64;
+constexpr int kStepsHere = 3, kCallsHere = 20;
 constexpr int64_t kBucketHere = 128 << 10; // the same either way
 // Between the threads; so slow that programs whose collectives may travel beside the rest have a lane for them.
 constexpr double kAssumedLatency = 50e-6, kAssumedRate = 1e9;
 
 enum class Way { inPlace, beside };
 constexpr Way kWays[] = {Way::inPlace, Way::beside};
-const char *nameOf(Way way) { return way == Way::beside ? "beside" : "in place"; }
+const char *nameOfStep(Way way) { return way == Way::beside ? "beside" : "in place"; }
 
 machine::RankTimes worst(const machine::RanksTime &times) {
   machine::RankTimes most;
@@ -38,7 +38,7 @@ machine::RankTimes worst(const machine::RanksTime &times) {
   return most;
 }
 
-PlayedRanks play(RankedSteps &steps, int ranks) { return steps.play(*machine::topologyPreset(kMachine), ranks); }
+PlayedRanks play(RankedSteps &steps, int ranks) { return steps.play(*machine::topologyPreset(kMachineThere), ranks); }
 
 RankSettings settingsOf(Way way, Scaling scaling, int ranks) {
   RankSettings settings;
@@ -50,8 +50,8 @@ RankSettings settingsOf(Way way, Scaling scaling, int ranks) {
 
 // Ranks with equal shares on cards, each way.
 void simulateEven(const ExperimentOptions &options, int ranks, ExperimentReport &report) {
-  TrainedNetwork network = resNet18({kBatch});
-  report.table("simulated on " + std::string(kMachine),
+  TrainedNetwork network = resNet18({kBatchThere});
+  report.table("simulated on " + std::string(kMachineThere),
                {"gradients travel", "sums", "step ms", "communicates ms", "exposed ms", "efficiency %"});
   std::vector<machine::RankTimes> times;
   std::vector<double> steps;
@@ -60,7 +60,7 @@ void simulateEven(const ExperimentOptions &options, int ranks, ExperimentReport 
     PlayedRanks point = play(ranked, ranks);
     times.push_back(worst(point.times));
     steps.push_back(point.ns);
-    report.row({nameOf(way), point.meetings, point.ns / 1e6, times.back().communicating / 1e6,
+    report.row({nameOfStep(way), point.meetings, point.ns / 1e6, times.back().communicating / 1e6,
                 times.back().exposed / 1e6, 100 * point.efficiency});
   }
   auto ms = [](double ns) { return formatDouble(ns / 1e6, 4) + " ms"; };
@@ -83,8 +83,8 @@ void simulateUneven(const ExperimentOptions &options, int ranks, ExperimentRepor
     PlayedRanks point = play(ranked, ranks);
     for (size_t rank = 0; rank < point.times.ranks.size(); ++rank) {
       const machine::RankTimes &own = point.times.ranks[rank];
-      report.row({nameOf(way), rank, own.computing / 1e6, own.communicating / 1e6, own.exposed / 1e6, own.waiting / 1e6,
-                  own.idle / 1e6});
+      report.row({nameOfStep(way), rank, own.computing / 1e6, own.communicating / 1e6, own.exposed / 1e6,
+                  own.waiting / 1e6, own.idle / 1e6});
       isWaitedFor &= own.waiting >= point.times.ranks[0].waiting;
     }
   }
@@ -114,15 +114,15 @@ std::vector<char> bitsAfter(std::vector<Runner> runners, const TrainedNetwork &n
   ranks.start(network.config.optimizer.lr, 1);
   std::vector<int64_t> all(static_cast<size_t>(kBatchHere));
   std::iota(all.begin(), all.end(), 0);
-  for (int step = 0; step < kSteps; ++step) ranks.step(data, all);
+  for (int step = 0; step < kStepsHere; ++step) ranks.step(data, all);
   std::vector<char> bits;
   WholeState state = ranks.state();
-  for (const checkpoint::ArrayView &view : state.arrays) bits.insert(bits.end(), view.bytes.begin(), view.bytes.end());
+  for (const checkpoints::ArrayView &view : state.arrays) bits.insert(bits.end(), view.bytes.begin(), view.bytes.end());
   return bits;
 }
 
 // The same two programs on threads of this machine.
-void measure(const ExperimentOptions &options, ExperimentReport &report) {
+void measureExposure(const ExperimentOptions &options, ExperimentReport &report) {
   TrainedNetwork network = leNet({kBatchHere / kThreads});
   RankPlace place{.ranks = kThreads, .here = kThreads};
   Settings own = settingsOfRank(options.settings, place);
@@ -137,25 +137,25 @@ void measure(const ExperimentOptions &options, ExperimentReport &report) {
     for (const Runner &runner : loaded.runners) others.push_back(runner.another({1, ""}));
     bits.push_back(bitsAfter(std::move(others), network, data));
     sprig_rt_entry_info info = loaded.runners.front().entryInfo(0);
-    RanksProfile profile = profileRanks({std::move(loaded.runners), place, "train_step", 1, kCalls, 1}, own);
+    RanksProfile profile = profileRanks({std::move(loaded.runners), place, "train_step", 1, kCallsHere, 1}, own);
     machine::RankTimes most = worst(profile.times);
     auto us = [&](double ns) { return ns / 1e3 / double(profile.calls); };
-    report.row({nameOf(way), info.lane_count, *std::max_element(profile.stepNs.begin(), profile.stepNs.end()) / 1e3,
+    report.row({nameOfStep(way), info.lane_count, *std::max_element(profile.stepNs.begin(), profile.stepNs.end()) / 1e3,
                 us(most.communicating), us(most.exposed), us(most.waiting), us(most.idle), info.arena_bytes,
                 profile.inFlightBytes});
   }
-  report.verdict("either way gives the same bits", std::to_string(kSteps) + " steps of LeNet", bits[0] == bits[1]);
+  report.verdict("either way gives the same bits", std::to_string(kStepsHere) + " steps of LeNet", bits[0] == bits[1]);
 }
 
 } // namespace
 
 void benchExposure(const ExperimentOptions &options, ExperimentReport &report) {
-  int ranks = options.ranks ? options.ranks : kCards;
+  int ranks = options.ranks ? options.ranks : kCardsThere;
   simulateEven(options, ranks, report);
   simulateUneven(options, ranks, report);
-  measure(options, report);
-  report.note("ResNet-18 on " + std::to_string(ranks) + " cards of " + kMachine + ", " + std::to_string(kBatch) +
-              " samples each; LeNet on " + std::to_string(kThreads) + " threads with " +
+  measureExposure(options, report);
+  report.note("ResNet-18 on " + std::to_string(ranks) + " cards of " + kMachineThere + ", " +
+              std::to_string(kBatchThere) + " samples each; LeNet on " + std::to_string(kThreads) + " threads with " +
               std::to_string(kBatchHere / kThreads) + " each and buckets of " + formatBinaryBytes(kBucketHere) +
               ", on " + std::to_string(std::thread::hardware_concurrency()) + " cores");
 }

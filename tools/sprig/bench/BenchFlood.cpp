@@ -6,11 +6,11 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kSteps = 10000, kRound = 100, kBatch = 64, kFeatures = 256;
+constexpr int64_t kFloodSteps = 10000, kRound = 100, kFloodBatch = 64, kFeatures = 256;
 
 /// A step's own inputs, made anew each time as a loader does: what lies in the queue holds them.
 struct Steps {
-  std::vector<float> host = std::vector<float>(size_t(kBatch * kFeatures), 0.5f);
+  std::vector<float> host = std::vector<float>(size_t(kFloodBatch * kFeatures), 0.5f);
   Parameter weight{mul(randn({kFeatures, kFeatures}), 0.01)};
   Function<std::function<Tensor(Tensor)>> step = compile(std::function<Tensor(Tensor)>([this](Tensor x) {
                                                            Tensor y = tanh(matmul(x, weight));
@@ -19,7 +19,7 @@ struct Steps {
                                                          }),
                                                          {.name = "flooded step"});
   int64_t bytes() const { return int64_t(host.size() * sizeof(float)); }
-  Tensor run() const { return step(Tensor::from(host, {kBatch, kFeatures})); }
+  Tensor run() const { return step(Tensor::from(host, {kFloodBatch, kFeatures})); }
 };
 
 struct Flood {
@@ -31,7 +31,7 @@ Flood flood(const Steps &steps, int64_t count, bool readEach) {
   synchronize();
   uint64_t before = rt::memory::describe().allocated;
   sprig_rt_memory_reset_peak();
-  auto start = WallClock::now();
+  auto start = Clock::now();
   Tensor last;
   for (int64_t i = 0; i < count; ++i) {
     last = steps.run();
@@ -48,21 +48,21 @@ void benchFlood(const ExperimentOptions &, ExperimentReport &report) {
   steps.run().wait();
   const int bound = maxInFlight();
   // Memory over all steps; throughput in short rounds in turn, of which the least disturbed counts.
-  Flood few = flood(steps, kSteps / 10, false), free = flood(steps, kSteps, false);
+  Flood few = flood(steps, kFloodSteps / 10, false), free = flood(steps, kFloodSteps, false);
   setMaxInFlight(4);
-  Flood tight = flood(steps, kSteps, false);
+  Flood tight = flood(steps, kFloodSteps, false);
   setMaxInFlight(bound);
-  Flood each = flood(steps, kSteps / 10, true);
+  Flood each = flood(steps, kFloodSteps / 10, true);
   auto keep = [&](Flood &best, int64_t count, bool readEach) {
     double seconds = flood(steps, kRound, readEach).seconds * double(count) / kRound;
     best.seconds = std::min(best.seconds, seconds);
   };
   for (int round = 0; round < 100; ++round) {
-    keep(free, kSteps, false);
-    keep(few, kSteps / 10, false);
-    keep(each, kSteps / 10, true);
+    keep(free, kFloodSteps, false);
+    keep(few, kFloodSteps / 10, false);
+    keep(each, kFloodSteps / 10, true);
     setMaxInFlight(4);
-    keep(tight, kSteps, false);
+    keep(tight, kFloodSteps, false);
     setMaxInFlight(bound);
   }
   // In flight, one that is being made, and a few small values of each.
@@ -71,10 +71,10 @@ void benchFlood(const ExperimentOptions &, ExperimentReport &report) {
   auto row = [&](const std::string &name, int inFlight, const Flood &f, int64_t count) {
     report.row({name, inFlight, double(f.peak) / 1e3, double(count) / f.seconds});
   };
-  row(std::to_string(kSteps / 10), bound, few, kSteps / 10);
-  row(std::to_string(kSteps), bound, free, kSteps);
-  row(std::to_string(kSteps), 4, tight, kSteps);
-  row(std::to_string(kSteps / 10) + ", each read", 1, each, kSteps / 10);
+  row(std::to_string(kFloodSteps / 10), bound, few, kFloodSteps / 10);
+  row(std::to_string(kFloodSteps), bound, free, kFloodSteps);
+  row(std::to_string(kFloodSteps), 4, tight, kFloodSteps);
+  row(std::to_string(kFloodSteps / 10) + ", each read", 1, each, kFloodSteps / 10);
   report.verdict("memory is that of the bound, not of the number of steps",
                  formatBytes(double(free.peak)) + " of at most " + formatBytes(double(most(bound))) + ", with 4 " +
                      formatBytes(double(tight.peak)) + " of " + formatBytes(double(most(4))),

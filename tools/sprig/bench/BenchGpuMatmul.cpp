@@ -10,7 +10,7 @@ namespace sprig::cli {
 namespace {
 
 // Largest difference as a share of the largest number.
-template <typename T> double difference(const std::vector<char> &a, const std::vector<char> &b) {
+template <typename T> double gpuDifference(const std::vector<char> &a, const std::vector<char> &b) {
   double most = 0, far = 0;
   for (size_t at = 0; at + sizeof(T) <= a.size(); at += sizeof(T)) {
     T x, y;
@@ -39,7 +39,7 @@ void benchGpuMatmul(const ExperimentOptions &options, ExperimentReport &report) 
     report.row({type, std::to_string(host.threads) + " threads", onHost * 1e6, flops / onHost / 1e9, nullptr});
     report.row({type, gpu.name, onGpu * 1e6, flops / onGpu / 1e9, onHost / onGpu});
     std::vector<char> a = here.outputs().front(), b = there.outputs().front();
-    double far = type == "f32" ? difference<float>(a, b) : difference<double>(a, b);
+    double far = type == "f32" ? gpuDifference<float>(a, b) : gpuDifference<double>(a, b);
     report.verdict(type + ": both compute the same, to " + formatDouble(bound, 1) + " of the largest",
                    a == b ? "the same bits" : formatDouble(far, 3), far <= bound);
     report.verdict(type + ": the GPU is faster", formatDouble(onHost / onGpu, 3) + " times", onHost > onGpu);

@@ -3,6 +3,7 @@
 #include "sprig/rt/memory.h"
 #include "tools/sprig/bench/OneGpu.h"
 #include "tools/sprig/bench/Shares.h"
+#include "tools/sprig/Timing.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -12,10 +13,7 @@
 namespace sprig::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-constexpr uint64_t kMost = 256 << 20, kAlone = 1 << 20; // from there on starting a copy is next to nothing
-
-std::string times(double value) { return formatDouble(value, 3) + " times"; }
+constexpr uint64_t kMaxCopy = 256 << 20, kAlone = 1 << 20; // from there on starting a copy is next to nothing
 
 std::vector<uint64_t> sizesTo(uint64_t most, uint64_t first) {
   std::vector<uint64_t> sizes;
@@ -25,7 +23,7 @@ std::vector<uint64_t> sizesTo(uint64_t most, uint64_t first) {
 }
 
 // Bytes read and written a second by a compiled kernel, of the largest arrays.
-double streams(const OneGpu &gpu, const Settings &settings, uint64_t most, ExperimentReport &report) {
+double gpuStreams(const OneGpu &gpu, const Settings &settings, uint64_t most, ExperimentReport &report) {
   report.table("device memory", {"read and written each, bytes", "us a call", "GB/s"});
   double rate = 0;
   for (uint64_t bytes : sizesTo(most, 1 << 20)) {
@@ -83,7 +81,7 @@ double passesPerSecond(const std::function<bool()> &goesOn) {
     for (int i = 0; i < 64; ++i, ++passes)
       for (uint32_t &value : table) value = value * 1664525u + (sum += value);
   } while (goesOn());
-  return double(passes) / std::chrono::duration<double>(Clock::now() - start).count();
+  return double(passes) / secondsSince(start);
 }
 
 void besideCopies(const OneGpu &gpu, uint64_t most, ExperimentReport &report) {
@@ -146,8 +144,8 @@ void benchGpuMemory(const ExperimentOptions &options, ExperimentReport &report) 
   OneGpu gpu(options.settings);
   int64_t n = options.n ? options.n : 1000;
   if (n > 1600) throw Error(ErrorKind::usage, "--n: bench memory on a GPU takes 1 to 1600, found " + std::to_string(n));
-  uint64_t most = std::min(uint64_t(n) * uint64_t(n) * uint64_t(n) * 4, kMost);
-  double onDevice = streams(gpu, options.settings, most, report), link = hostCopies(gpu, most, report);
+  uint64_t most = std::min(uint64_t(n) * uint64_t(n) * uint64_t(n) * 4, kMaxCopy);
+  double onDevice = gpuStreams(gpu, options.settings, most, report), link = hostCopies(gpu, most, report);
   if (most >= kAlone)
     report.verdict("the device's memory is faster than the way to it",
                    formatDouble(onDevice / 1e9, 4) + " and " + formatDouble(link / 1e9, 4) + " GB/s", onDevice > link);

@@ -2,17 +2,13 @@
 // of steps are waited for, not computed, so the relations hold on any machine that is not wholly busy.
 #include "tools/sprig/bench/BenchLoader.h"
 #include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/Timing.h"
 #include <algorithm>
 #include <chrono>
 #include <thread>
 
 namespace sprig::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-std::string times(double value) { return formatDouble(value, 3) + " times"; }
 
 // Samples of `elements` numbers, each its index.
 data::Dataset numbers(int64_t count, int64_t elements) {
@@ -28,7 +24,7 @@ double epochSeconds(data::Loader &loader, double step) {
   auto start = Clock::now();
   for (const data::Batch &batch : loader)
     if (batch.size() && step > 0) std::this_thread::sleep_for(std::chrono::duration<double>(step));
-  return since(start);
+  return secondsSince(start);
 }
 
 std::vector<int64_t> orderOf(data::Loader &loader) {
@@ -47,7 +43,7 @@ void queue(ExperimentReport &report) {
   for (int epoch = 0; epoch < 2; ++epoch) same &= orderOf(alone) == orderOf(loader);
   auto start = Clock::now();
   for (const data::Batch &batch : loader) last = batch.size();
-  double seconds = since(start);
+  double seconds = secondsSince(start);
   data::LoaderStats stats = loader.stats();
   report.table("queue", {"1000 x 784, batches of 32, 4 workers, 2 ahead each", "value"});
   report.row({"batches of an epoch", loader.size()});
@@ -74,7 +70,7 @@ void persistence(ExperimentReport &report) {
     for (int epoch = 0; epoch < kEpochs; ++epoch) {
       auto start = Clock::now();
       auto batch = loader.begin();
-      if (epoch) first.push_back(since(start) * 1e6);
+      if (epoch) first.push_back(secondsSince(start) * 1e6);
       while (batch != loader.end()) ++batch;
     }
     std::sort(first.begin(), first.end());
@@ -183,7 +179,7 @@ void storage(ExperimentReport &report) {
     for (int round = 0; round < (d ? 5 : 2); ++round) {
       auto start = Clock::now();
       int64_t read = random.begin()->size();
-      reads[d] = std::max(reads[d], double(read) / since(start));
+      reads[d] = std::max(reads[d], double(read) / secondsSince(start));
       rates[d] = std::max(rates[d], double(sequential) * 4096 / epochSeconds(inOrder, 0));
     }
     report.row({devices[d].first, reads[d], rates[d] / 1e6});

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kRows = 10000, kColumns = 784, kBatch = 32, kBatches = 100;
+constexpr int64_t kRows = 10000, kColumns = 784, kMappedBatch = 32, kMappedBatches = 100;
 
 // The file of an experiment, removed at its end.
 struct Folder {
@@ -27,12 +27,12 @@ struct Folder {
 };
 
 // A sample for each read, as programs do that seek in a file.
-class Rows {
+class MappedRows {
 public:
-  Rows(const fs::path &path, int64_t start) : file(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), start(start) {
+  MappedRows(const fs::path &path, int64_t start) : file(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), start(start) {
     if (file < 0) throw Error(ErrorKind::runtime, path.string() + ": " + std::strerror(errno));
   }
-  ~Rows() { ::close(file); }
+  ~MappedRows() { ::close(file); }
   int64_t size() const { return kRows; }
   data::Sample get(int64_t index) const {
     data::Field row({sprig::DType::f32, {kColumns}});
@@ -51,13 +51,13 @@ struct Result {
   double seconds = 0, sum = 0;
 };
 
-Result run(const data::Dataset &set, const data::IoDelay &delay) {
-  data::Loader loader(set, {.batch = kBatch, .shuffle = 3, .workers = 0, .ioDelay = delay});
+Result runMapped(const data::Dataset &set, const data::IoDelay &delay) {
+  data::Loader loader(set, {.batch = kMappedBatch, .shuffle = 3, .workers = 0, .ioDelay = delay});
   Result result;
   auto start = std::chrono::steady_clock::now();
   for (const data::Batch &batch : loader) {
     for (int64_t i = 0; i < batch.size(); ++i) result.sum += batch.host(0).item<float>(i * kColumns + 5);
-    if (batch.number() + 1 == kBatches) break;
+    if (batch.number() + 1 == kMappedBatches) break;
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
@@ -76,9 +76,9 @@ void benchMappedFiles(ExperimentReport &report) {
   data::writeFile(path, bytes);
   data::NpyHeader header = data::parseNpyHeader(bytes, int64_t(bytes.size()), path.string());
 
-  Result mapped = run(data::npy(path, data::Map::always), {});
-  Result read = run(std::make_shared<const Rows>(path, int64_t(header.start)), {});
-  Result slow = run(data::npy(path, data::Map::always), {.perItem = 0.001});
+  Result mapped = runMapped(data::npy(path, data::Map::always), {});
+  Result read = runMapped(std::make_shared<const MappedRows>(path, int64_t(header.start)), {});
+  Result slow = runMapped(data::npy(path, data::Map::always), {.perItem = 0.001});
   data::Sample first = data::npy(path, data::Map::always).get(0);
   report.table("mapped", {"100 batches of 32 of 10000 x 784", "ms"});
   report.row({"mapped", mapped.seconds * 1e3});

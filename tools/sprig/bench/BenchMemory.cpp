@@ -3,13 +3,12 @@
 #include "lib/Machine/HandOff.h"
 #include "lib/Machine/Rates.h"
 #include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/Timing.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include <algorithm>
 
 namespace sprig::cli {
 namespace {
-
-std::string times(double value) { return formatDouble(value, 3) + " times"; }
 
 void streams(const machine::Calibration &found, ExperimentReport &report) {
   report.table("streams", {"GB/s", "read", "read, all threads", "write", "copy"});

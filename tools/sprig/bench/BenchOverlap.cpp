@@ -10,21 +10,21 @@ namespace {
 
 constexpr int kPieces = 8;
 
-enum class Part { computes = 1, copies = 2, both = 3 };
+enum class Work { computes = 1, copies = 2, both = 3 };
 
 // Pieces are products on cpu:1, or what takes next to no work there; cpu:0 takes each as it comes, with next to no
 // work.
-Model piecesModel(int64_t n, Part part, bool placed = true) {
+Model piecesModel(int64_t n, Work part, bool placed = true) {
   std::string type = matrixType(n, n), arguments, body, results, types;
   auto on = [&](int device) { return placed ? placedOn(device) : std::string(); };
   for (int i = 0; i < kPieces; ++i) {
     std::string number = std::to_string(i), result = "%y" + number;
     arguments += (i ? ", %a" : "%a") + number + ": " + type + ", %b" + number + ": " + type;
-    if (part == Part::copies)
+    if (part == Work::copies)
       body += "  " + result + " = nn.add %a" + number + ", %b" + number + on(1) + " : " + type + ", " + type + "\n";
     else
       body += "  " + result + " = nn.matmul %a" + number + ", %b" + number + on(1) + " : " + type + ", " + type + "\n";
-    if (part != Part::computes) {
+    if (part != Work::computes) {
       body += "  %z" + number + " = nn.relu " + result + on(0) + " : " + type + "\n";
       result = "%z" + number;
     }
@@ -50,15 +50,15 @@ void benchOverlap(const ExperimentOptions &options, ExperimentReport &report) {
     throw Error(ErrorKind::usage,
                 "bench overlap: expected one --link, found " + std::to_string(options.settings.links.size()));
   std::vector<std::string> links = options.settings.links;
-  TimedProgram computes(piecesModel(n, Part::computes), onShares(options, 2));
+  TimedProgram computes(piecesModel(n, Work::computes), onShares(options, 2));
   double bytes = double(n) * double(n) * 4;
   if (links.empty()) links.push_back(evenLink(bestInTurn({&computes}, 5, 0.2)[0], bytes));
   Settings settings = onShares(options, 2, links);
-  TimedProgram copies(piecesModel(n, Part::copies), settings), overlapped(piecesModel(n, Part::both), settings);
+  TimedProgram copies(piecesModel(n, Work::copies), settings), overlapped(piecesModel(n, Work::both), settings);
   Settings alone = options.settings;
   alone.links.clear();
   alone.threads = options.threads;
-  TimedProgram onOne(piecesModel(n, Part::both, /*placed=*/false), alone);
+  TimedProgram onOne(piecesModel(n, Work::both, /*placed=*/false), alone);
   std::vector<double> best = bestInTurn({&computes, &copies, &overlapped}, 5, 2);
   double inTurn = 1e30;
   for (int i = 0; i < 5; ++i) inTurn = std::min(inTurn, computes.once() + copies.once());

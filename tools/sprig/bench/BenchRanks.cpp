@@ -1,5 +1,6 @@
 #include "tools/sprig/bench/BenchRanks.h"
 #include "tools/sprig/Command.h"
+#include "tools/sprig/Timing.h"
 #include "tools/sprig/run/RankThreads.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
@@ -10,12 +11,7 @@
 namespace sprig::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-double nsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-}
-
-constexpr int kRounds = 10;
+constexpr int kBarrierRounds = 10;
 
 class RankedCalls {
 public:
@@ -71,9 +67,10 @@ int benchRanks(const Model &model, const Settings &settings, const BenchedRanks 
   // Reading the clock stays below a percent; a round is as long as it is to be.
   int64_t callsOfSample = calls.agree(std::clamp<int64_t>(int64_t(3000 / each), 1, 1 << 16), "calls of a sample");
   int64_t samples = calls.agree(
-      std::max<int64_t>(1, int64_t(options.seconds * 1e9 / kRounds / (each * double(callsOfSample)))), "samples");
+      std::max<int64_t>(1, int64_t(options.seconds * 1e9 / kBarrierRounds / (each * double(callsOfSample)))),
+      "samples");
   std::vector<double> times;
-  for (int round = 0; round < kRounds; ++round)
+  for (int round = 0; round < kBarrierRounds; ++round)
     for (double ns : calls.run(samples, callsOfSample)) times.push_back(ns);
   if (!ranked.isFirst()) return kDone;
   std::sort(times.begin(), times.end());

@@ -76,7 +76,7 @@ private:
   std::map<int, size_t> at;
 };
 
-std::string textOf(const Numbers &numbers) {
+std::string ringText(const Numbers &numbers) {
   std::string text;
   for (int number : numbers) text += (text.empty() ? "" : " ") + std::to_string(number);
   return text;
@@ -88,7 +88,7 @@ void showSteps(ExperimentReport &report) {
   report.table("steps", {"step", "rank 0", "rank 1", "rank 2", "rank 3"});
   auto row = [&](size_t step) {
     std::vector<Json> cells = {step};
-    for (const Numbers &numbers : play.held) cells.push_back(textOf(numbers));
+    for (const Numbers &numbers : play.held) cells.push_back(ringText(numbers));
     report.row(cells);
   };
   row(0);
@@ -107,7 +107,7 @@ void showSteps(ExperimentReport &report) {
   report.verdict("4 ranks take 2 (4 - 1) steps", std::to_string(play.messages), play.messages == 6);
   report.verdict("after 3 rank i has the sum of piece i + 1", ownsNext ? "all have" : "not all", ownsNext);
   bool isRight = std::all_of(play.held.begin(), play.held.end(), [&](auto &each) { return each == sums; });
-  report.verdict("in the end all have " + textOf(sums), isRight ? "all have" : "not all", isRight);
+  report.verdict("in the end all have " + ringText(sums), isRight ? "all have" : "not all", isRight);
 }
 
 machine::Node card(int number) {

@@ -10,16 +10,16 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kSamples = 1001, kBatch = 32, kShown = 8;
+constexpr int64_t kSamples = 1001, kSampledBatch = 32, kShown = 8;
 constexpr int64_t kEpochs = 4;
-constexpr uint64_t kSeed = 42;
+constexpr uint64_t kSamplerSeed = 42;
 
 using Order = std::vector<int64_t>;
 
 data::Loader loaderOf(int64_t samples, int ranks, int rank, uint64_t seed, int workers = 0) {
   data::Dataset set(samples, [](int64_t index) { return data::Sample{data::Field(index)}; });
   return data::Loader(
-      set, {.batch = kBatch, .shuffle = seed, .workers = workers, .prefetch = 2, .rank = rank, .ranks = ranks});
+      set, {.batch = kSampledBatch, .shuffle = seed, .workers = workers, .prefetch = 2, .rank = rank, .ranks = ranks});
 }
 
 void append(Order &order, const data::Batch &batch) {
@@ -39,7 +39,7 @@ struct Shares {
   int64_t mostApart = 0; ///< the largest difference between two shares of a step
 };
 
-Shares sharesOf(int64_t samples, int ranks, uint64_t seed, int64_t epoch) {
+Shares sharesDrawn(int64_t samples, int ranks, uint64_t seed, int64_t epoch) {
   std::vector<std::vector<Order>> batches(static_cast<size_t>(ranks));
   Shares shares;
   shares.ofRanks.resize(size_t(ranks));
@@ -83,9 +83,9 @@ void showShares(int64_t samples, int most, ExperimentReport &report) {
   bool isOnce = true, isLikeOne = true, isEven = true;
   for (int ranks = 1; ranks <= most; ++ranks)
     for (int64_t epoch = 0; epoch < 2; ++epoch) {
-      Shares shares = sharesOf(samples, ranks, kSeed, epoch);
+      Shares shares = sharesDrawn(samples, ranks, kSamplerSeed, epoch);
       isOnce &= isEverySampleOnce(shares.together, samples);
-      isLikeOne &= shares.together == sharesOf(samples, 1, kSeed, epoch).together;
+      isLikeOne &= shares.together == sharesDrawn(samples, 1, kSamplerSeed, epoch).together;
       isEven &= shares.mostApart <= 1;
       // What a sampler that gives all ranks as many would take.
       int64_t padded = (samples + ranks - 1) / ranks;
@@ -106,7 +106,7 @@ void showEpochs(int64_t samples, ExperimentReport &report) {
   report.table("epochs", {"seed", "epoch", "first samples", "without the epoch"});
   std::set<Order> orders, frozen, ofOtherSeed;
   bool isRepeated = true;
-  for (uint64_t seed : {kSeed, kSeed + 1}) {
+  for (uint64_t seed : {kSamplerSeed, kSamplerSeed + 1}) {
     data::Loader goesOn = loaderOf(samples, 1, 0, seed), stays = loaderOf(samples, 1, 0, seed),
                  again = loaderOf(samples, 1, 0, seed);
     for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
@@ -116,8 +116,8 @@ void showEpochs(int64_t samples, ExperimentReport &report) {
       Order same = epochOf(stays);
       isRepeated &= order == epochOf(again);
       report.row({seed, epoch, beginOf(order), beginOf(same)});
-      (seed == kSeed ? orders : ofOtherSeed).insert(order);
-      if (seed == kSeed) frozen.insert(same);
+      (seed == kSamplerSeed ? orders : ofOtherSeed).insert(order);
+      if (seed == kSamplerSeed) frozen.insert(same);
     }
   }
   std::string epochs = " in " + std::to_string(kEpochs) + " epochs";
@@ -131,15 +131,15 @@ void showEpochs(int64_t samples, ExperimentReport &report) {
 }
 
 void showWorkers(int64_t samples, int ranks, ExperimentReport &report) {
-  data::Loader alone = loaderOf(samples, ranks, 0, kSeed);
+  data::Loader alone = loaderOf(samples, ranks, 0, kSamplerSeed);
   Order expected = epochOf(alone);
   bool isSame = true;
   for (int workers : {1, 3}) {
-    data::Loader loader = loaderOf(samples, ranks, 0, kSeed, workers);
+    data::Loader loader = loaderOf(samples, ranks, 0, kSamplerSeed, workers);
     isSame &= epochOf(loader) == expected;
   }
   report.verdict("orders do not depend on workers", "0, 1 and 3", isSame);
-  data::Loader late = loaderOf(samples, ranks, 0, kSeed);
+  data::Loader late = loaderOf(samples, ranks, 0, kSamplerSeed);
   int64_t half = late.size() / 2;
   late.seek(0, half);
   Order rest = epochOf(late);
@@ -157,7 +157,7 @@ void benchSampler(const ExperimentOptions &options, ExperimentReport &report) {
   showShares(samples, ranks, report);
   showEpochs(samples, report);
   showWorkers(samples, ranks, report);
-  report.note("batches of " + std::to_string(kBatch) +
+  report.note("batches of " + std::to_string(kSampledBatch) +
               " of all ranks together; padded: what as many samples for each rank would take, and how many of them "
               "come twice");
 }

@@ -13,14 +13,14 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kBatch = 256, kBatchHere = 8;
-constexpr int kRanks = 16, kCalls = 3;
+constexpr int64_t kBatch = 256, kBatchOfRank = 8;
+constexpr int kMaxRanks = 16, kCallsOfRank = 3;
 // Of four cards with links of their own (docs/distributed.md).
 constexpr double kLeastOfFour = 0.85;
-constexpr const char *kCards = "v100-nvlink";
+constexpr const char *kSimulatedCards = "v100-nvlink";
 
 std::vector<PlayedRanks> simulateAll(const ExperimentOptions &options, RankedSteps &steps, ExperimentReport &report) {
-  std::string name = options.settings.topology.empty() ? kCards : options.settings.topology;
+  std::string name = options.settings.topology.empty() ? kSimulatedCards : options.settings.topology;
   machine::Topology topology = readTopology(name);
   std::vector<PlayedRanks> points;
   for (int ranks = 1; ranks < steps.settings().ranks.back(); ranks *= 2) points.push_back(steps.play(topology, ranks));
@@ -47,7 +47,7 @@ double measuredNs(const TrainedNetwork &network, const Settings &settings, int r
     PreparedCall call = one.prepare(*target.entry, target.arrays);
     call.invoke();
     std::vector<double> taken;
-    for (int i = 0; i < kCalls; ++i) {
+    for (int i = 0; i < kCallsOfRank; ++i) {
       auto start = std::chrono::steady_clock::now();
       call.invoke();
       taken.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count());
@@ -61,12 +61,12 @@ double measuredNs(const TrainedNetwork &network, const Settings &settings, int r
   of.hasWholeBatch = true;
   runners.push_back(compileSteps(model, config, {}, own, runner, of));
   while (int(runners.size()) < ranks) runners.push_back(runners.front().another(runner));
-  RanksProfile profile = profileRanks({std::move(runners), place, "train_step", 1, kCalls, 1}, own);
+  RanksProfile profile = profileRanks({std::move(runners), place, "train_step", 1, kCallsOfRank, 1}, own);
   return *std::max_element(profile.stepNs.begin(), profile.stepNs.end());
 }
 
 void measureAll(const ExperimentOptions &options, ExperimentReport &report) {
-  TrainedNetwork network = resNet18({kBatchHere});
+  TrainedNetwork network = resNet18({kBatchOfRank});
   Settings settings = options.settings;
   settings.topology.clear();
   int cores = int(std::thread::hardware_concurrency());
@@ -75,7 +75,7 @@ void measureAll(const ExperimentOptions &options, ExperimentReport &report) {
   for (int ranks = 1; ranks <= std::clamp(cores, 1, 4); ranks *= 2) {
     double ns = measuredNs(network, settings, ranks);
     if (ranks == 1) one = ns;
-    report.row({ranks, kBatchHere * ranks, ns / 1e6, ranks * one / ns, 100 * one / ns});
+    report.row({ranks, kBatchOfRank * ranks, ns / 1e6, ranks * one / ns, 100 * one / ns});
   }
   report.note("threads have a core each of " + std::to_string(cores) + ", and share caches and memory");
 }
@@ -85,7 +85,7 @@ void measureAll(const ExperimentOptions &options, ExperimentReport &report) {
 void benchScaling(const ExperimentOptions &options, ExperimentReport &report) {
   int64_t batch = options.n ? options.n : kBatch;
   RankSettings settings;
-  settings.ranks = {options.ranks ? options.ranks : kRanks};
+  settings.ranks = {options.ranks ? options.ranks : kMaxRanks};
   settings.scaling = Scaling::weak;
   Settings compiled = options.settings;
   compiled.topology.clear();
@@ -96,7 +96,7 @@ void benchScaling(const ExperimentOptions &options, ExperimentReport &report) {
   bool isSound = std::all_of(points.begin(), points.end(), [](auto &point) { return point.efficiency <= 1 + 1e-9; });
   report.verdict("no number of ranks is more than ideal", isSound ? "all within" : "some are", isSound);
   bool isAsked = options.settings.topology.empty();
-  if (isAsked || options.settings.topology == kCards) {
+  if (isAsked || options.settings.topology == kSimulatedCards) {
     auto four = std::find_if(points.begin(), points.end(), [](auto &point) { return point.ranks == 4; });
     if (four != points.end())
       report.verdict("4 cards reach 85 % of four times one",

@@ -9,7 +9,7 @@ namespace sprig::cli {
 
 namespace {
 
-constexpr int kProducts = 6, kRounds = 8;
+constexpr int kSharedProducts = 6, kRounds = 8;
 
 /// A matrix on its device, and what is computed of it: some milliseconds.
 struct Share {
@@ -18,7 +18,7 @@ struct Share {
 
   void issue() {
     result = matrix;
-    for (int i = 0; i < kProducts; ++i) result = matmul(result, matrix);
+    for (int i = 0; i < kSharedProducts; ++i) result = matmul(result, matrix);
   }
 };
 
@@ -57,7 +57,7 @@ void benchShares(const ExperimentOptions &options, ExperimentReport &report) {
     for (auto &way : ways) way();
   std::vector<double> t = leastSeconds(kRounds, ways);
   std::string size = std::to_string(n);
-  report.table("shares", {std::to_string(kProducts) + " products " + size + " x " + size, "ms"});
+  report.table("shares", {std::to_string(kSharedProducts) + " products " + size + " x " + size, "ms"});
   report.row({"T0: on cpu:0 alone", t[0] * 1e3});
   report.row({"T1: on cpu:1 alone", t[1] * 1e3});
   report.row({"T: on both", t[2] * 1e3});

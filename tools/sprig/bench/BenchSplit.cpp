@@ -6,9 +6,9 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kClasses = 10;
+constexpr int64_t kSplitClasses = 10;
 // Of the largest result: sums over as many numbers, whatever the number of rows.
-constexpr double kMostDifference = 1e-5;
+constexpr double kMaxSplitDifference = 1e-5;
 
 // Operations of a part of the batch, on its device.
 struct Part {
@@ -41,11 +41,11 @@ std::string tensorType(const std::vector<int64_t> &shape) {
   return text + "f32>";
 }
 
-constexpr int64_t kSide = 28, kFirst = 16, kSecond = 32, kFlat = kSecond * kSide * kSide / 16;
+constexpr int64_t kImageSide = 28, kFirst = 16, kSecond = 32, kFlat = kSecond * kImageSide * kImageSide / 16;
 
 std::string writeConvolutions(const Part &part) {
-  std::string first = tensorType({part.samples, kFirst, kSide / 2, kSide / 2}),
-              second = tensorType({part.samples, kSecond, kSide / 4, kSide / 4}),
+  std::string first = tensorType({part.samples, kFirst, kImageSide / 2, kImageSide / 2}),
+              second = tensorType({part.samples, kSecond, kImageSide / 4, kImageSide / 4}),
               flat = matrixType(part.samples, kFlat);
   std::string on = part.isPlaced ? ", nn.place = \"cpu:" + part.number + "\"}" : "}", body;
   auto conv = [&](const char *name, const char *from, const char *filter, const std::string &types,
@@ -54,16 +54,16 @@ std::string writeConvolutions(const Part &part) {
             " {strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: " + padding + ">" + on +
             " : " + types + "\n";
   };
-  conv("c", "x", "f", tensorType({part.samples, 1, kSide, kSide}) + ", tensor<16x1x5x5xf32>", "2, 2, 2, 2");
+  conv("c", "x", "f", tensorType({part.samples, 1, kImageSide, kImageSide}) + ", tensor<16x1x5x5xf32>", "2, 2, 2, 2");
   body += "  " + part.value("r") + " = nn.relu " + part.value("c") + part.place() + " : " + first + "\n";
   conv("d", "r", "g", first + ", tensor<32x16x3x3xf32>", "1, 1, 1, 1");
   body += "  " + part.value("s") + " = nn.relu " + part.value("d") + part.place() + " : " + second + "\n";
   body += "  " + part.value("t") + " = nn.reshape " + part.value("s") + " : " + second + " to " + flat + "\n";
   return body + "  " + part.value("y") + " = nn.matmul " + part.value("t") + ", %h" + part.place() + " : " + flat +
-         ", " + matrixType(kFlat, kClasses) + "\n";
+         ", " + matrixType(kFlat, kSplitClasses) + "\n";
 }
 
-constexpr int64_t kWidths[] = {1000, 512, 256, kClasses};
+constexpr int64_t kWidths[] = {1000, 512, 256, kSplitClasses};
 
 std::string writePerceptron(const Part &part) {
   std::string from = part.value("x"), body;
@@ -85,8 +85,8 @@ SplitNetwork chosenNetwork(const std::string &name) {
         "1000-512-256-10", {1000}, {{"f", {1000, 512}}, {"g", {512, 256}}, {"h", {256, 10}}}, writePerceptron, 1024};
   if (name.empty() || name == "cnn")
     return {"two convolutions",
-            {1, kSide, kSide},
-            {{"f", {kFirst, 1, 5, 5}}, {"g", {kSecond, kFirst, 3, 3}}, {"h", {kFlat, kClasses}}},
+            {1, kImageSide, kImageSide},
+            {{"f", {kFirst, 1, 5, 5}}, {"g", {kSecond, kFirst, 3, 3}}, {"h", {kFlat, kSplitClasses}}},
             writeConvolutions,
             256};
   throw Error(ErrorKind::usage, "--network: bench split takes cnn or mlp, found '" + name + "'");
@@ -99,10 +99,10 @@ Model networkModel(const SplitNetwork &network, int64_t batch, int parts, bool p
     Part part{std::to_string(i), shareOf(batch, parts, i), placed};
     arguments += part.value("x") + ": " + tensorType(network.inputShape(part.samples)) + ", ";
     body += network.write(part);
-    types += (i ? ", " : "") + matrixType(part.samples, kClasses);
+    types += (i ? ", " : "") + matrixType(part.samples, kSplitClasses);
     results += (i ? ", " : "") + part.value("y");
   }
-  std::string result = matrixType(batch, kClasses);
+  std::string result = matrixType(batch, kSplitClasses);
   if (parts > 1) {
     body += "  %y = nn.concat " + results + " axis = 0 {nn.place = \"cpu:0\"} : " + types + "\n";
     results = "%y";
@@ -147,7 +147,7 @@ void benchSplit(const ExperimentOptions &options, ExperimentReport &report) {
   }
   report.verdict("divided or not, the results are the same",
                  "they differ by " + formatDouble(apart, 2) + " of the largest at most, " + network.name,
-                 apart <= kMostDifference);
+                 apart <= kMaxSplitDifference);
   if (options.threads == 1) {
     report.note("one thread: all shares have it between them, so there is nothing to gain");
     return;

@@ -20,11 +20,11 @@ constexpr double kRate = 0.2, kFirstRate = 0.05;
 constexpr int kRates = 12, kMostSimulated = 16;
 constexpr int64_t kComparedSteps = 3;
 // Losses of ranks and of one rank: sums of another order. Larger steps than these make more of the same difference.
-constexpr double kMostDifference = 1e-6, kComparedRate = 0.01;
+constexpr double kMaxSweepDifference = 1e-6, kComparedRate = 0.01;
 constexpr const char *kCards = "v100-nvlink";
 
 // What the flags leave open, by network.
-struct Chosen {
+struct ChosenSweep {
   SweptTraining::MakeNetwork make;
   const char *name;
   int64_t batch, epochs, samples, tests;
@@ -33,8 +33,8 @@ struct Chosen {
 
 TrainedNetwork makeLeNet(const std::vector<int64_t> &sizes, int64_t) { return leNet(sizes); }
 
-Chosen choose(const SweepFlags &flags) {
-  Chosen chosen{makeLeNet, "LeNet", 64, 3, 2048, 1000};
+ChosenSweep choose(const SweepFlags &flags) {
+  ChosenSweep chosen{makeLeNet, "LeNet", 64, 3, 2048, 1000};
   if (flags.network == "resnet18")
     chosen = {resNet18, "ResNet-18", 16, 2, 512, 256, flags.width ? flags.width : 8};
   else if (!flags.network.empty() && flags.network != "lenet")
@@ -70,7 +70,7 @@ public:
 private:
   const ExperimentOptions &options;
   const SweepFlags &flags;
-  Chosen chosen;
+  ChosenSweep chosen;
   ExperimentReport &report;
   SweptTraining training;
   std::vector<SweptRun> runs;
@@ -117,7 +117,7 @@ void Sweep::compareWithOne(int ranks, int64_t batch) {
   report.verdict(std::to_string(ranks) + " ranks take the steps that one takes",
                  "losses of " + std::to_string(one.size()) + " steps of " + std::to_string(batch) +
                      " samples differ by " + formatDouble(worst, 2) + " of their size",
-                 worst <= kMostDifference);
+                 worst <= kMaxSweepDifference);
 }
 
 void Sweep::overRanks() {
@@ -243,7 +243,7 @@ void Sweep::evaluations() {
     if (!one) one = found;
     isEachOnce &= found.samples == samples && found.counted == samples;
     isSame &= found.correct == one->correct;
-    isClose &= std::abs(found.loss() - one->loss()) <= kMostDifference * one->loss();
+    isClose &= std::abs(found.loss() - one->loss()) <= kMaxSweepDifference * one->loss();
     report.row({ranks, found.counted, found.correct, 100 * found.accuracy(), found.loss(), seconds});
   }
   std::string counts = "on 1 to " + std::to_string(most) + " ranks";

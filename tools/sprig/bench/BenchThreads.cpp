@@ -8,7 +8,7 @@
 namespace sprig::cli {
 namespace {
 
-Model productModel(int64_t n, const std::string &element) {
+Model productOfElements(int64_t n, const std::string &element) {
   std::string type = "tensor<" + std::to_string(n) + "x" + std::to_string(n) + "x" + element + ">";
   return textModel("product of " + std::to_string(n) + " in " + element,
                    "func.func @main(%a: " + type + ", %b: " + type + ") -> " + type +
@@ -53,7 +53,7 @@ void benchThreads(const ExperimentOptions &options, ExperimentReport &report) {
   bool same = true;
   double worst = 0, least = 1e30;
   for (const char *element : {"f32", "f64"}) {
-    Model model = productModel(n, element);
+    Model model = productOfElements(n, element);
     Settings settings = options.settings;
     settings.threads = options.threads;
     Scheduled scheduled = scheduleOf(model, settings);

@@ -3,13 +3,14 @@
 #include "lib/Machine/CallQueue.h"
 #include "sprig/timer.h"
 #include "tools/sprig/bench/Imperative.h"
+#include "tools/sprig/Timing.h"
 #include <algorithm>
 #include <cmath>
 
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kCalls = 10000;
+constexpr int64_t kTimedCalls = 10000;
 
 void simulate(ExperimentReport &report) {
   using machine::CallQueue;
@@ -18,20 +19,20 @@ void simulate(ExperimentReport &report) {
   bool exact = true;
   for (CallTimes times : {CallTimes{2, 50, 5}, {10, 10, 10}, {50, 2, 5}, {1, 1000, 1}, {7, 3, 0}}) {
     CallQueue each(times, maxInFlight()), last(times, maxInFlight());
-    for (int64_t i = 0; i < kCalls; ++i) {
+    for (int64_t i = 0; i < kTimedCalls; ++i) {
       each.call();
       each.read();
       last.call();
     }
     last.read();
-    double law = CallQueue::law(times, kCalls);
-    exact &= last.now() == law && each.now() == CallQueue::synchronousLaw(times, kCalls);
-    if (times.issue <= times.compute) exact &= law == times.issue + double(kCalls) * times.compute + times.read;
+    double law = CallQueue::law(times, kTimedCalls);
+    exact &= last.now() == law && each.now() == CallQueue::synchronousLaw(times, kTimedCalls);
+    if (times.issue <= times.compute) exact &= law == times.issue + double(kTimedCalls) * times.compute + times.read;
     auto whole = [](double us) { return int64_t(us); };
     report.row({whole(times.issue), whole(times.compute), whole(times.read), whole(each.now()), whole(last.now()),
                 whole(law)});
   }
-  report.verdict("on a simulated clock the law is exact", std::to_string(kCalls) + " calls, t1 below and above t2",
+  report.verdict("on a simulated clock the law is exact", std::to_string(kTimedCalls) + " calls, t1 below and above t2",
                  exact);
 }
 
@@ -41,14 +42,9 @@ struct Round {
   double read() const { return std::max(single - issue - compute, 0.0); }
 };
 
-double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + int64_t(values.size() / 2), values.end());
-  return values[values.size() / 2];
-}
-
 /// The parts are measured where nothing else can be in their way: the host's while the executor is busy with something
 /// long, the executor's when many calls lie ready for it.
-template <typename F> Round measure(const F &call, const Tensor &slow, int64_t calls) {
+template <typename F> Round measureRound(const F &call, const Tensor &slow, int64_t calls) {
   constexpr int kChunks = 9;
   const int chunk = maxInFlight() - 4;
   std::vector<double> issue, compute, single;
@@ -57,22 +53,22 @@ template <typename F> Round measure(const F &call, const Tensor &slow, int64_t c
     synchronize();
     Tensor busy = matmul(slow, slow);
     before.record();
-    auto start = WallClock::now();
+    auto start = Clock::now();
     for (int k = 0; k < chunk; ++k) call();
     issue.push_back(secondsSince(start) / chunk);
     after.record();
     compute.push_back(before.elapsed(after) * 1e-3 / chunk);
     synchronize();
-    start = WallClock::now();
+    start = Clock::now();
     for (int k = 0; k < chunk; ++k) call().wait();
     single.push_back(secondsSince(start) / chunk);
   }
   Round round{median(issue), median(compute), median(single)};
   synchronize();
-  auto start = WallClock::now();
+  auto start = Clock::now();
   for (int64_t i = 0; i < calls; ++i) call().wait();
   round.each = secondsSince(start);
-  start = WallClock::now();
+  start = Clock::now();
   Tensor result;
   for (int64_t i = 0; i < calls; ++i) result = call();
   result.wait();
@@ -86,16 +82,16 @@ void benchTimeline(const ExperimentOptions &, ExperimentReport &report) {
   simulate(report);
 
   Tensor x = randn({96, 96}), slow = randn({512, 512});
-  auto product = compile([](const Tensor &a) { return tanh(matmul(a, a)); }, {.name = "small product"});
+  auto product = sprig::compile([](const Tensor &a) { return tanh(matmul(a, a)); }, {.name = "small product"});
   auto call = [&] { return product(x); };
   call().wait();
   matmul(slow, slow).wait();
   // Rounds of less than all calls; the one that the machine has disturbed the least counts.
   constexpr int kRounds = 20;
-  constexpr int64_t n = kCalls / kRounds;
+  constexpr int64_t n = kTimedCalls / kRounds;
   Round best;
   for (int i = 0; i < kRounds; ++i) {
-    Round round = measure(call, slow, n);
+    Round round = measureRound(call, slow, n);
     if (i == 0 || round.each + round.last < best.each + best.last) best = round;
   }
   double t1 = best.issue, t2 = best.compute, t3 = best.read(), each = best.each, last = best.last;
@@ -104,7 +100,7 @@ void benchTimeline(const ExperimentOptions &, ExperimentReport &report) {
   report.row({"t1, the host's part", t1 * 1e6});
   report.row({"t2, computing", t2 * 1e6});
   report.row({"t3, reading", t3 * 1e6});
-  std::string count = std::to_string(n) + " calls of " + std::to_string(kCalls);
+  std::string count = std::to_string(n) + " calls of " + std::to_string(kTimedCalls);
   report.row({count + ", each read", each * 1e6});
   report.row({"by the law", eachLaw * 1e6});
   report.row({count + ", the last read", last * 1e6});

@@ -15,7 +15,7 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kWidth = 128, kClasses = 10;
+constexpr int64_t kWidth = 128, kTrainedClasses = 10;
 
 // `depth` layers of `width` with tanh between them, one function for each batch.
 Model perceptron(int64_t depth, const std::vector<int64_t> &batches) {
@@ -23,7 +23,7 @@ Model perceptron(int64_t depth, const std::vector<int64_t> &batches) {
   model.path = "perceptron of " + std::to_string(depth) + " layers";
   model.kind = ModelKind::mlir;
   auto tensor = [](const std::string &shape) { return "tensor<" + shape + "xf32>"; };
-  auto columns = [&](int64_t layer) { return layer + 1 == depth ? kClasses : kWidth; };
+  auto columns = [&](int64_t layer) { return layer + 1 == depth ? kTrainedClasses : kWidth; };
   for (int64_t i = 0; i < depth; ++i) {
     std::string n = std::to_string(i), out = std::to_string(columns(i)), in = std::to_string(kWidth);
     model.text += "nn.param @w" + n + " = dense<0.0> : " + tensor(out + "x" + in) + "\n";
@@ -32,7 +32,7 @@ Model perceptron(int64_t depth, const std::vector<int64_t> &batches) {
   for (int64_t batch : batches) {
     std::string rows = std::to_string(batch) + "x", x = tensor(rows + std::to_string(kWidth));
     model.text += "func.func @net" + std::to_string(batch) + "(%x: " + x + " {nn.name = \"x\"}) -> " +
-                  tensor(rows + std::to_string(kClasses)) + " {\n";
+                  tensor(rows + std::to_string(kTrainedClasses)) + " {\n";
     std::string value = "%x", type = x;
     for (int64_t i = 0; i < depth; ++i) {
       std::string n = std::to_string(i), out = std::to_string(columns(i));
@@ -53,7 +53,7 @@ Model perceptron(int64_t depth, const std::vector<int64_t> &batches) {
 TrainData randomData(int64_t samples) {
   data::Array labels{"y", data::DType::i64, {samples}, std::vector<char>(size_t(samples) * 8)};
   for (int64_t i = 0; i < samples; ++i) {
-    int64_t label = i * 7 % kClasses;
+    int64_t label = i * 7 % kTrainedClasses;
     std::memcpy(labels.bytes.data() + i * 8, &label, sizeof label);
   }
   return {{data::Samples::from(randomArray("x", {samples, kWidth}, 1, 1), "x")}, data::Samples::from(labels, "y")};
@@ -82,7 +82,7 @@ Program makeProgram(int64_t depth, int64_t batch, int64_t accumulate, int64_t re
   Program made{TrainProgram(std::move(runner)), info.arena_bytes};
   std::vector<data::Array> state;
   uint64_t seed = 2;
-  for (const checkpoint::ArrayView &view : made.program.state()) {
+  for (const checkpoints::ArrayView &view : made.program.state()) {
     bool isWeight = view.dtype == data::DType::f32 && view.shape.size() == 2;
     state.push_back(isWeight ? randomArray(view.name, view.shape, seed++, std::sqrt(2.0 / double(kWidth)))
                              : data::Array{view.name, view.dtype, view.shape, {view.bytes.begin(), view.bytes.end()}});
@@ -99,7 +99,7 @@ std::vector<int64_t> allSamples(const TrainData &data) {
 
 std::vector<char> bitsOf(const TrainProgram &program) {
   std::vector<char> bits;
-  for (const checkpoint::ArrayView &view : program.state())
+  for (const checkpoints::ArrayView &view : program.state())
     bits.insert(bits.end(), view.bytes.begin(), view.bytes.end());
   return bits;
 }

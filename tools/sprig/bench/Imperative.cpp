@@ -9,7 +9,7 @@ std::vector<double> leastSeconds(int rounds, const std::vector<std::function<voi
   std::vector<double> least(candidates.size(), 1e300);
   for (int round = 0; round < rounds; ++round)
     for (size_t i = 0; i < candidates.size(); ++i) {
-      auto start = WallClock::now();
+      auto start = Clock::now();
       candidates[i]();
       least[i] = std::min(least[i], secondsSince(start));
     }

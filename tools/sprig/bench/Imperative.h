@@ -4,16 +4,11 @@
 #include "sprig/function.h"
 #include "sprig/ops.h"
 #include "tools/sprig/bench/Experiment.h"
-#include <chrono>
+#include "tools/sprig/Timing.h"
 #include <cstring>
 #include <functional>
 
 namespace sprig::cli {
-
-using WallClock = std::chrono::steady_clock;
-inline double secondsSince(WallClock::time_point start) {
-  return std::chrono::duration<double>(WallClock::now() - start).count();
-}
 
 /// The least seconds of each candidate. They run in turn, so that a slow moment of the machine hits all of them; a
 /// candidate's work is over when it returns.

@@ -211,10 +211,10 @@ TrainedNetwork leNet(const std::vector<int64_t> &sizes) {
 
 TrainedNetwork alexNet(int64_t batch) { return networkOf("AlexNet", {writtenAlexNet(batch)}, batch); }
 
-std::vector<data::Array> randomState(const std::vector<checkpoint::ArrayView> &state,
+std::vector<data::Array> randomState(const std::vector<checkpoints::ArrayView> &state,
                                      const std::vector<std::string> &trained, uint64_t seed) {
   std::vector<data::Array> arrays;
-  for (const checkpoint::ArrayView &view : state) {
+  for (const checkpoints::ArrayView &view : state) {
     bool isTrained = std::find(trained.begin(), trained.end(), view.name) != trained.end();
     bool isScale = isTrained && view.name.ends_with(".weight") && view.shape.size() == 1;
     ++seed;

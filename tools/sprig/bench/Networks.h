@@ -23,7 +23,7 @@ TrainedNetwork alexNet(int64_t batch);
 
 /// A state of a network's program that training may begin from: weights of a normal distribution of variance 2 /
 /// inputs, scales and variances of 1, the rest as it is. `trained` are names of parameters.
-std::vector<data::Array> randomState(const std::vector<checkpoint::ArrayView> &state,
+std::vector<data::Array> randomState(const std::vector<checkpoints::ArrayView> &state,
                                      const std::vector<std::string> &trained, uint64_t seed);
 
 } // namespace sprig::cli

@@ -1,5 +1,6 @@
 #include "tools/sprig/bench/PlainSockets.h"
 #include "sprig/error.h"
+#include "tools/sprig/Timing.h"
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>
@@ -17,8 +18,6 @@
 
 namespace sprig::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr size_t kDatagram = 32 << 10, kAtOnce = 8; // no more than a receiver's buffer holds
 constexpr int kBufferBytes = 4 << 20, kLostMs = 2000;
@@ -147,11 +146,6 @@ void onPair(Protocol protocol, const std::function<void(const Plain &)> &here,
   if (!failure.empty()) throw Error(ErrorKind::runtime, failure);
 }
 
-double median(std::vector<double> &seconds) {
-  std::nth_element(seconds.begin(), seconds.begin() + ptrdiff_t(seconds.size() / 2), seconds.end());
-  return seconds[seconds.size() / 2];
-}
-
 } // namespace
 
 double pingPongSeconds(Protocol protocol, size_t bytes, int rounds) {
@@ -165,7 +159,7 @@ double pingPongSeconds(Protocol protocol, size_t bytes, int rounds) {
           auto begin = Clock::now();
           end.send();
           end.receive();
-          seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+          seconds.push_back(secondsSince(begin));
         }
       },
       [&](const Plain &socket) {
@@ -183,7 +177,7 @@ double connectionSeconds(Protocol protocol, int rounds) {
   for (int round = 0; round < rounds; ++round) {
     auto begin = Clock::now();
     pingPongSeconds(protocol, 1, 1);
-    seconds.push_back(std::chrono::duration<double>(Clock::now() - begin).count());
+    seconds.push_back(secondsSince(begin));
   }
   return median(seconds);
 }

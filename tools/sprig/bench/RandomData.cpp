@@ -9,7 +9,7 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kSide = 28, kPixels = kSide * kSide, kClasses = 10, kCoarse = 7;
+constexpr int64_t kSide = 28, kPixels = kSide * kSide, kDataClasses = 10, kCoarse = 7;
 constexpr int64_t kMostShift = 3;
 constexpr double kNoise = 0.2, kMostOther = 0.6, kDark = 0.45;
 
@@ -50,7 +50,7 @@ TrainData generate(const std::vector<Pattern> &patterns, int64_t samples, uint64
   std::vector<int64_t> classes(static_cast<size_t>(samples));
   for (int64_t i = 0; i < samples; ++i) {
     data::Random random(seed, set, i);
-    int64_t label = random.below(kClasses), other = random.below(kClasses);
+    int64_t label = random.below(kDataClasses), other = random.below(kDataClasses);
     double down = double(random.below(2 * kMostShift + 1) - kMostShift),
            right = double(random.below(2 * kMostShift + 1) - kMostShift), share = random.uniform(0, kMostOther);
     for (int64_t y = 0; y < kSide; ++y)
@@ -100,7 +100,7 @@ TrainData readImages(const std::string &folder, const std::string &part, int64_t
   data::Samples images = data::Samples::open(path("-images-idx3-ubyte")),
                 labels = data::Samples::open(path("-labels-idx1-ubyte"));
   data::checkCounts(images, labels);
-  data::checkClasses(labels, kClasses);
+  data::checkClasses(labels, kDataClasses);
   return {{resizedImages(firstOf(images, samples))}, firstOf(labels, samples)};
 }
 
@@ -120,7 +120,7 @@ data::Array randomArray(const std::string &name, std::vector<int64_t> shape, uin
 
 ImageSets generatedImages(int64_t samples, int64_t tests, uint64_t seed) {
   std::vector<Pattern> patterns;
-  for (int64_t i = 0; i < kClasses; ++i) patterns.push_back(smoothPattern(seed, i));
+  for (int64_t i = 0; i < kDataClasses; ++i) patterns.push_back(smoothPattern(seed, i));
   return {generate(patterns, samples, seed, 0), generate(patterns, tests, seed, 1),
           "generated images of 28x28 (--data FOLDER takes others)"};
 }

@@ -22,7 +22,7 @@
 namespace sprig::cli {
 namespace {
 
-struct Options {
+struct CompileCommandOptions {
   CommonOptions common;
   Settings settings;
   std::string model, output, emit = "package";
@@ -35,7 +35,7 @@ struct Options {
   std::vector<std::string> allow; ///< what an exporter may have done to the model
 };
 
-void printReport(const Options &options, const Compiled &compiled, const Runner &runner) {
+void printReport(const CompileCommandOptions &options, const Compiled &compiled, const Runner &runner) {
   sprig_rt_package_info info;
   sprig_rt_package_describe(runner.package(), &info);
   Json sections = Json::array(), phases = Json::array();
@@ -85,7 +85,7 @@ void printReport(const Options &options, const Compiled &compiled, const Runner 
 }
 
 // Steps and evaluations for data sets of the given sizes; without them, of whole batches.
-TrainRequest requestTraining(const Options &options, int ranks, const RankLink &link) {
+TrainRequest requestTraining(const CompileCommandOptions &options, int ranks, const RankLink &link) {
   if (options.mesh.measuresShares() || !options.mesh.weights(ranks).empty())
     throw Error(ErrorKind::unsupported, "--shares " + options.mesh.shares +
                                             ": a package has one step for all ranks, whose shares are even; 'sprig "
@@ -115,7 +115,7 @@ TrainRequest requestTraining(const Options &options, int ranks, const RankLink &
   return request;
 }
 
-void writeText(const Options &options, const std::string &text) {
+void writeText(const CompileCommandOptions &options, const std::string &text) {
   if (!options.output.empty() && options.output != "-")
     data::writeFile(options.output, text);
   else if (options.settings.compileTo.empty() && (options.emit == "object" || options.emit == "shared"))
@@ -125,7 +125,7 @@ void writeText(const Options &options, const std::string &text) {
 }
 
 // A model is split or its training is divided by samples.
-void checkSplit(const Options &options) {
+void checkSplit(const CompileCommandOptions &options) {
   std::string flag = "--shard " + options.mesh.shardings.front();
   if (options.mesh.mesh.empty()) throw Error(ErrorKind::usage, flag + ": names axes of --mesh, which is not given");
   std::pair<const char *, bool> others[] = {{"--train", !options.train.empty()},
@@ -140,7 +140,7 @@ void checkSplit(const Options &options) {
       throw Error(ErrorKind::usage, flag + ": splits a model that is called, which " + other + " has no meaning for");
 }
 
-int compileCommand(Options options) {
+int compileCommand(CompileCommandOptions options) {
   options.settings.checkDeviceNames();
   bool splits = options.mesh.splitsModel();
   if (splits) checkSplit(options);
@@ -209,7 +209,7 @@ int compileCommand(Options options) {
 } // namespace
 
 void addCompile(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompileCommandOptions>();
   CLI::App *command = addCommand(app, "compile", "Compiles a model ahead of time to a package",
                                  "  sprig compile examples/digits/model.onnx --dim batch=1,64 -o digits.sprig\n"
                                  "  sprig compile examples/digits/model.onnx --dim batch=1 --emit mlir\n"

@@ -18,7 +18,7 @@ std::string join(const std::vector<std::string> &words) {
 }
 
 // Null of measurements that nothing is known of.
-Json toJson(const machine::Steadiness &found) {
+Json devicesToJson(const machine::Steadiness &found) {
   if (found.sweeps == 0) return Json();
   return {{"steady", found.isSteady()},
           {"sweeps", found.sweeps},
@@ -29,7 +29,7 @@ Json toJson(const machine::Steadiness &found) {
           {"stolen_share", found.stolenShare}};
 }
 
-Json toJson(const machine::Calibration &found) {
+Json devicesToJson(const machine::Calibration &found) {
   Json latency = Json::array(), levels = Json::array(), reads = Json::array();
   for (auto &point : found.latency) latency.push_back({{"working_set", point.workingSet}, {"ns", point.ns}});
   for (auto &rates : found.levels) {
@@ -53,7 +53,7 @@ Json toJson(const machine::Calibration &found) {
           {"cross_core_bytes_per_second", found.crossCore.bytesPerSecond},
           {"cache_knees_bytes", found.cacheKnees},
           {"latency", latency},
-          {"steadiness", toJson(found.steadiness)}};
+          {"steadiness", devicesToJson(found.steadiness)}};
 }
 
 // "196 GB/s, all 2 threads 390"
@@ -83,7 +83,7 @@ void addMeasured(Table &table, const machine::Calibration &found) {
                                                    formatDouble(found.crossCore.bytesPerSecond / 1e9, 4) + " GB/s"});
 }
 
-Json toJson(const machine::GpuSearch &search) {
+Json devicesToJson(const machine::GpuSearch &search) {
   Json list = Json::array();
   for (const machine::Gpu &gpu : search.gpus)
     list.push_back({{"name", gpu.name},
@@ -95,8 +95,8 @@ Json toJson(const machine::GpuSearch &search) {
   return list;
 }
 
-Json toJson(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured,
-            const machine::GpuSearch &search) {
+Json devicesToJson(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured,
+                   const machine::GpuSearch &search) {
   Json caches = Json::array();
   for (auto &cache : cpu.caches)
     caches.push_back({{"level", cache.level},
@@ -114,14 +114,14 @@ Json toJson(const machine::Cpu &cpu, const std::optional<machine::Calibration> &
                  {"features", cpu.features},
                  {"caches", caches},
                  {"memory_bytes", cpu.memoryBytes}}},
-               {"gpus", toJson(search)},
+               {"gpus", devicesToJson(search)},
                {"gpus_looked_for", search.found}};
-  if (measured) json["cpu"]["measured"] = toJson(*measured);
+  if (measured) json["cpu"]["measured"] = devicesToJson(*measured);
   return json;
 }
 
-void printText(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured,
-               const machine::GpuSearch &search) {
+void printDeviceText(const machine::Cpu &cpu, const std::optional<machine::Calibration> &measured,
+                     const machine::GpuSearch &search) {
   Table table({"CPU", cpu.model}, Table::Cells::text);
   table.add({"  cores", std::to_string(cpu.physical) + " physical, " + std::to_string(cpu.logical) + " logical, " +
                             formatDouble(cpu.usable, 3) + " usable, in " + std::to_string(cpu.sockets) +
@@ -167,9 +167,9 @@ void addDevices(CLI::App &app, Invocation &invocation) {
       if (*again) warnIfUnsteady(*measured);
       machine::GpuSearch gpus = machine::findGpus();
       if (common->json())
-        std::cout << toText(toJson(cpu, measured, gpus)) << '\n';
+        std::cout << toText(devicesToJson(cpu, measured, gpus)) << '\n';
       else
-        printText(cpu, measured, gpus);
+        printDeviceText(cpu, measured, gpus);
       return kDone;
     };
   });

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 namespace sprig::cli {
 namespace {
 
-struct Options {
+struct InspectOptions {
   CommonOptions common;
   Settings settings;
   std::string model, graph, memoryPlot, batch, limit;
@@ -58,21 +58,22 @@ void writeGraph(const std::string &file, const std::string &dot) {
   data::writeFile(file, svg ? renderSvg(text) : text);
 }
 
-void drawMemory(const Options &options, const MemoryNeeds &needs) {
+void drawMemory(const InspectOptions &options, const MemoryNeeds &needs) {
   if (!options.memoryPlot.empty()) data::writeFile(options.memoryPlot, memoryPlanToSvg(needs.entries.front()));
 }
 
-bool wantsMemory(const Options &options) { return options.memory || !options.memoryPlot.empty(); }
+bool wantsMemory(const InspectOptions &options) { return options.memory || !options.memoryPlot.empty(); }
 
 // The dimension that --batch means: the first of the first input that a size must be given for.
-std::string batchSymbol(const Options &options, const std::vector<InputSpec> &specs, const EntryRequest &entry) {
+std::string batchSymbol(const InspectOptions &options, const std::vector<InputSpec> &specs, const EntryRequest &entry) {
   auto symbols = unboundSymbols(specs, entry.dims);
   if (symbols.empty())
     throw Error(ErrorKind::usage, "--batch " + options.batch + ": the model has no dimension without a size");
   return symbols.front();
 }
 
-void bindBatch(const Options &options, const Model &model, const std::vector<InputSpec> &specs, EntryRequest &entry) {
+void bindBatch(const InspectOptions &options, const Model &model, const std::vector<InputSpec> &specs,
+               EntryRequest &entry) {
   if (options.batch.empty()) return;
   std::string symbol = batchSymbol(options, specs, entry);
   int64_t size = 0;
@@ -101,7 +102,7 @@ std::vector<CudaImageReport> cudaKernelsOf(const Model &model) {
   return cudaKernels(std::as_bytes(file.bytes()));
 }
 
-int inspectPackage(const Options &options, const Model &model) {
+int inspectPackage(const InspectOptions &options, const Model &model) {
   if (!options.graph.empty()) throw Error(ErrorKind::usage, options.model + ": --graph needs the model, not a package");
   if (!options.batch.empty())
     throw Error(ErrorKind::usage, options.model + ": --batch needs the model; a package's sizes are fixed");
@@ -129,7 +130,7 @@ int inspectPackage(const Options &options, const Model &model) {
 }
 
 // The entries that --dim asks for; what it leaves open is as in the first one.
-std::vector<EntryRequest> allEntries(const Options &options, const std::vector<InputSpec> &specs,
+std::vector<EntryRequest> allEntries(const InspectOptions &options, const std::vector<InputSpec> &specs,
                                      const EntryRequest &first) {
   std::vector<EntryRequest> entries = {first};
   auto dims = options.settings.entryDims();
@@ -208,7 +209,7 @@ ModelSummary summarizeSomehow(const Model &model, const std::vector<InputSpec> &
   return summary;
 }
 
-int inspectModel(const Options &options, const Model &model) {
+int inspectModel(const InspectOptions &options, const Model &model) {
   EntryRequest entry{options.settings.entryDims().front(), options.settings.inputShapes(), {}};
   const auto shown = inputsOfCalls(model, options.settings, /*isOpen=*/true);
   std::vector<InputSpec> specs = takeTensors(shown, entry.dims);
@@ -258,7 +259,7 @@ int inspectModel(const Options &options, const Model &model) {
 } // namespace
 
 void addInspect(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   CLI::App *command = addCommand(app, "inspect", "Shows what is inside of a model or a package",
                                  "  sprig inspect examples/digits/model.onnx --params\n"
                                  "  sprig inspect examples/digits/model.onnx --dim batch=8 --memory --graph digits.dot",

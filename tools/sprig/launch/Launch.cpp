@@ -13,8 +13,6 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int kMostRanks = rt::comm::kMostProcessRanks;
-
 void takePlace(const std::string &at, LaunchOptions &options) {
   size_t colon = at.rfind(':');
   const char *first = at.data() + colon + 1, *last = at.data() + at.size();
@@ -73,8 +71,9 @@ int launch(LaunchOptions options, const Nodes &nodes, const std::string &hosts, 
     placeNodes(options, nodes, !at.empty());
   else
     throw Error(ErrorKind::usage, "how many ranks? -n N, or --hosts HOST:N,...");
-  if (options.world > kMostRanks)
-    throw Error(ErrorKind::usage, "--ranks: there are at most " + std::to_string(kMostRanks) + " in all");
+  if (options.world > rt::comm::kMostProcessRanks)
+    throw Error(ErrorKind::usage,
+                "--ranks: there are at most " + std::to_string(rt::comm::kMostProcessRanks) + " in all");
   if (options.command.empty()) throw Error(ErrorKind::usage, "command is required");
   return Launcher(options).run();
 }
@@ -132,7 +131,7 @@ void addLaunch(CLI::App &app, Invocation &invocation) {
       "  SPRIG_LAUNCH_SECRET=... sprig launch -n 2 --nodes 2 --node 0 --at 10.0.0.1:29500 -- ./data_parallel",
       *common);
   command->add_option("-n,--ranks", options->ranks, "how many processes on this machine")
-      ->check(CLI::Range(1, kMostRanks));
+      ->check(CLI::Range(1, rt::comm::kMostProcessRanks));
   command->add_option("--hosts", *hosts, "machines and how many processes on each, started from here by ssh")
       ->type_name("HOST:N,...");
   command
@@ -142,10 +141,10 @@ void addLaunch(CLI::App &app, Invocation &invocation) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_option("--nodes", nodes->count, "machines, each with a launcher of its own and as many processes")
-      ->check(CLI::Range(1, kMostRanks))
+      ->check(CLI::Range(1, rt::comm::kMostProcessRanks))
       ->capture_default_str();
   command->add_option("--node", nodes->node, "which of them this is; the first has the ranks' store")
-      ->check(CLI::Range(0, kMostRanks - 1))
+      ->check(CLI::Range(0, rt::comm::kMostProcessRanks - 1))
       ->capture_default_str();
   command
       ->add_option("--at", *at, "where ranks meet, a name or address of the first node (default: this machine alone)")

@@ -28,9 +28,9 @@ constexpr std::chrono::seconds kOwnTime = 2s, kAskedTime = 3s;
 constexpr std::chrono::seconds kHangUpTime = 1s;
 
 // The first signal, and how many there were.
-volatile std::sig_atomic_t interrupted = 0, interrupts = 0;
+volatile std::sig_atomic_t interruptSignal = 0, interrupts = 0;
 void onSignal(int signal) {
-  if (!interrupted) interrupted = signal;
+  if (!interruptSignal) interruptSignal = signal;
   interrupts = interrupts + 1;
 }
 
@@ -160,7 +160,7 @@ int Launcher::blamed(std::string &why) const {
 }
 
 void Launcher::fail(int rank, const std::string &why, int code) {
-  if (hasAsked || interrupted) return;
+  if (hasAsked || interruptSignal) return;
   if (firstFailed < 0) {
     firstFailed = rank;
     firstFailure = why;
@@ -308,18 +308,18 @@ void Launcher::hear() {
 void Launcher::passOn() {
   bool isFirst = passedOn == 0 && !isAlone;
   passedOn = interrupts;
-  if (isFirst && !options.isNode && interrupted == SIGINT)
+  if (isFirst && !options.isNode && interruptSignal == SIGINT)
     std::cerr << "note: launch: the ranks end by themselves; Ctrl-C again ends them at once\n" << std::flush;
   for (Member &member : members) {
     if (!member.process->isRunning()) continue;
     if (!isFirst)
       member.kill();
     else
-      member.pass(interrupted);
+      member.pass(interruptSignal);
   }
   // Who has pressed Ctrl-C can press it again. Who sends another signal may not; launchers of hosts are ended from
   // here.
-  if (isFirst && !options.isNode && interrupted != SIGINT && options.grace > 0)
+  if (isFirst && !options.isNode && interruptSignal != SIGINT && options.grace > 0)
     killsAt = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options.grace));
 }
 
@@ -331,7 +331,7 @@ void Launcher::endLate() {
                                                               std::to_string(member.first + member.ranks - 1) + " have"
                                                         : "rank " + std::to_string(member.first) + " has";
     std::cerr << "note: launch: " + who + " not ended " + formatDouble(options.grace) + " s after signal " +
-                     std::to_string(interrupted) + " (" + strsignal(interrupted) + "), and is killed\n"
+                     std::to_string(interruptSignal) + " (" + strsignal(interruptSignal) + "), and is killed\n"
               << std::flush;
     member.kill();
   }
@@ -357,7 +357,7 @@ void Launcher::stop() {
 }
 
 int Launcher::end() {
-  if (interrupted) return exitCodeOf(interrupted);
+  if (interruptSignal) return exitCodeOf(interruptSignal);
   std::string why;
   int by = blamed(why);
   if (why.empty()) return 0;

@@ -1,6 +1,7 @@
 #include "tools/sprig/launch/Node.h"
 #include "runtime/comm/RankLimits.h"
 #include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <nlohmann/json.hpp>
 #include <charconv>
 #include <cstdlib>
@@ -12,9 +13,6 @@
 namespace sprig::cli {
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr int kMostRanks = rt::comm::kMostProcessRanks;
 constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@";
 
 // The secret is in the job by its own name.
@@ -42,7 +40,7 @@ std::string decoded(std::string_view text) {
   }
   return bytes;
 }
-std::string textOf(const Json &json) { return decoded(json.get_ref<const std::string &>()); }
+std::string decodedText(const Json &json) { return decoded(json.get_ref<const std::string &>()); }
 
 } // namespace
 
@@ -56,9 +54,9 @@ std::vector<LaunchHost> parseHosts(const std::string &text) {
     if (colon != each.npos) {
       const char *last = each.data() + each.size();
       auto [end, error] = std::from_chars(each.data() + colon + 1, last, host.ranks);
-      if (error != std::errc() || end != last || host.ranks < 1 || host.ranks > kMostRanks)
+      if (error != std::errc() || end != last || host.ranks < 1 || host.ranks > rt::comm::kMostProcessRanks)
         throw Error(ErrorKind::usage, "--hosts: " + each + ": expected HOST or HOST:RANKS, with 1 to " +
-                                          std::to_string(kMostRanks) + " ranks");
+                                          std::to_string(rt::comm::kMostProcessRanks) + " ranks");
     }
     // It stands on a command line, where it is no option.
     if (host.name.empty() || host.name[0] == '-' || host.name.find_first_not_of(kPlain) != host.name.npos)
@@ -90,20 +88,20 @@ NodeJob parseJob(std::string_view line) {
   try {
     Json json = Json::parse(line);
     NodeJob job;
-    job.name = textOf(json.at("name"));
-    for (const Json &argument : json.at("command")) job.command.push_back(textOf(argument));
-    job.folder = textOf(json.at("folder"));
+    job.name = decodedText(json.at("name"));
+    for (const Json &argument : json.at("command")) job.command.push_back(decodedText(argument));
+    job.folder = decodedText(json.at("folder"));
     json.at("first").get_to(job.first);
     json.at("ranks").get_to(job.ranks);
     json.at("world").get_to(job.world);
-    job.host = textOf(json.at("host"));
+    job.host = decodedText(json.at("host"));
     json.at("port").get_to(job.port);
-    job.secret = textOf(json.at("secret"));
+    job.secret = decodedText(json.at("secret"));
     json.at("heartbeat").get_to(job.heartbeat);
-    for (auto &[name, value] : json.at("variables").items()) job.variables[decoded(name)] = textOf(value);
+    for (auto &[name, value] : json.at("variables").items()) job.variables[decoded(name)] = decodedText(value);
     job.bindsCores = json.value("bind", false);
     if (json.contains("timeout")) job.timeout = json["timeout"].get<int>();
-    if (job.command.empty() || job.first < 0 || job.ranks < 1 || job.world > kMostRanks ||
+    if (job.command.empty() || job.first < 0 || job.ranks < 1 || job.world > rt::comm::kMostProcessRanks ||
         job.ranks > job.world - job.first || job.port < 1 || job.port > 65535)
       throw Error(ErrorKind::badInput, "launch: --as-node: a job that no launcher gives");
     return job;
@@ -127,7 +125,7 @@ std::optional<NodeNews> parseNews(std::string_view line) {
     NodeNews news;
     json.at("rank").get_to(news.rank);
     json.at("code").get_to(news.code);
-    news.why = textOf(json.at("why"));
+    news.why = decodedText(json.at("why"));
     return news;
   } catch (const Json::exception &) { // a rank may write what it likes
     return std::nullopt;

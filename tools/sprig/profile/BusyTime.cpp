@@ -11,19 +11,18 @@ namespace {
 
 constexpr size_t kMostSteps = 1 << 16, kStepsShown = 8;
 
-std::string us(double ns) { return formatDouble(ns / 1e3, 4); }
-std::string percent(double share) { return formatDouble(100 * share, 3); }
+std::string microseconds(double ns) { return formatDouble(ns / 1e3, 4); }
 
 void printDevices(const BusyTime &busy) {
   Table table({"device", "busy %", "", "threads while busy"});
   for (const auto &[name, device] : busy.devices) {
     double share = device.busyNs / busy.ns;
-    table.add({name, percent(share), nameOf(machine::pressureOf(share)),
+    table.add({name, formatPercent(share), nameOf(machine::pressureOf(share)),
                formatDouble(device.busyNs > 0 ? device.threadNs / device.busyNs : 0, 3)});
   }
   if (busy.threads.size() > 1)
-    for (const auto &[name, ns] : busy.threads) table.add({"  " + name, percent(ns / busy.ns), "", ""});
-  for (const auto &[name, ns] : busy.links) table.add({name, percent(ns / busy.ns), "", ""});
+    for (const auto &[name, ns] : busy.threads) table.add({"  " + name, formatPercent(ns / busy.ns), "", ""});
+  for (const auto &[name, ns] : busy.links) table.add({name, formatPercent(ns / busy.ns), "", ""});
   table.print();
   if (busy.inFlight > 0) std::cout << inFlightText(busy.inFlight) << '\n';
 }
@@ -37,7 +36,8 @@ void printSteps(const BusyTime &busy) {
     calls.push_back(float(step.callNs));
     if (i + kStepsShown < busy.steps.size()) continue;
     double all = step.waitNs + step.callNs;
-    table.add({std::to_string(i), us(step.waitNs), us(step.callNs), percent(all > 0 ? step.waitNs / all : 0)});
+    table.add({std::to_string(i), microseconds(step.waitNs), microseconds(step.callNs),
+               formatPercent(all > 0 ? step.waitNs / all : 0)});
   }
   std::cout << '\n';
   table.print();
@@ -94,7 +94,7 @@ void printPath(const CommandPath &path, size_t commands, double callNs) {
   if (path.commands.empty() || !(callNs > 0)) return;
   std::cout << "critical path (*): " << path.commands.size() << " of " << commands
             << (commands == 1 ? " command, " : " commands, ") << formatNanoseconds(path.ns) << " of a call's "
-            << formatNanoseconds(callNs) << " (" << percent(path.ns / callNs)
+            << formatNanoseconds(callNs) << " (" << formatPercent(path.ns / callNs)
             << " %): the longest chain of which each needs what the one before gives\n";
 }
 

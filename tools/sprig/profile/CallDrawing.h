@@ -3,10 +3,16 @@
 #pragma once
 #include "lib/Machine/Simulator.h"
 #include "lib/Plot/Timeline.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace sprig::cli {
+
+/// A time as a trace stores it; what is endless ends in 31 years.
+inline uint64_t wholeNanoseconds(double ns) { return uint64_t(std::llround(std::min(ns, 1e18))); }
 
 enum class Drawn { work, copy, load, call, wait, meet };
 

@@ -32,7 +32,7 @@
 namespace sprig::cli {
 namespace {
 
-struct Options {
+struct ProfileOptions {
   CommonOptions common;
   Settings settings;
   std::string model, trace, svg, activities = "cpu";
@@ -48,7 +48,7 @@ struct Options {
   StepsPerCall stepsPerCall;
 };
 
-void checkOptions(const Options &options) {
+void checkOptions(const ProfileOptions &options) {
   options.settings.checkDevices();
   if (std::string device = options.settings.runtimeDevice(); device.find("null") != std::string::npos)
     throw Error(ErrorKind::usage, "--devices " + device + ": keeps a clock of its own, so there is nothing to profile");
@@ -70,7 +70,7 @@ void checkOptions(const Options &options) {
   }
 }
 
-int compare(const Options &options) {
+int compare(const ProfileOptions &options) {
   if (!options.model.empty())
     throw Error(ErrorKind::usage, "--compare takes two saved profiles and no model, got '" + options.model + "'");
   if (!(options.bound >= 0)) throw Error(ErrorKind::usage, "--bound: expected 0 or more");
@@ -90,7 +90,7 @@ void addArrays(Json &json, uint64_t seed, const std::map<std::string, data::Arra
 }
 
 // As a trace and as a picture, of the same calls.
-void draw(const Options &options, const Runner &runner, ProfileSession &session, const ProfileResult &result) {
+void draw(const ProfileOptions &options, const Runner &runner, ProfileSession &session, const ProfileResult &result) {
   if (options.trace.empty() && options.svg.empty()) return;
   RecordedCalls calls = session.recordSome();
   if (!options.trace.empty()) {
@@ -103,7 +103,7 @@ void draw(const Options &options, const Runner &runner, ProfileSession &session,
 }
 
 // What a profile of one rank has.
-void refuseWithRanks(const Options &options) {
+void refuseWithRanks(const ProfileOptions &options) {
   const ProfileView plain;
   std::pair<const char *, bool> given[] = {{"--submit", options.session.submit},
                                            {"--workers, --prefetch and --io-delay", options.session.loader.wanted()},
@@ -124,7 +124,7 @@ struct Chosen {
 
 // Buckets as `sprig train` has them: by what processes measure, else by the machine's model, and of one size on all
 // ranks, the first one's. `chosen` is that of the ranks of this process.
-void expectCollectives(const Options &options, const Settings &settings, RanksToProfile &ranks, StepOfRank &of,
+void expectCollectives(const ProfileOptions &options, const Settings &settings, RanksToProfile &ranks, StepOfRank &of,
                        Chosen &chosen) {
   const RankPlace &place = ranks.place;
   if (!place.isProcess) {
@@ -140,7 +140,7 @@ void expectCollectives(const Options &options, const Settings &settings, RanksTo
 }
 
 // Of this process; steps that are the same of all ranks are loaded once.
-void load(const Options &options, const Model &model, RanksToProfile &ranks) {
+void load(const ProfileOptions &options, const Model &model, RanksToProfile &ranks) {
   const RankPlace &place = ranks.place;
   Settings settings = settingsOfRank(options.settings, place);
   RunnerOptions runner{settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
@@ -189,12 +189,12 @@ void load(const Options &options, const Model &model, RanksToProfile &ranks) {
 }
 
 // Calls of several steps are what is asked for where they are made.
-std::string entryOf(const Options &options) {
+std::string entryOf(const ProfileOptions &options) {
   if (!options.entry.empty()) return options.entry;
   return std::string(options.stepsPerCall.given().value_or(1) > 1 ? training::kStepsEntry : training::kStepEntry);
 }
 
-int reportRanks(const Options &options, RanksToProfile ranks, const Settings &settings) {
+int reportRanks(const ProfileOptions &options, RanksToProfile ranks, const Settings &settings) {
   const int rank = ranks.place.rank;
   RanksProfile result = profileRanks(std::move(ranks), settings);
   if (rank) return kDone;
@@ -214,7 +214,7 @@ int reportRanks(const Options &options, RanksToProfile ranks, const Settings &se
   return kDone;
 }
 
-int profileOfRanks(const Options &options, const Model &model, const RankPlace &place) {
+int profileOfRanks(const ProfileOptions &options, const Model &model, const RankPlace &place) {
   refuseWithRanks(options);
   // Of processes the first alone says what all of them know.
   if (place.rank) setQuiet(true);
@@ -224,7 +224,7 @@ int profileOfRanks(const Options &options, const Model &model, const RankPlace &
 }
 
 // The call of a model that is split, on as many ranks as its mesh has.
-int profileSplit(const Options &options, const Model &model) {
+int profileSplit(const ProfileOptions &options, const Model &model) {
   refuseWithRanks(options);
   if (!options.train.empty())
     throw Error(ErrorKind::usage, "--shard " + options.mesh.shardings.front() +
@@ -255,7 +255,7 @@ int profileSplit(const Options &options, const Model &model) {
   return reportRanks(options, std::move(ranks), settings);
 }
 
-int profile(const Options &options) {
+int profile(const ProfileOptions &options) {
   if (!options.compare.empty()) return compare(options);
   if (options.model.empty()) throw Error(ErrorKind::usage, "expected a MODEL, or --compare with two saved profiles");
   checkOptions(options);
@@ -338,7 +338,7 @@ template <size_t N> std::vector<std::string> namesIn(const char *const (&list)[N
 } // namespace
 
 void addProfile(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ProfileOptions>();
   CLI::App *command =
       addCommand(app, "profile", "Shows where the time of a model's calls goes: by command, operation or layer",
                  "  sprig profile examples/digits/model.onnx --dim batch=64 --threads 1\n"

@@ -17,7 +17,7 @@ using machine::BarrierStamps;
 using machine::Span;
 
 constexpr uint32_t kRing = 1 << 16;
-constexpr uint64_t kMostCalls = 1000;
+constexpr uint64_t kMaxProfiledCalls = 1000;
 constexpr int kStamps = 20; // barriers before the calls, and as many behind them
 
 bool isMeeting(int32_t kind) { return kind >= SPRIG_RT_PROFILE_ALL_REDUCE && kind < SPRIG_RT_PROFILE_PART; }
@@ -102,7 +102,7 @@ private:
     size_t events = 4;
     for (const auto &lane : result.commandNames[size_t(given.place.rank)]) events += lane.size();
     events *= 1 + 4 * size_t(runners()[0].threads()); // commands that are cut record their slices
-    uint64_t room = std::clamp<uint64_t>(kRing / events, 1, kMostCalls);
+    uint64_t room = std::clamp<uint64_t>(kRing / events, 1, kMaxProfiledCalls);
     uint64_t wanted = given.calls ? given.calls : std::max<uint64_t>(1, uint64_t(given.seconds * 1e9 / each));
     if (given.calls > room)
       warn("--calls " + std::to_string(given.calls) + ": " + std::to_string(room) + " are recorded at most");

@@ -8,7 +8,7 @@
 namespace sprig::cli {
 namespace {
 
-constexpr size_t kMostSamples = 1 << 16;
+constexpr size_t kMaxKeptSamples = 1 << 16;
 
 std::vector<ProfilePart> partsOf(const Runner &runner, uint32_t entry, uint32_t lane, uint32_t command) {
   uint32_t count = 0;
@@ -25,7 +25,7 @@ std::vector<ProfilePart> partsOf(const Runner &runner, uint32_t entry, uint32_t 
 }
 
 void keepSample(std::vector<float> &samples, double ns) {
-  if (samples.size() < kMostSamples) samples.push_back(float(ns));
+  if (samples.size() < kMaxKeptSamples) samples.push_back(float(ns));
 }
 
 } // namespace

@@ -1,15 +1,11 @@
 #include "tools/sprig/profile/ProfileSession.h"
+#include "tools/sprig/Timing.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 
 namespace sprig::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-double nsSince(Clock::time_point start) {
-  return std::chrono::duration<double, std::nano>(Clock::now() - start).count();
-}
 
 // Events that a ring holds; more only where one call makes more.
 constexpr uint64_t kEvents = 1 << 16;

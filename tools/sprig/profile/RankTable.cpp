@@ -10,15 +10,12 @@ namespace {
 using machine::RanksTime;
 using machine::RankTimes;
 
-constexpr size_t kRanksShown = 8;
-
-std::string ms(double ns) { return formatDouble(ns / 1e6, 4); }
-std::string percent(double share) { return formatDouble(100 * share, 3); }
+constexpr size_t kMaxTableRanks = 8;
 
 // The first ones, and those that have the most of something.
 std::set<size_t> shownOf(const RanksTime &times) {
   std::set<size_t> shown;
-  for (size_t rank = 0; rank < std::min(times.ranks.size(), kRanksShown); ++rank) shown.insert(rank);
+  for (size_t rank = 0; rank < std::min(times.ranks.size(), kMaxTableRanks); ++rank) shown.insert(rank);
   for (double RankTimes::*part : {&RankTimes::computing, &RankTimes::exposed, &RankTimes::waiting, &RankTimes::idle}) {
     auto most = std::max_element(times.ranks.begin(), times.ranks.end(),
                                  [&](const RankTimes &a, const RankTimes &b) { return a.*part < b.*part; });
@@ -36,16 +33,17 @@ void printRankTimes(const RanksTime &times, const std::vector<std::string> &name
   std::set<size_t> shown = shownOf(times);
   for (size_t rank : shown) {
     const RankTimes &each = times.ranks[rank];
-    table.add({std::to_string(rank), names[rank], ms(each.computing), percent(each.computing / times.ns),
-               ms(each.communicating), ms(each.exposed), percent(each.exposed / times.ns), ms(each.waiting),
-               ms(each.idle)});
+    table.add({std::to_string(rank), names[rank], formatMilliseconds(each.computing),
+               formatPercent(each.computing / times.ns), formatMilliseconds(each.communicating),
+               formatMilliseconds(each.exposed), formatPercent(each.exposed / times.ns),
+               formatMilliseconds(each.waiting), formatMilliseconds(each.idle)});
   }
   table.print();
   if (shown.size() < times.ranks.size())
     std::cout << "and " << times.ranks.size() - shown.size() << " ranks between these\n";
   if (times.straggler >= 0)
-    std::cout << "the straggler is rank " << times.straggler << ": the others wait " << ms(times.stragglerNs)
-              << " ms for it on average\n";
+    std::cout << "the straggler is rank " << times.straggler << ": the others wait "
+              << formatMilliseconds(times.stragglerNs) << " ms for it on average\n";
 }
 
 Json toJson(const RanksTime &times, const std::vector<std::string> &names) {

@@ -6,7 +6,7 @@ namespace sprig::cli {
 namespace {
 
 // An epoch begins with a wait; a long one has few.
-constexpr int64_t kBatches = 1024, kMostSamples = 1 << 20;
+constexpr int64_t kBatches = 1024, kMaxLoadedSamples = 1 << 20;
 
 } // namespace
 
@@ -24,7 +24,7 @@ StepLoader::StepLoader(const LoaderFlags &flags, const std::map<std::string, dat
   if (fields.empty())
     throw Error(ErrorKind::usage, "--workers, --prefetch, --io-delay: the entry has no input with samples to load");
   std::vector<int64_t> order(
-      size_t(std::max<int64_t>(*batch, std::min(*batch * kBatches, kMostSamples / *batch * *batch))));
+      size_t(std::max<int64_t>(*batch, std::min(*batch * kBatches, kMaxLoadedSamples / *batch * *batch))));
   for (size_t i = 0; i < order.size(); ++i) order[i] = int64_t(i) % *batch;
   data::LoaderOptions chosen = loaderOptions(flags);
   chosen.batch = *batch;

@@ -13,14 +13,14 @@
 namespace sprig::cli {
 namespace {
 
-struct Options {
+struct QuantizeCommandOptions {
   CommonOptions common;
   QuantizeOptions quantize;
   std::string output;
 };
 
 /// The package of a quantised model, for the sizes that --dim and --shape give.
-std::vector<uint8_t> package(const Options &options, const std::string &bytes) {
+std::vector<uint8_t> package(const QuantizeCommandOptions &options, const std::string &bytes) {
   Model model{options.quantize.model, ModelKind::onnx, bytes, nullptr};
   const Settings &settings = options.quantize.settings;
   return compile(model, requestEntries(model, settings), settings, machine::packagedCpus()).package;
@@ -38,7 +38,7 @@ void checkOutput(const std::string &output) {
 }
 
 // Flags that another mode has no use for are no wishes to pass over.
-void checkFlags(const Options &options, const CLI::App &command) {
+void checkFlags(const QuantizeCommandOptions &options, const CLI::App &command) {
   const QuantizeOptions &how = options.quantize;
   auto onlyWith = [&](bool fits, std::initializer_list<const char *> flags, const char *text) {
     for (const char *flag : flags)
@@ -87,7 +87,7 @@ double parseShare(const std::string &text) {
   return share;
 }
 
-int quantizeCommand(const Options &options, const CLI::App &command) {
+int quantizeCommand(const QuantizeCommandOptions &options, const CLI::App &command) {
   checkFlags(options, command);
   checkOutput(options.output);
   bool isPackage = options.output.ends_with(".sprig");
@@ -177,7 +177,7 @@ void addHow(CLI::App &command, QuantizeOptions &options) {
 } // namespace
 
 void addQuantize(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<QuantizeCommandOptions>();
   QuantizeOptions &how = options->quantize;
   CLI::App *command =
       addCommand(app, "quantize", "Quantises a model's weights and activations to eight bits",

@@ -38,7 +38,7 @@ void printLoss(const Loss &loss) {
   std::cout << percentText(loss.classes->agreement) << " of the samples have the same class as before\n";
 }
 
-void printText(const QuantizeReport &report, const std::string &output, uint64_t bytes) {
+void printQuantizeText(const QuantizeReport &report, const std::string &output, uint64_t bytes) {
   std::cout << output << ": " << formatBytes(double(bytes)) << ", before " << formatBytes(double(report.bytesBefore))
             << "; " << report.mode;
   if (report.mode == "static")
@@ -67,7 +67,7 @@ void printText(const QuantizeReport &report, const std::string &output, uint64_t
   layers.print();
 }
 
-Json toJson(const LayerLoss &layer) {
+Json layerToJson(const LayerLoss &layer) {
   Json json = {{"name", layer.name},
                {"op", layer.op},
                {"quantized", layer.quantized},
@@ -80,7 +80,7 @@ Json toJson(const LayerLoss &layer) {
   return json;
 }
 
-Json toJson(const QuantizeReport &report, const std::string &output, uint64_t bytes) {
+Json reportToJson(const QuantizeReport &report, const std::string &output, uint64_t bytes) {
   Json document = {{"output", output},
                    {"bytes", bytes},
                    {"bytes_before", report.bytesBefore},
@@ -109,7 +109,7 @@ Json toJson(const QuantizeReport &report, const std::string &output, uint64_t by
   if (const auto &times = report.times)
     document["call"] = {{"samples", times->samples}, {"ns_before", times->before}, {"ns_after", times->after}};
   Json layers = Json::array(), tensors = Json::array();
-  for (const LayerLoss &layer : report.layers) layers.push_back(toJson(layer));
+  for (const LayerLoss &layer : report.layers) layers.push_back(layerToJson(layer));
   document["layers"] = std::move(layers);
   for (const TensorLoss &tensor : report.tensors) {
     tensors.push_back({{"name", tensor.name}, {"scale", tensor.scale}, {"zero_point", tensor.zero}});
@@ -123,9 +123,9 @@ Json toJson(const QuantizeReport &report, const std::string &output, uint64_t by
 
 void print(const QuantizeReport &report, const std::string &output, uint64_t bytes, bool json) {
   if (json)
-    std::cout << toText(toJson(report, output, bytes)) << '\n';
+    std::cout << toText(reportToJson(report, output, bytes)) << '\n';
   else
-    printText(report, output, bytes);
+    printQuantizeText(report, output, bytes);
 }
 
 } // namespace sprig::cli

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 namespace sprig::cli {
 namespace {
 
-struct Options {
+struct CheckOptions {
   CommonOptions common;
   Settings settings;
   std::string model, data;
@@ -23,11 +23,11 @@ struct Options {
   bool interpreter = false, bisect = false;
 };
 
-Judgement judgementOf(const Options &options, const fs::path &dataSet) {
+Judgement judgementOf(const CheckOptions &options, const fs::path &dataSet) {
   return {options.rtol, options.atol, options.minSnr, isBackendDataSet(dataSet)};
 }
 
-int closingLine(const Options &options, int passed, int failed, std::optional<int> unsupported, Json details,
+int closingLine(const CheckOptions &options, int passed, int failed, std::optional<int> unsupported, Json details,
                 const CheckedModel *explained = nullptr) {
   if (explained && !options.common.json()) explained->explainPlacement(nullptr);
   if (options.common.json()) {
@@ -44,7 +44,7 @@ int closingLine(const Options &options, int passed, int failed, std::optional<in
   return failed ? kCheckFailed : kDone;
 }
 
-int checkOne(const Options &options) {
+int checkOne(const CheckOptions &options) {
   CheckedModel model(options.model, options.settings, options.interpreter);
   DataSet set = model.read(options.data);
   std::vector<OutputResult> results = model.check(set, judgementOf(options, options.data));
@@ -70,7 +70,7 @@ int checkOne(const Options &options) {
   return code;
 }
 
-int checkCases(const Options &options) {
+int checkCases(const CheckOptions &options) {
   std::vector<Case> cases;
   for (const std::string &root : options.cases) {
     auto found = findCases(root);
@@ -122,7 +122,7 @@ int checkCases(const Options &options) {
   return closingLine(options, passed, failed, unsupported, std::move(details));
 }
 
-int runCheck(const Options &options) {
+int runCheck(const CheckOptions &options) {
   options.settings.checkDevicesCompute();
   for (auto &[flag, bound] : {std::pair("--rtol", options.rtol), {"--atol", options.atol}})
     if (bound && !(*bound >= 0 && std::isfinite(*bound)))
@@ -145,7 +145,7 @@ int runCheck(const Options &options) {
 } // namespace
 
 void addCheck(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   CLI::App *command = addCommand(app, "check", "Runs a model on stored inputs and compares with stored outputs",
                                  "  sprig check examples/digits/model.onnx --data examples/digits/data\n"
                                  "  sprig check examples/digits/model.onnx --data examples/digits/data --interpreter",

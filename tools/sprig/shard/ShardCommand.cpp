@@ -11,14 +11,14 @@
 namespace sprig::cli {
 namespace {
 
-struct Options {
+struct ShardOptions {
   CommonOptions common;
   Settings settings;
   std::string model, output;
   ShardRequest request;
 };
 
-void printReport(const Options &options, const ShardReport &report) {
+void printShardReport(const ShardOptions &options, const ShardReport &report) {
   if (options.common.json()) {
     Json values = Json::array(), collectives = Json::array();
     for (const ShardReport::Value &value : report.values)
@@ -55,13 +55,13 @@ void printReport(const Options &options, const ShardReport &report) {
   collectives.print();
 }
 
-int shard(const Options &options) {
+int shard(const ShardOptions &options) {
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package)
     throw Error(ErrorKind::usage, options.model + ": is a package already; a model is split before it is compiled");
   ShardReport report = shardModel(model, entryToSplit(model, options.settings), options.settings, options.request);
   if (!options.output.empty()) data::writeFile(options.output, report.program);
-  printReport(options, report);
+  printShardReport(options, report);
   return kDone;
 }
 
@@ -80,7 +80,7 @@ EntryRequest entryToSplit(const Model &model, const Settings &settings) {
 }
 
 void addShard(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ShardOptions>();
   CLI::App *command =
       addCommand(app, "shard", "Splits a model over a mesh: what each rank has, and what ranks tell each other",
                  "  sprig shard examples/digits/model.onnx --dim batch=64 --mesh data=4 --shard image=data,-,-,-\n"

@@ -7,7 +7,6 @@ namespace {
 
 using machine::SimulatedCommand;
 using machine::Span;
-using Kind = SimulatedCommand::Kind;
 
 // The pace follows from how two calls lie beside each other, so it repeats after one or two of them; the last ones have
 // none behind them.
@@ -65,12 +64,12 @@ private:
   void waitForLanes(uint32_t lane, uint32_t call) {
     for (uint32_t each = 0; each < one.packageLanes; ++each) wait(lane, ended(each, call));
   }
-  void wait(uint32_t lane, uint32_t event) { add(lane, Kind::wait).event = event; }
-  void record(uint32_t lane, uint32_t event) { add(lane, Kind::record).event = event; }
+  void wait(uint32_t lane, uint32_t event) { add(lane, SimulatedCommand::Kind::wait).event = event; }
+  void record(uint32_t lane, uint32_t event) { add(lane, SimulatedCommand::Kind::record).event = event; }
   void work(uint32_t lane, double ns) {
-    if (ns > 0) add(lane, Kind::work).ns = ns;
+    if (ns > 0) add(lane, SimulatedCommand::Kind::work).ns = ns;
   }
-  SimulatedCommand &add(uint32_t lane, Kind kind) {
+  SimulatedCommand &add(uint32_t lane, SimulatedCommand::Kind kind) {
     SimulatedCommand &command = made.lanes[lane].commands.emplace_back();
     command.kind = kind;
     return command;
@@ -127,9 +126,10 @@ void CallsAhead::play(int64_t count) {
     for (size_t lane = 0; lane < program.lanes.size(); ++lane) {
       size_t first = begins[size_t(call)][lane], behind = first + program.program.lanes[lane].commands.size();
       for (size_t i = first; i < behind; ++i)
-        if (many.lanes[lane].commands[i].kind <= Kind::copy) begin = std::min(begin, played.commands[lane][i].begin);
+        if (many.lanes[lane].commands[i].kind <= SimulatedCommand::Kind::copy)
+          begin = std::min(begin, played.commands[lane][i].begin);
       // The record of its end, behind the waits of a lane of results.
-      while (many.lanes[lane].commands[behind].kind == Kind::wait) ++behind;
+      while (many.lanes[lane].commands[behind].kind == SimulatedCommand::Kind::wait) ++behind;
       end = std::max(end, played.commands[lane][behind].end);
     }
     runs.push_back({std::min(begin, end), end});
@@ -193,7 +193,7 @@ std::vector<Span> CallsAhead::copies(bool fromStorage) const {
   for (size_t lane = 0; lane < program.lanes.size(); ++lane)
     for (size_t i = 0; i < many.lanes[lane].commands.size(); ++i) {
       const SimulatedCommand &command = many.lanes[lane].commands[i];
-      if (command.kind != Kind::copy) continue;
+      if (command.kind != SimulatedCommand::Kind::copy) continue;
       bool isStored = topology.nodes[command.from].kind == machine::NodeKind::storage;
       if (isStored == fromStorage) spans.push_back(played.commands[lane][i]);
     }
@@ -224,7 +224,7 @@ double CallsAhead::devicesNs() const { return sum(runs, {}, {}).computation; }
 double CallsAhead::waitNs(size_t lane) const {
   std::vector<Span> waits;
   for (size_t i = 0; i < many.lanes[lane].commands.size(); ++i)
-    if (many.lanes[lane].commands[i].kind == Kind::wait) waits.push_back(played.commands[lane][i]);
+    if (many.lanes[lane].commands[i].kind == SimulatedCommand::Kind::wait) waits.push_back(played.commands[lane][i]);
   return sum(waits, {}, {}).computation;
 }
 

@@ -20,7 +20,6 @@ using machine::SimulatedCommand;
 using machine::Topology;
 using rt::collective::Algorithm;
 using rt::core::BufferKind;
-using Kind = SimulatedCommand::Kind;
 
 const rt::core::Program &programIn(const Runner &runner) { return runner.package()->package->program(); }
 
@@ -113,9 +112,9 @@ private:
     SimulatedCommand played;
     played.event = command.event;
     switch (command.kind) {
-    case rt::core::CommandKind::Record: played.kind = Kind::record; return played;
+    case rt::core::CommandKind::Record: played.kind = SimulatedCommand::Kind::record; return played;
     case rt::core::CommandKind::Wait:
-      played.kind = Kind::wait;
+      played.kind = SimulatedCommand::Kind::wait;
       if (const std::string &rates = topology.nodes[node].rates; !rates.empty())
         played.ns = modelOf(rates).rates.handOff * 1e9;
       return played;
@@ -133,7 +132,7 @@ private:
     if (played.from == played.to) {
       played.ns = workNs(node, lane, index, 1);
     } else {
-      played.kind = Kind::copy;
+      played.kind = SimulatedCommand::Kind::copy;
       played.bytes = double(command.copyBytes);
     }
     return played;
@@ -203,7 +202,7 @@ private:
       std::optional<uint32_t> &ended = result.program.lanes[writer.lane].commands[result.inFront + writer.index].ended;
       if (!ended) ended = result.program.events++;
       SimulatedCommand wait;
-      wait.kind = Kind::wait;
+      wait.kind = SimulatedCommand::Kind::wait;
       wait.event = *ended;
       add(lane, wait, {"the result is final", SPRIG_RT_WAIT});
     }
@@ -215,16 +214,16 @@ private:
   /// Records on a lane; the wait for it.
   SimulatedCommand recordOn(uint32_t lane, const char *name) {
     SimulatedCommand command;
-    command.kind = Kind::record;
+    command.kind = SimulatedCommand::Kind::record;
     command.event = result.program.events++;
     add(lane, command, {name, SPRIG_RT_RECORD});
-    command.kind = Kind::wait;
+    command.kind = SimulatedCommand::Kind::wait;
     return command;
   }
 
   void copyArray(uint32_t lane, const std::string &name, uint32_t from, uint32_t to, uint64_t bytes) {
     SimulatedCommand copy;
-    copy.kind = Kind::copy;
+    copy.kind = SimulatedCommand::Kind::copy;
     copy.from = from;
     copy.to = to;
     copy.bytes = double(bytes);

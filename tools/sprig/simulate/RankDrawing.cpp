@@ -13,8 +13,6 @@ using machine::Span;
 
 constexpr size_t kRanksInTrace = 16, kRanksInPicture = 4;
 
-uint64_t whole(double ns) { return uint64_t(std::llround(std::min(ns, 1e18))); }
-
 const machine::Topology &topologyOf(const PlayedRanks &point) {
   return point.isOneForAll() ? point.cluster.one->topology : point.cluster.topology;
 }
@@ -24,7 +22,7 @@ std::string rankName(const PlayedRanks &point, size_t rank) {
   return "rank " + std::to_string(rank) + " on " + topologyOf(point).nodes[nodes[rank]].name;
 }
 
-std::string directionOf(const machine::Topology &topology, const machine::LinkUse &use) {
+std::string linkDirection(const machine::Topology &topology, const machine::LinkUse &use) {
   const machine::TopologyLink &link = topology.links[use.link];
   uint32_t from = use.forward ? link.a : link.b, to = use.forward ? link.b : link.a;
   return topology.nodes[from].name + (link.halfDuplex ? " and " : " to ") + topology.nodes[to].name;
@@ -41,7 +39,7 @@ void writeRankTrace(std::ostream &out, const PlayedRanks &point) {
     step = {};
     step.kind = SPRIG_RT_PROFILE_RANGE;
     step.thread = uint32_t(rank);
-    step.end_ns = whole(point.played.ns);
+    step.end_ns = wholeNanoseconds(point.played.ns);
     step.name = "step";
     threads.push_back({rankName(point, rank)});
     rt::TraceProcess process{rankName(point, rank), {}};
@@ -50,7 +48,8 @@ void writeRankTrace(std::ostream &out, const PlayedRanks &point) {
       for (size_t i = 0; i < point.spans[rank][lane].size(); ++i) {
         const Span &span = point.spans[rank][lane][i];
         if (span.length() > 0)
-          track.spans.push_back({point.steps[rank]->commands[lane][i].name, whole(span.begin), whole(span.end)});
+          track.spans.push_back(
+              {point.steps[rank]->commands[lane][i].name, wholeNanoseconds(span.begin), wholeNanoseconds(span.end)});
       }
       process.tracks.push_back(std::move(track));
     }
@@ -58,8 +57,9 @@ void writeRankTrace(std::ostream &out, const PlayedRanks &point) {
   }
   rt::TraceProcess links{"links", {}};
   for (const machine::LinkUse &use : point.played.links) {
-    rt::TraceProcess::Track track{directionOf(topologyOf(point), use), {}};
-    for (const Span &span : use.busy) track.spans.push_back({"busy", whole(span.begin), whole(span.end)});
+    rt::TraceProcess::Track track{linkDirection(topologyOf(point), use), {}};
+    for (const Span &span : use.busy)
+      track.spans.push_back({"busy", wholeNanoseconds(span.begin), wholeNanoseconds(span.end)});
     links.tracks.push_back(std::move(track));
   }
   processes.push_back(std::move(links));
@@ -87,7 +87,7 @@ std::string rankTimeline(const PlayedRanks &point, const std::string &model) {
   }
   bool isFirst = true;
   for (size_t i = 0; i < std::min<size_t>(point.played.links.size(), 2 * kRanksInPicture); ++i, isFirst = false)
-    drawing.uses(directionOf(topologyOf(point), point.played.links[i]), point.played.links[i].busy, Drawn::copy,
+    drawing.uses(linkDirection(topologyOf(point), point.played.links[i]), point.played.links[i].busy, Drawn::copy,
                  isFirst);
   return drawing.svg();
 }

@@ -17,9 +17,6 @@ using machine::Topology;
 
 constexpr size_t kRanksShown = 8;
 
-std::string ms(double ns) { return formatDouble(ns / 1e6, 4); }
-std::string percent(double share) { return formatDouble(100 * share, 3); }
-
 // "cuda > pcie": what a link joins, without numbers.
 std::string kindOf(const std::string &node) { return node.substr(0, node.find_first_of(":.")); }
 
@@ -54,7 +51,7 @@ std::vector<LinkRow> linkRows(const PlayedRanks &point) {
   return rows;
 }
 
-std::vector<std::string> namesOf(const PlayedRanks &point) {
+std::vector<std::string> namesOfRanks(const PlayedRanks &point) {
   const Topology &topology = point.isOneForAll() ? point.cluster.one->topology : point.cluster.topology;
   const std::vector<uint32_t> &nodes = point.isOneForAll() ? point.cluster.one->nodes : point.cluster.nodes;
   std::vector<std::string> names;
@@ -86,19 +83,19 @@ void printRanks(const PlayedRanks &point, Scaling scaling) {
     std::cout << "in calls of " << point.stepsPerCall << " steps, of which one is what is said here\n";
   if (!point.shares.empty())
     std::cout << nameOf(scaling) << " scaling: " << point.shares << ", " << point.samples << " in all\n";
-  std::cout << "speed-up " << formatDouble(point.speedUp, 4) << ", efficiency " << percent(point.efficiency)
+  std::cout << "speed-up " << formatDouble(point.speedUp, 4) << ", efficiency " << formatPercent(point.efficiency)
             << " %\n\n";
   if (point.isOneForAll())
     std::cout << "all " << (point.cluster.perMachine > 1 ? "machines" : "ranks")
               << " do the same at the same time: one is played for all\n";
   if (point.isLargestOfAll) std::cout << "shares differ, all are played as the largest\n";
-  printRankTimes(point.times, namesOf(point));
+  printRankTimes(point.times, namesOfRanks(point));
   if (std::vector<LinkRow> rows = linkRows(point); !rows.empty()) {
     std::cout << '\n';
     Table links({"link", "of them", "bytes", "busy ms", "busy %"});
     for (const LinkRow &row : rows)
-      links.add({row.name, std::to_string(row.links), formatBytes(row.mostBytes), ms(row.busyNs),
-                 percent(point.ns > 0 ? row.busyNs / point.ns : 0)});
+      links.add({row.name, std::to_string(row.links), formatBytes(row.mostBytes), formatMilliseconds(row.busyNs),
+                 formatPercent(point.ns > 0 ? row.busyNs / point.ns : 0)});
     links.print();
   }
   if (point.bytesBesides > 0)
@@ -117,10 +114,12 @@ void printRankCurve(const std::vector<PlayedRanks> &points, Scaling scaling) {
   Table table({"ranks", "samples", "step ms", "speed-up", "efficiency %", "computes ms", "communicates ms",
                "exposed ms", "exposed %", "bound by"});
   for (const PlayedRanks &point : points)
-    table.add({std::to_string(point.ranks), std::to_string(point.samples), ms(point.ns), formatDouble(point.speedUp, 4),
-               percent(point.efficiency), ms(meanOf(point, &RankTimes::computing)),
-               ms(meanOf(point, &RankTimes::communicating)), ms(meanOf(point, &RankTimes::exposed)),
-               percent(meanOf(point, &RankTimes::exposed) / point.ns), nameOf(boundBy(point.timeShares))});
+    table.add({std::to_string(point.ranks), std::to_string(point.samples), formatMilliseconds(point.ns),
+               formatDouble(point.speedUp, 4), formatPercent(point.efficiency),
+               formatMilliseconds(meanOf(point, &RankTimes::computing)),
+               formatMilliseconds(meanOf(point, &RankTimes::communicating)),
+               formatMilliseconds(meanOf(point, &RankTimes::exposed)),
+               formatPercent(meanOf(point, &RankTimes::exposed) / point.ns), nameOf(boundBy(point.timeShares))});
   table.print();
   std::cout << '\n';
   std::set<std::string> rules;
@@ -156,7 +155,7 @@ Json toJson(const PlayedRanks &point) {
             {"uneven_shares_ns", point.lost.uneven}}},
           {"meetings", point.meetings},
           {"messages_in_a_row", point.messages},
-          {"times", toJson(point.times, namesOf(point))},
+          {"times", toJson(point.times, namesOfRanks(point))},
           {"links", links},
           {"bytes_besides", point.bytesBesides},
           {"verdict", verdictToJson(point.timeShares)}};

@@ -101,7 +101,7 @@ int64_t drawnCalls(const PackageProgram &program) {
 }
 
 // The entry that the runtime would run, once, for the call.
-EntryRuns entryOf(const Runner &runner, const ProfileTarget &target) {
+EntryRuns entryToRun(const Runner &runner, const ProfileTarget &target) {
   if (target.entry) return {uint32_t(*target.entry)};
   std::vector<sprig_rt_tensor> tensors;
   for (const TensorSpec &spec : runner.inputs(0)) {
@@ -217,7 +217,7 @@ int simulate(const SimulateOptions &options) {
   Json list = Json::array();
   for (const ProfileTarget &target : targets) {
     SimulatedEntry entry;
-    EntryRuns run = entryOf(runner, target);
+    EntryRuns run = entryToRun(runner, target);
     entry.index = run.entry;
     entry.padding = run.padding;
     entry.samples = samplesOf(runner, entry.index);

@@ -13,7 +13,6 @@ using machine::Span;
 using machine::Topology;
 
 // Far more than a trace can show.
-uint64_t whole(double ns) { return uint64_t(std::llround(std::min(ns, 1e18))); }
 
 std::string directionOf(const Topology &topology, const machine::LinkUse &use) {
   const machine::TopologyLink &link = topology.links[use.link];
@@ -32,7 +31,7 @@ rt::TraceProcess::Track trackOf(const std::string &name, const std::string &what
   rt::TraceProcess::Track track{name, {}};
   for (const Span &span : spans)
     if (span.begin < window.end)
-      track.spans.push_back({what, whole(span.begin), whole(std::min(span.end, window.end))});
+      track.spans.push_back({what, wholeNanoseconds(span.begin), wholeNanoseconds(std::min(span.end, window.end))});
   return track;
 }
 
@@ -49,8 +48,8 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
     event = {};
     event.kind = kind;
     event.thread = thread;
-    event.begin_ns = whole(span.begin);
-    event.end_ns = whole(span.end);
+    event.begin_ns = wholeNanoseconds(span.begin);
+    event.end_ns = wholeNanoseconds(span.end);
     event.entry = entry.index;
     event.context = 1;
     event.call = number;
@@ -88,7 +87,7 @@ void writeSimulatedTrace(std::ostream &out, const Runner &runner, const Topology
     for (const CommandPlaceInLane &each : entry.path.commands) {
       Span span = call.commands[each.lane][each.command];
       path.tracks[0].spans.push_back(
-          {program.commands[each.lane][each.command].name, whole(span.begin), whole(span.end)});
+          {program.commands[each.lane][each.command].name, wholeNanoseconds(span.begin), wholeNanoseconds(span.end)});
     }
   for (uint32_t node = 0; node < topology.nodes.size(); ++node)
     if (!entry.played.deviceBusy[node].empty())

@@ -15,7 +15,7 @@ namespace sprig::cli {
 namespace {
 
 // What one rank's calls have, or its devices.
-void refuseUnused(const SimulateOptions &options) {
+void refuseUnusedOfRanks(const SimulateOptions &options) {
   std::pair<const char *, bool> given[] = {{"--devices", !options.settings.devices.empty()},
                                            {"--place", !options.settings.places.empty()},
                                            {"--calls", options.calls > 0},
@@ -106,7 +106,7 @@ bool isOfRanks(const SimulateOptions &options) {
 }
 
 int simulateRanks(const SimulateOptions &options) {
-  refuseUnused(options);
+  refuseUnusedOfRanks(options);
   Model model = openModel(options.model);
   machine::Topology topology = readTopology(options.topology);
   if (int threads = options.settings.laneCount())

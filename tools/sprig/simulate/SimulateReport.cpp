@@ -37,7 +37,7 @@ size_t commandCount(const SimulatedEntry &entry) {
 }
 
 std::string us(double ns) { return figureOf(ns / 1e3); }
-std::string percent(double part, double whole) { return whole > 0 ? formatDouble(100 * part / whole, 3) : ""; }
+std::string percentOf(double part, double whole) { return whole > 0 ? formatDouble(100 * part / whole, 3) : ""; }
 
 std::string linkName(const Topology &topology, const machine::LinkUse &use) {
   const machine::TopologyLink &link = topology.links[use.link];
@@ -79,7 +79,7 @@ void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
     double busy = calls.inAll(covered(played.deviceBusy[node]));
     const DeviceMemory &memory = entry.memory[device];
     double has = topology.nodes[node].memoryBytes;
-    devices.add({topology.nodes[node].name, us(busy), percent(busy, calls.ns), us(calls.ns - busy),
+    devices.add({topology.nodes[node].name, us(busy), percentOf(busy, calls.ns), us(calls.ns - busy),
                  formatBytes(double(memory.total())), formatBytes(double(memory.constants)),
                  formatBytes(double(memory.states)), formatBytes(double(memory.arrays)),
                  formatBytes(double(memory.arenaPeak)), has > 0 ? formatBytes(has) : "?",
@@ -94,7 +94,7 @@ void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
   for (size_t lane = 0; lane < entry.program.lanes.size(); ++lane) {
     LaneUse use = laneUse(entry, lane);
     lanes.add({entry.program.lanes[lane], topology.nodes[entry.program.program.lanes[lane].device].name,
-               std::to_string(use.commands), us(use.busyNs), percent(use.busyNs, calls.ns), us(use.waitNs)});
+               std::to_string(use.commands), us(use.busyNs), percentOf(use.busyNs, calls.ns), us(use.waitNs)});
   }
   lanes.print();
   if (!played.links.empty()) {
@@ -103,7 +103,7 @@ void printSimulation(const Topology &topology, const SimulatedEntry &entry) {
     for (const machine::LinkUse &use : played.links)
       links.add({linkName(topology, use), std::to_string(uint64_t(calls.plan.count) * use.copies),
                  formatBytes(calls.inAll(use.bytes)), us(calls.inAll(covered(use.busy))),
-                 percent(calls.inAll(covered(use.busy)), calls.ns)});
+                 percentOf(calls.inAll(covered(use.busy)), calls.ns)});
     links.print();
     std::cout << "\ncopies go on for " << formatNanoseconds(calls.copyNs) << ", "
               << formatNanoseconds(calls.exposedCopyNs) << " of it with no computation beside them; "

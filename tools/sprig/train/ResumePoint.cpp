@@ -6,7 +6,7 @@
 
 namespace sprig::cli {
 
-void identifyConfig(training::TrainConfig config, int64_t samples, checkpoint::Manifest &identity) {
+void identifyConfig(training::TrainConfig config, int64_t samples, checkpoints::Manifest &identity) {
   config.steps = config.epochs = std::nullopt;
   if (config.schedule.kind != training::ScheduleKind::plateau) { // whose rate goes by them
     config.evalEvery = 1;
@@ -15,22 +15,22 @@ void identifyConfig(training::TrainConfig config, int64_t samples, checkpoint::M
   config.rematBytes = std::nullopt;
   config.net.clear();
   std::string text = training::toJson(config);
-  identity.configDigest = checkpoint::digest(text + std::to_string(samples));
+  identity.configDigest = checkpoints::digest(text + std::to_string(samples));
   Json settings = Json::parse(text);
   settings["samples"] = samples;
   identity.settings = settings.dump();
 }
 
 std::string modelDigest(const Model &model) {
-  if (!model.text.empty()) return checkpoint::digest(model.text);
+  if (!model.text.empty()) return checkpoints::digest(model.text);
   std::vector<char> bytes = data::readFile(model.path);
-  return checkpoint::digest({bytes.data(), bytes.size()});
+  return checkpoints::digest({bytes.data(), bytes.size()});
 }
 
-std::optional<checkpoint::Checkpoint> findCheckpoint(const TrainOptions &options,
-                                                     const checkpoint::Manifest &identity) {
+std::optional<checkpoints::Checkpoint> findCheckpoint(const TrainOptions &options,
+                                                      const checkpoints::Manifest &identity) {
   std::vector<int64_t> steps =
-      options.checkpoints.empty() ? std::vector<int64_t>() : checkpoint::listSteps(options.checkpoints);
+      options.checkpoints.empty() ? std::vector<int64_t>() : checkpoints::listSteps(options.checkpoints);
   if (options.resume.empty()) {
     if (!steps.empty())
       throw Error(ErrorKind::usage, options.checkpoints + ": holds the checkpoint of step " +
@@ -44,7 +44,7 @@ std::optional<checkpoint::Checkpoint> findCheckpoint(const TrainOptions &options
     inform("no checkpoint in " + from + " yet: starting at step 0");
     return std::nullopt;
   }
-  checkpoint::Checkpoint found = checkpoint::loadForResume(from);
+  checkpoints::Checkpoint found = checkpoints::loadForResume(from);
   auto differs = [&](const std::string &what, const std::string &may) {
     throw Error(ErrorKind::badInput, from + ": the checkpoint of step " + std::to_string(found.manifest.step) +
                                          " is of another " + what + ", so the run would not be the same" + may);

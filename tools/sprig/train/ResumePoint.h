@@ -11,10 +11,11 @@ namespace sprig::cli {
 
 /// Sets what a run's configuration is known by: all of it that decides its bits. Its length, the evaluations and what
 /// is not computed with may change.
-void identifyConfig(training::TrainConfig config, int64_t samples, checkpoint::Manifest &identity);
+void identifyConfig(training::TrainConfig config, int64_t samples, checkpoints::Manifest &identity);
 std::string modelDigest(const Model &model);
 
 /// The checkpoint to go on from, if there is to be one; says so. Throws where it is of another run.
-std::optional<checkpoint::Checkpoint> findCheckpoint(const TrainOptions &options, const checkpoint::Manifest &identity);
+std::optional<checkpoints::Checkpoint> findCheckpoint(const TrainOptions &options,
+                                                      const checkpoints::Manifest &identity);
 
 } // namespace sprig::cli

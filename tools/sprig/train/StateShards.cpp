@@ -13,8 +13,8 @@ static int64_t elementsOf(const std::vector<int64_t> &shape) {
 }
 
 // An optimizer's tensor is called by the parameter that it is for: "optimizer/momentum/fc.weight".
-StateShards::StateShards(const std::vector<checkpoint::ArrayView> &state, int ranks) {
-  for (const checkpoint::ArrayView &view : state) {
+StateShards::StateShards(const std::vector<checkpoints::ArrayView> &state, int ranks) {
+  for (const checkpoints::ArrayView &view : state) {
     std::optional<std::vector<int64_t>> &whole = wholes.emplace_back();
     std::string_view name = view.name;
     if (!name.starts_with(training::kOptimizerPrefix)) continue;
@@ -29,13 +29,13 @@ StateShards::StateShards(const std::vector<checkpoint::ArrayView> &state, int ra
   }
 }
 
-data::Array StateShards::join(const checkpoint::ArrayView &piece, size_t array, std::span<const char> pieces) const {
+data::Array StateShards::join(const checkpoints::ArrayView &piece, size_t array, std::span<const char> pieces) const {
   size_t bytes = size_t(elementsOf(wholeShape(array)) * data::size(piece.dtype));
   return {piece.name, piece.dtype, wholeShape(array), {pieces.begin(), pieces.begin() + std::ptrdiff_t(bytes)}};
 }
 
 // Behind the last element pieces are zeros.
-std::vector<char> StateShards::cut(const checkpoint::ArrayView &piece, std::span<const char> whole, int rank) const {
+std::vector<char> StateShards::cut(const checkpoints::ArrayView &piece, std::span<const char> whole, int rank) const {
   std::vector<char> own(piece.bytes.size(), 0);
   size_t begin = std::min(whole.size(), own.size() * size_t(rank));
   size_t size = std::min(own.size(), whole.size() - begin);

@@ -5,6 +5,7 @@
 #include "sprig/error.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/Report.h"
+#include "tools/sprig/Timing.h"
 #include "tools/sprig/train/RatePlateau.h"
 #include "tools/sprig/train/TrainBatches.h"
 #include "tools/sprig/train/TrainProgress.h"
@@ -19,8 +20,6 @@
 
 namespace sprig::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 // Processes that train together ask one another about so often whether one is to end.
 constexpr double kAskSeconds = 0.1;
@@ -149,7 +148,7 @@ private:
   data::Batches batches;
   std::optional<TrainBatches> loaded; ///< the same, by a loader
   std::optional<RatePlateau> plateau;
-  std::optional<checkpoint::Writer> writer;
+  std::optional<checkpoints::Writer> writer;
   std::optional<training::MetricsWriter> metrics;
   TrainOutcome outcome;
   double earlierSeconds = 0;
@@ -229,7 +228,7 @@ private:
 
   void resume() {
     if (!options.resume) return;
-    const checkpoint::Manifest &manifest = options.resume->manifest;
+    const checkpoints::Manifest &manifest = options.resume->manifest;
     if (plateau) {
       std::vector<data::Array> arrays = options.resume->arrays;
       plateau->takeFrom(arrays);
@@ -369,7 +368,7 @@ private:
     if (!writer) return;
     // Lines first: a run that goes on from this checkpoint needs those of its steps.
     flushMetrics();
-    checkpoint::Manifest manifest = options.identity;
+    checkpoints::Manifest manifest = options.identity;
     manifest.step = outcome.steps;
     manifest.epoch = batches.position().epoch;
     manifest.index = batches.position().index;
@@ -400,11 +399,11 @@ private:
 
 } // namespace
 
-void addViews(std::vector<checkpoint::ArrayView> &views, const std::vector<data::Array> &arrays) {
+void addViews(std::vector<checkpoints::ArrayView> &views, const std::vector<data::Array> &arrays) {
   for (const data::Array &array : arrays) views.push_back({array.name, array.dtype, array.shape, array.bytes});
 }
 
-std::vector<data::Array> copyState(const std::vector<checkpoint::ArrayView> &views) {
+std::vector<data::Array> copyState(const std::vector<checkpoints::ArrayView> &views) {
   std::vector<data::Array> arrays;
   for (auto &view : views)
     arrays.push_back({view.name, view.dtype, view.shape, {view.bytes.begin(), view.bytes.end()}});

@@ -26,10 +26,10 @@ struct TrainLoopOptions {
   LoaderFlags loader;       ///< none wanted: the thread that trains loads each batch when it needs it
   /// Whether Ctrl-C, SIGTERM and SIGHUP end the run behind a step, with a checkpoint; else they end the process.
   bool endsBySignal = true;
-  bool keepHistory = false;      ///< of every step, for the plot
-  checkpoint::Manifest identity; ///< seed and digests of the run
+  bool keepHistory = false;       ///< of every step, for the plot
+  checkpoints::Manifest identity; ///< seed and digests of the run
   /// A checkpoint to go on from.
-  std::optional<checkpoint::Checkpoint> resume;
+  std::optional<checkpoints::Checkpoint> resume;
   /// Called with the state before a step and its samples where the step's loss is not finite; says which operation.
   std::function<std::string(const std::vector<data::Array> &state, std::span<const int64_t> indices)> explain;
 };
@@ -57,8 +57,8 @@ TrainOutcome trainLoop(TrainRanks &program, const TrainData &data, const TrainDa
                        const TrainLoopOptions &options);
 
 /// Adds views of these arrays, which live longer.
-void addViews(std::vector<checkpoint::ArrayView> &views, const std::vector<data::Array> &arrays);
+void addViews(std::vector<checkpoints::ArrayView> &views, const std::vector<data::Array> &arrays);
 /// Arrays of views, copied.
-std::vector<data::Array> copyState(const std::vector<checkpoint::ArrayView> &views);
+std::vector<data::Array> copyState(const std::vector<checkpoints::ArrayView> &views);
 
 } // namespace sprig::cli

@@ -336,10 +336,10 @@ const void *TrainProgram::stateOnHost(uint32_t index, uint64_t bytes) const {
   return mirror[index].data();
 }
 
-std::vector<checkpoint::ArrayView> TrainProgram::state() const {
+std::vector<checkpoints::ArrayView> TrainProgram::state() const {
   sprig_rt_package_info info;
   sprig_rt_package_describe(runner.package(), &info);
-  std::vector<checkpoint::ArrayView> views;
+  std::vector<checkpoints::ArrayView> views;
   for (uint32_t i = 0; i < info.state_count; ++i) {
     sprig_rt_tensor_info tensor;
     check(sprig_rt_package_state(runner.package(), i, &tensor));
@@ -376,13 +376,13 @@ uint64_t TrainProgram::stateBytes() const {
 }
 
 void TrainProgram::restore(std::span<const data::Array> arrays) {
-  std::vector<checkpoint::ArrayView> views = state();
+  std::vector<checkpoints::ArrayView> views = state();
   if (views.size() != arrays.size())
     throw Error(ErrorKind::badInput, "the checkpoint has " + std::to_string(arrays.size()) + " arrays, the program " +
                                          std::to_string(views.size()));
   std::vector<const data::Array *> sources;
   for (size_t i = 0; i < views.size(); ++i) {
-    const checkpoint::ArrayView &view = views[i];
+    const checkpoints::ArrayView &view = views[i];
     const data::Array *source = nullptr;
     for (const data::Array &array : arrays)
       if (array.name == view.name || array.name == rt::validUtf8(view.name)) source = &array; // of a file, or of a copy
@@ -403,7 +403,7 @@ void TrainProgram::restore(std::span<const data::Array> arrays) {
 }
 
 std::vector<data::Array> TrainProgram::parameters() const {
-  std::vector<checkpoint::ArrayView> views = state();
+  std::vector<checkpoints::ArrayView> views = state();
   std::vector<data::Array> result;
   for (auto &view : views) {
     if (training::isTrainingState(view.name)) continue;

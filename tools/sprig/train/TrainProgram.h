@@ -83,7 +83,7 @@ public:
   size_t callsAhead() const { return ahead ? 2 : 1; }
 
   /// The state as it is between two steps; the bytes are the program's own, or a copy where those are not the host's.
-  std::vector<checkpoint::ArrayView> state() const;
+  std::vector<checkpoints::ArrayView> state() const;
   /// Which of its arrays are pieces, of ranks that share the state.
   const StateShards &shards() const { return stateShards; }
   /// Takes over a state of the same names, types and shapes, of whole arrays; badInput names what differs.

@@ -116,11 +116,13 @@ void TrainRanks::cancel() {
   for (auto &program : programs) program->cancel();
 }
 
-static sprig_rt_group_times difference(const sprig_rt_group_times &a, const sprig_rt_group_times &b) {
+static sprig_rt_group_times differenceOfRanks(const sprig_rt_group_times &a, const sprig_rt_group_times &b) {
   return {a.size, a.collectives - b.collectives, a.ns - b.ns, a.exposed_ns - b.exposed_ns};
 }
 
-sprig_rt_group_times TrainRanks::communication() const { return difference(first().package().groupTimes(), others); }
+sprig_rt_group_times TrainRanks::communication() const {
+  return differenceOfRanks(first().package().groupTimes(), others);
+}
 
 EvaluationResult TrainRanks::evaluate(const TrainData &data) {
   sprig_rt_group_times ofSteps = communication();
@@ -146,15 +148,15 @@ EvaluationResult TrainRanks::evaluate(const TrainData &data) {
     --underWay;
   }
   for (; underWay; --underWay) take();
-  others = difference(first().package().groupTimes(), ofSteps);
+  others = differenceOfRanks(first().package().groupTimes(), ofSteps);
   return result;
 }
 
 WholeState TrainRanks::state() const {
   WholeState whole{first().state()};
   if (!isShared) return whole;
-  std::vector<checkpoint::ArrayView> &views = whole.arrays;
-  std::vector<std::vector<checkpoint::ArrayView>> all;
+  std::vector<checkpoints::ArrayView> &views = whole.arrays;
+  std::vector<std::vector<checkpoints::ArrayView>> all;
   for (auto &program : programs) all.push_back(program->state());
   const StateShards &shards = first().shards();
   for (size_t i = 0; i < views.size(); ++i) {
@@ -202,7 +204,7 @@ ReduceNumbers TrainRanks::reduceAs(const char *name) const {
 
 // By a hash of each array; "" where all are the same.
 std::string TrainRanks::differingState() const {
-  std::vector<checkpoint::ArrayView> views = first().state();
+  std::vector<checkpoints::ArrayView> views = first().state();
   std::vector<uint64_t> hashes;
   for (size_t i = 0; i < views.size(); ++i)
     hashes.push_back(first().shards().isPiece(i)
@@ -230,9 +232,9 @@ void TrainRanks::checkReplicas() const {
       throw Error(ErrorKind::internal, "'" + name + "' differs between ranks");
     return;
   }
-  std::vector<checkpoint::ArrayView> expected = first().state();
+  std::vector<checkpoints::ArrayView> expected = first().state();
   for (size_t rank = 1; rank < programs.size(); ++rank) {
-    std::vector<checkpoint::ArrayView> views = programs[rank]->state();
+    std::vector<checkpoints::ArrayView> views = programs[rank]->state();
     for (size_t i = 0; i < views.size(); ++i)
       if (!first().shards().isPiece(i) &&
           std::memcmp(views[i].bytes.data(), expected[i].bytes.data(), expected[i].bytes.size()) != 0)

@@ -14,7 +14,7 @@ namespace sprig::cli {
 
 /// Arrays of a state; those whose pieces were on several ranks live as long as this does.
 struct WholeState {
-  std::vector<checkpoint::ArrayView> arrays;
+  std::vector<checkpoints::ArrayView> arrays;
   std::vector<data::Array> joined = {};
 };
 

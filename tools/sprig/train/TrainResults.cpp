@@ -45,7 +45,7 @@ ResultKind resultKind(const std::string &path, const Model &model) {
 }
 
 void writeResult(const std::string &path, const Model &model, const TrainProgram &program,
-                 std::span<const checkpoint::ArrayView> state, const checkpoint::Manifest &manifest) {
+                 std::span<const checkpoints::ArrayView> state, const checkpoints::Manifest &manifest) {
   switch (resultKind(path, model)) {
   case ResultKind::safetensors: {
     std::vector<data::Array> arrays = program.parameters();
@@ -58,7 +58,7 @@ void writeResult(const std::string &path, const Model &model, const TrainProgram
     return;
   }
   case ResultKind::checkpoint: {
-    checkpoint::Writer writer(path, 1);
+    checkpoints::Writer writer(path, 1);
     writer.save(manifest, state);
     writer.wait();
   }

@@ -17,6 +17,6 @@ void checkWritable(const std::string &path);
 
 /// `state` is that of all ranks together.
 void writeResult(const std::string &path, const Model &model, const TrainProgram &program,
-                 std::span<const checkpoint::ArrayView> state, const checkpoint::Manifest &manifest);
+                 std::span<const checkpoints::ArrayView> state, const checkpoints::Manifest &manifest);
 
 } // namespace sprig::cli

@@ -42,7 +42,7 @@ public:
     if (session.writesState) state = program->state();
     addViews(state.arrays, outcome.scheduleState);
     if (!options.output.empty()) {
-      checkpoint::Manifest manifest = loop.identity;
+      checkpoints::Manifest manifest = loop.identity;
       manifest.step = outcome.steps;
       int64_t epoch = training::stepsPerEpoch(config, data.count());
       manifest.epoch = outcome.steps / epoch;

@@ -1,4 +1,5 @@
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/Panels.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -24,8 +25,6 @@ bool sprig::isInvariant(Value value) {
   }
   return true;
 }
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 ElementsAttr sprig::readableConstant(Value value) {
   auto constant = value.getDefiningOp<ir::ConstantOp>();

@@ -1,4 +1,5 @@
 // Convolutions and pools in the layout pass: channels last, and transposed convolutions by plain ones.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
@@ -27,8 +28,6 @@ SmallVector<int64_t> sprig::inverse(ArrayRef<int64_t> permutation) {
   for (auto [to, from] : llvm::enumerate(permutation)) result[from] = to;
   return result;
 }
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 

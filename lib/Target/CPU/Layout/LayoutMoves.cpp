@@ -1,4 +1,5 @@
 // Transposes in the layout pass: they move down, cancel, become reshapes and vanish into weights.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/StridedView.h"
 #include "dialects/NN/NNContraction.h"
@@ -12,8 +13,6 @@
 
 using namespace mlir;
 using namespace sprig;
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static SmallVector<int64_t> permuted(ArrayRef<int64_t> values, ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> result;

@@ -1,5 +1,6 @@
 // Transposed convolutions with strides in the layout pass: result positions that are equal modulo the strides are a
 // phase, which is a plain convolution of stride 1 with those taps that reach it. No product with a zero is left.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -10,8 +11,6 @@
 
 using namespace mlir;
 using namespace sprig;
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 

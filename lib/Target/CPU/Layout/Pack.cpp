@@ -1,4 +1,5 @@
 // Lays the right sides of contractions out in panels; see Passes.td.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/Panels.h"
@@ -16,8 +17,6 @@ namespace sprig {
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
 namespace {
-
-RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 class Pack : public impl::PackBase<Pack> {
 public:

@@ -1,4 +1,5 @@
 // Weights of a few bits stay so; see Passes.td.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/Panels.h"
 #include "dialects/NN/Constants.h"
@@ -21,8 +22,6 @@ namespace sprig {
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
 namespace {
-
-RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// A dequantised constant, and where its elements lie for a matrix that reads it through moves.
 struct NarrowMatrix {

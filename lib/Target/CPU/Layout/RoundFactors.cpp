@@ -1,4 +1,5 @@
 // The precision policy bf16; see Passes.td.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNContraction.h"
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
@@ -12,9 +13,7 @@ namespace sprig {
 
 namespace {
 
-RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-const char *obstacle(Operation *op) {
+const char *roundingObstacle(Operation *op) {
   if (!isa<func::FuncOp>(op->getParentOp())) return "it is part of a loop or branch";
   if (!readableConstant(op->getOperand(1))) return "its right side is no constant";
   if (auto matmul = dyn_cast<ir::MatmulOp>(op)) {
@@ -40,7 +39,7 @@ public:
         products.push_back(op);
     });
     for (Operation *op : products) {
-      if (const char *why = obstacle(op)) {
+      if (const char *why = roundingObstacle(op)) {
         remark::missed(op->getLoc(), remark::RemarkOpts::name("round-factors").category("fuse"))
             << ("factors of " + op->getName().getStringRef() + " stay f32: " + why).str();
         continue;

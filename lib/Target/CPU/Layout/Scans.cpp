@@ -1,5 +1,6 @@
 // The scans pass: makes products of inputs part of the steps that read them, and packs the matrices of scans that
 // become one kernel.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"
@@ -17,8 +18,6 @@ namespace sprig {
 
 using namespace mlir;
 using namespace sprig;
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 // A step computes the products of its own inputs where a kernel of them has this many rows at once: from two tiles of
 // rows on, in which the matrix is read as often as a product of all steps at once reads it, nearly. All products are

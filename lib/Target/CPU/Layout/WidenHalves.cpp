@@ -1,4 +1,5 @@
 // Convolutions of half types on floats; see Passes.td.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
@@ -12,8 +13,6 @@ namespace sprig {
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
 namespace {
-
-RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 bool isOfHalves(ir::ConvOp op) {
   Type element = tensorOf(op.getResult()).getElementType();

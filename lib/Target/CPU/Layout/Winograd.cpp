@@ -1,4 +1,5 @@
 // Convolutions of stride 1 by Winograd's short convolutions, where that is estimated to be faster; see Passes.td.
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -19,8 +20,6 @@ namespace sprig {
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
 namespace {
-
-RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 bool allOnes(ArrayRef<int64_t> values) {
   return llvm::all_of(values, [](int64_t value) { return value == 1; });

@@ -1,6 +1,7 @@
 // Gradients of compiled functions over several devices: where they are computed, and that their bits are those of one.
 #include "lib/Frontend/Engine/DerivedProgram.h"
 #include "sprig/sprig.h"
+#include "test/unit/Frontend/Devices/TwoDevices.h"
 #include <cstring>
 #include <gtest/gtest.h>
 #include <map>
@@ -9,18 +10,6 @@ using namespace sprig;
 using namespace sprig::frontend;
 
 namespace {
-
-const Device kFirst("cpu:0"), kSecond("cpu:1");
-
-void expectAllSame(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (size_t i = 0; i < a.size(); ++i) {
-    ASSERT_EQ(describe(a[i].type()), describe(b[i].type()));
-    EXPECT_EQ(std::memcmp(a[i].bytes(), b[i].bytes(), size_t(a[i].type().bytes())), 0) << i << "\n"
-                                                                                       << a[i].text() << "\n"
-                                                                                       << b[i].text();
-  }
-}
 
 /// A layer on each of two devices; what comes to x comes from both.
 struct Layers {

@@ -4,6 +4,7 @@
 #include "sprig/sprig.h"
 #include "test/unit/Frontend/Devices/Gate.h"
 #include "test/unit/Frontend/Devices/Threads.h"
+#include "test/unit/Frontend/Devices/TwoDevices.h"
 #include <atomic>
 #include <cstring>
 #include <gtest/gtest.h>
@@ -16,8 +17,6 @@ using namespace sprig::frontend;
 
 namespace {
 
-const Device kFirst("cpu:0"), kSecond("cpu:1");
-
 template <typename F> Error errorOf(F f) {
   try {
     f();
@@ -27,13 +26,6 @@ template <typename F> Error errorOf(F f) {
   ADD_FAILURE() << "nothing was thrown";
   return Error(ErrorKind::internal, "");
 }
-
-void expectSame(const Tensor &a, const Tensor &b) {
-  ASSERT_EQ(describe(a.type()), describe(b.type()));
-  EXPECT_EQ(std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())), 0) << a.text() << "\n" << b.text();
-}
-
-LaneId laneOf(const Device &device) { return computeLane(openDevice(device, "test", {})); }
 
 } // namespace
 

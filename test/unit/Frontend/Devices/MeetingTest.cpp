@@ -4,6 +4,7 @@
 #include "sprig/sprig.h"
 #include "test/unit/Frontend/Devices/Gate.h"
 #include "test/unit/Frontend/Devices/Threads.h"
+#include "test/unit/Frontend/Devices/TwoDevices.h"
 #include <atomic>
 #include <filesystem>
 #include <gtest/gtest.h>
@@ -14,9 +15,7 @@ using namespace sprig::frontend;
 
 namespace {
 
-const Device kFirst("cpu:0"), kSecond("cpu:1"), kThird("cpu:2");
-
-LaneId laneOf(const Device &device) { return computeLane(openDevice(device, "test", {})); }
+const Device kThird("cpu:2");
 
 /// a on one device, b on the other; a result on each.
 std::pair<Tensor, Tensor> exchange(Tensor a, Tensor b) {

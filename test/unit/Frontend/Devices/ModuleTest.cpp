@@ -1,21 +1,16 @@
 // Modules and optimizers that move, networks over two devices, compiled functions and packages of them.
 #include "sprig/rt/sprig_rt.hpp"
 #include "sprig/sprig.h"
+#include "test/unit/Frontend/Devices/TwoDevices.h"
 #include <cstring>
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 using namespace sprig;
+using namespace sprig::frontend;
 
 namespace {
-
-const Device kFirst("cpu:0"), kSecond("cpu:1");
-
-void expectSame(const Tensor &a, const Tensor &b) {
-  ASSERT_EQ(describe(a.type()), describe(b.type()));
-  EXPECT_EQ(std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())), 0) << a.text() << "\n" << b.text();
-}
 
 struct Net : nn::Module {
   nn::Linear front = add("front", nn::Linear(12, 16)), back = add("back", nn::Linear(16, 4));
@@ -68,11 +63,6 @@ std::vector<Tensor> trained(const Device &first, const Device &second, bool comp
   EXPECT_EQ(net.front.weight.device(), first);
   EXPECT_EQ(net.back.weight.device(), second);
   return result;
-}
-
-void expectAllSame(const std::vector<Tensor> &a, const std::vector<Tensor> &b) {
-  ASSERT_EQ(a.size(), b.size());
-  for (size_t i = 0; i < a.size(); ++i) expectSame(a[i], b[i]);
 }
 
 } // namespace

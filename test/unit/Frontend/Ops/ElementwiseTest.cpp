@@ -16,8 +16,6 @@ struct UnaryRow {
   double low = -3, high = 3, tolerance = 2e-6;
 };
 
-double sigmoidOf(double x) { return 1 / (1 + std::exp(-x)); }
-double softplusOf(double x) { return std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0); }
 double phi(double x) { return 0.5 * (1 + std::erf(x / std::numbers::sqrt2)); }
 
 TEST(Elementwise, OfOneOperand) {

@@ -6,8 +6,6 @@ using namespace sprig::test;
 
 namespace {
 
-using Values = std::vector<double>;
-
 struct Moments {
   double mean = 0, variance = 0;
   explicit Moments(const Values &v) {
@@ -144,8 +142,6 @@ TEST(Layers, Dropout) {
   for (size_t c = 0; c < 128; ++c)
     for (size_t i = 1; i < 9; ++i) EXPECT_EQ(channels.values[c * 9 + i], channels.values[c * 9]);
 }
-
-double sigmoidOf(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// w[row] . v + bias[row]
 double rowTimes(const Array &w, int64_t row, const Values &v, const Array &bias) {

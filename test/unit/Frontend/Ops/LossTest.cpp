@@ -7,14 +7,13 @@ using namespace sprig::test;
 
 namespace {
 
-double sumOf(const Array &a) { return std::accumulate(a.values.begin(), a.values.end(), 0.0); }
+double sumOfArray(const Array &a) { return std::accumulate(a.values.begin(), a.values.end(), 0.0); }
 Array scalarOf(double v) { return {{}, {v}}; }
 Array reducedBy(const Array &losses, Reduction reduction) {
   if (reduction == Reduction::none) return losses;
-  return scalarOf(reduction == Reduction::sum ? sumOf(losses) : sumOf(losses) / double(losses.values.size()));
+  return scalarOf(reduction == Reduction::sum ? sumOfArray(losses) : sumOfArray(losses) / double(losses.values.size()));
 }
 const Reduction kReductions[] = {Reduction::none, Reduction::mean, Reduction::sum};
-double softplusOf(double x) { return std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0); }
 
 TEST(Losses, OfElements) {
   struct Row {
@@ -86,7 +85,7 @@ TEST(Losses, OptionsOfElements) {
                 Reduction::sum));
   check(
       "klDiv by batch", in, [](Inputs v) { return klDivLoss(v[0], v[1], Reduction::batchMean); },
-      scalarOf(sumOf(zip(x, t, [](double a, double b) { return b > 0 ? b * (std::log(b) - a) : 0; })) / 3));
+      scalarOf(sumOfArray(zip(x, t, [](double a, double b) { return b > 0 ? b * (std::log(b) - a) : 0; })) / 3));
   check(
       "mse against a number", in, [](Inputs v) { return mseLoss(v[0], 0.5); },
       reducedBy(map(x, [](double a) { return (a - 0.5) * (a - 0.5); }), Reduction::mean));
@@ -143,7 +142,7 @@ TEST(Losses, OfClasses) {
     for (double smoothing : {0.0, 0.2})
       for (Reduction reduction : kReductions) {
         auto [losses, count] = lossOf(isWeighted, smoothing);
-        Array want = reduction == Reduction::mean ? scalarOf(sumOf(losses) / count) : reducedBy(losses, reduction);
+        Array want = reduction == Reduction::mean ? scalarOf(sumOfArray(losses) / count) : reducedBy(losses, reduction);
         check(
             "crossEntropy", in,
             [&](Inputs v) {

@@ -9,8 +9,6 @@ using namespace sprig::test;
 
 namespace {
 
-using Position = std::vector<int64_t>;
-
 struct Spectrum {
   Array re, im;
 };
@@ -127,7 +125,7 @@ double determinantOf(const Array &m, std::vector<int64_t> columns, int64_t row =
   }
   return sum;
 }
-Array product(const Array &a, const Array &b) {
+Array matrixProduct(const Array &a, const Array &b) {
   return generate({a.shape[0], b.shape[1]}, [&](const Position &i) {
     double sum = 0;
     for (int64_t k = 0; k < a.shape[1]; ++k) sum += at(a, {i[0], k}) * at(b, {k, i[1]});
@@ -137,7 +135,7 @@ Array product(const Array &a, const Array &b) {
 
 TEST(LinearAlgebra, SolvesWhatWasMultiplied) {
   for (int64_t n : {1, 2, 5, 17}) {
-    Array a = numbers({n, n}, 3), x = numbers({n, 2}, 4), b = product(a, x);
+    Array a = numbers({n, n}, 3), x = numbers({n, 2}, 4), b = matrixProduct(a, x);
     std::string name = std::to_string(n);
     check(
         "solve " + name, {tensorOf(a, DType::f64), tensorOf(b, DType::f64)}, [](Inputs v) { return solve(v[0], v[1]); },
@@ -188,14 +186,14 @@ TEST(LinearAlgebra, Cholesky) {
     Array l = generate({n, n}, [](const Position &i) {
       return i[0] < i[1] ? 0 : i[0] == i[1] ? 1.5 + double(i[0]) / 4 : std::sin(double(i[0] * 3 + i[1]));
     });
-    Array a = product(l, permuted(l, {1, 0}));
+    Array a = matrixProduct(l, permuted(l, {1, 0}));
     check("cholesky", {tensorOf(a, DType::f64)}, [](Inputs v) { return cholesky(v[0]); }, l, DType::f64, 1e-12);
     check(
         "lower triangle", {tensorOf(a, DType::f64)}, [](Inputs v) { return cholesky(tril(v[0])); }, l, DType::f64,
         1e-12);
     Array x = numbers({n, 2}, 4);
     check(
-        "choleskySolve", {tensorOf(product(a, x), DType::f64), tensorOf(l, DType::f64)},
+        "choleskySolve", {tensorOf(matrixProduct(a, x), DType::f64), tensorOf(l, DType::f64)},
         [](Inputs v) { return choleskySolve(v[0], v[1]); }, x, DType::f64, 1e-10);
   }
   std::string error = errorOf([] { cholesky(Tensor({{1.f, 2.f}, {2.f, 1.f}})).wait(); });

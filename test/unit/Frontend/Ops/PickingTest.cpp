@@ -11,8 +11,6 @@ using namespace sprig::test;
 
 namespace {
 
-using Position = std::vector<int64_t>;
-
 /// The sum of an equation with one letter a label, by loops over all labels.
 Array einsumOf(const std::string &equation, const std::vector<Array> &operands) {
   size_t arrow = equation.find("->");

@@ -68,20 +68,20 @@ TEST(Random, TheFormulas) {
   }
 }
 
-double meanOf(const std::vector<double> &v) { return std::accumulate(v.begin(), v.end(), 0.0) / double(v.size()); }
+double meanOfDraws(const std::vector<double> &v) { return std::accumulate(v.begin(), v.end(), 0.0) / double(v.size()); }
 
 TEST(Random, Distributions) {
   manualSeed(1);
   Array n = arrayOf(randn({200, 100}));
-  double mean = meanOf(n.values), square = meanOf(map(n, [](double v) { return v * v; }).values),
-         fourth = meanOf(map(n, [](double v) { return v * v * v * v; }).values);
+  double mean = meanOfDraws(n.values), square = meanOfDraws(map(n, [](double v) { return v * v; }).values),
+         fourth = meanOfDraws(map(n, [](double v) { return v * v * v * v; }).values);
   EXPECT_NEAR(mean, 0, 0.03);
   EXPECT_NEAR(square, 1, 0.04);
   EXPECT_NEAR(fourth, 3, 0.3);
   Array r = arrayOf(randint(2, 5, {3000}, DType::i32));
   for (double k : {2.0, 3.0, 4.0}) EXPECT_NEAR(double(std::count(r.values.begin(), r.values.end(), k)), 1000, 110);
   Array coin = arrayOf(bernoulli({4000}, 0.3));
-  EXPECT_NEAR(meanOf(coin.values), 0.3, 0.03);
+  EXPECT_NEAR(meanOfDraws(coin.values), 0.3, 0.03);
   Array each = arrayOf(bernoulli(Tensor({0.f, 1.f, 0.f, 1.f})));
   EXPECT_EQ(each.values, (std::vector<double>{0, 1, 0, 1}));
 }

@@ -8,8 +8,6 @@ using namespace sprig::test;
 
 namespace {
 
-using Values = std::vector<double>;
-
 double sumOf(const Values &v) { return std::accumulate(v.begin(), v.end(), 0.0); }
 double meanOf(const Values &v) { return sumOf(v) / double(v.size()); }
 double varOf(const Values &v, double correction) {

@@ -2,12 +2,19 @@
 // For the tests of the front-end's operations; nothing here looks at the code that it judges.
 #pragma once
 #include "sprig/tensor.h"
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
 
 namespace sprig::test {
+
+using Position = std::vector<int64_t>;
+using Values = std::vector<double>;
+
+inline double sigmoidOf(double x) { return 1 / (1 + std::exp(-x)); }
+inline double softplusOf(double x) { return std::log1p(std::exp(-std::abs(x))) + std::max(x, 0.0); }
 
 struct Array {
   Shape shape;

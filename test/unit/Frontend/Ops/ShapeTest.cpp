@@ -6,8 +6,6 @@ using namespace sprig::test;
 
 namespace {
 
-using Position = std::vector<int64_t>;
-
 TEST(Shapes, SameElements) {
   Array x = counting({2, 3, 4});
   Tensor t = tensorOf(x);

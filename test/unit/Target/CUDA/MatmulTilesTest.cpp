@@ -7,7 +7,8 @@
 using namespace sprig;
 
 // From the ends of the result; sums of more than 1024 products are chains of 512.
-static float expected(const TestProduct &p, const std::vector<std::vector<float>> &x, int64_t b, int64_t r, int64_t c) {
+static float expectedProduct(const TestProduct &p, const std::vector<std::vector<float>> &x, int64_t b, int64_t r,
+                             int64_t c) {
   int64_t part = p.depth > 1024 ? 512 : p.depth;
   float total = 0;
   for (int64_t begin = 0; begin < p.depth; begin += part) {
@@ -35,7 +36,7 @@ TEST(MatmulTiles, HaveTheBitsOfOneChain) {
     SCOPED_TRACE(p.name);
     std::vector<std::vector<float>> buffers = buffersOf(p);
     runTiles(kernels, p, buffers, [&](int64_t b, int64_t r, int64_t c, int64_t at) {
-      float want = expected(p, buffers, b, r, c);
+      float want = expectedProduct(p, buffers, b, r, c);
       ASSERT_EQ(std::memcmp(&buffers[4][at], &want, sizeof want), 0) << r << ", " << c << ": " << buffers[4][at];
     });
   }

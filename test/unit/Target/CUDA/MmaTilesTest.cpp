@@ -14,14 +14,14 @@ TestSums sumsOf(const TestProduct &p, const std::vector<std::vector<float>> &x, 
   return sums;
 }
 
-std::vector<TestProduct> inTf32(std::vector<TestProduct> products) {
+std::vector<TestProduct> productsInTf32(std::vector<TestProduct> products) {
   for (TestProduct &product : products) product.tf32 = true;
   return products;
 }
 } // namespace
 
 TEST(MmaTiles, KeepTheBoundOfTf32) {
-  const std::vector<TestProduct> products = inTf32({
+  const std::vector<TestProduct> products = productsInTf32({
       {"largest", 1, 2044, 1028, 21, false, true, 128},
       {"largest_turned", 1, 2044, 1028, 36, true, false, 128},
       {"large", 1, 509, 1001, 23, false, false, 64},
@@ -63,10 +63,10 @@ TEST(MmaTiles, KeepInfinitiesInTheirRow) {
 
 // Small products are those of f32, and so is what is not allowed to be rounded.
 TEST(MmaTiles, AreOfTensorCoresWhereTheyAreLarge) {
-  std::vector<TestProduct> products = inTf32({{"square", 1, 33, 33, 40, false, false},
-                                              {"row", 1, 8, 256, 64, false, false},
-                                              {"small", 1, 16, 16, 64, false, false},
-                                              {"strict", 1, 33, 33, 40, false, false}});
+  std::vector<TestProduct> products = productsInTf32({{"square", 1, 33, 33, 40, false, false},
+                                                      {"row", 1, 8, 256, 64, false, false},
+                                                      {"small", 1, 16, 16, 64, false, false},
+                                                      {"strict", 1, 33, 33, 40, false, false}});
   products.back().tf32 = false;
   TileKernels kernels = kernelsOf(products);
   for (const TestProduct &p : products)
@@ -75,7 +75,7 @@ TEST(MmaTiles, AreOfTensorCoresWhereTheyAreLarge) {
 
 TEST(MmaTiles, TakeFewSectorsAndNoBankTwice) {
   // Both sides in both layouts.
-  const std::vector<TestProduct> products = inTf32({
+  const std::vector<TestProduct> products = productsInTf32({
       {"largest0", 1, 2048, 1024, 48, false, true},
       {"largest1", 1, 2048, 1024, 48, true, false},
       {"large0", 1, 512, 1024, 64, false, true},

@@ -18,7 +18,7 @@ struct Product : BatchedProduct {
   bool packs;
   int64_t groupPanels, groups, blockRows, blocks;
 
-  explicit Product(ir::MatmulOp op) : BatchedProduct(op), elementType(elementTypeOf(op.getResult())) {
+  explicit Product(ir::MatmulOp op) : BatchedProduct(op), elementType(elementOf(op.getResult())) {
     // The right side is read by rows where it lies, but where they lie so that they push each other out of the cache,
     // or reach over so much memory that a copy of some columns, for many rows of the left side, is cheaper to read.
     constexpr int64_t kFar = 4 * 1024 * 1024, kSetBytes = 4096;

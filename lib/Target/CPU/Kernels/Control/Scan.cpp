@@ -17,8 +17,7 @@ static int64_t chooseBlockRows(ir::ScanOp scan, int64_t rows) {
   constexpr int64_t kCached = 512 * 1024;
   int64_t weightBytes = 0;
   for (Value invariant : scan.getInvariants())
-    weightBytes +=
-        cast<RankedTensorType>(invariant.getType()).getNumElements() * storageBytes(elementTypeOf(invariant));
+    weightBytes += cast<RankedTensorType>(invariant.getType()).getNumElements() * storageBytes(elementOf(invariant));
   int64_t wanted = weightBytes <= kCached ? 8 : 24;
   if (rows <= wanted + wanted / 2) return rows;
   // A size that divides the rows saves a second copy of the code.

@@ -16,7 +16,7 @@ ScanScratch::ScanScratch(ir::ScanOp scan, const ir::ScanStages &stages, int64_t 
     // A vector that starts inside of the last row may end after it.
     int64_t elements = blockRows * stride + kLanes;
     if (!places.insert({value, {bytes, stride, elements, carried}}).second) return;
-    bytes += llvm::alignTo((carried ? 2 : 1) * elements * storageBytes(elementTypeOf(value)), 64);
+    bytes += llvm::alignTo((carried ? 2 : 1) * elements * storageBytes(elementOf(value)), 64);
   };
   for (Value carried : scan.getCarriedArguments()) add(carried, true);
   for (const ir::ScanStage &stage : stages.stages) {
@@ -28,7 +28,7 @@ ScanScratch::ScanScratch(ir::ScanOp scan, const ir::ScanStages &stages, int64_t 
 ScanStep::ScanStep(KernelBuilder &kernel, ir::ScanOp scan, const ir::ScanStages &stages, const ScanScratch &scratch)
     : ScanRow(kernel, stages), k(kernel), scan(scan) {
   for (auto &[value, place] : scratch.places) {
-    auto type = MemRefType::get({(place.carried ? 2 : 1) * place.elements}, storageType(elementTypeOf(value)));
+    auto type = MemRefType::get({(place.carried ? 2 : 1) * place.elements}, storageType(elementOf(value)));
     buffers[value] = {k.scratchBuffer(place.byteOffset, type), place};
   }
 }
@@ -69,7 +69,7 @@ void ScanStep::loadInitial() {
     Value from = flatOperand(k, scan.getInitial()[i]);
     const Buffer &to = buffers.find(argument)->second;
     int64_t columns = RowView::of(argument).columns;
-    Type type = elementTypeOf(argument);
+    Type type = elementOf(argument);
     forVectors(columns, [&] {
       Value at = k.add(k.mul(k.add(firstRow, here.row), columns), here.column);
       Value value = k.loadVector(from, at, type, here.mask);
@@ -86,7 +86,7 @@ void ScanStep::storeLast(Value copy) {
     Value to = k.flat(k.resultBuffer(*result));
     const Buffer &from = buffers.find(argument)->second;
     int64_t columns = RowView::of(argument).columns;
-    Type type = elementTypeOf(argument);
+    Type type = elementOf(argument);
     forVectors(columns, [&] {
       Value at = k.add(copyOffset(from, false), k.add(k.mul(here.row, from.place.stride), here.column));
       Value value = k.loadVector(from.buffer, at, type);
@@ -110,7 +110,7 @@ void ScanStep::emit(Value step, Value copy) {
 void ScanStep::emitProduct(Operation *op) {
   auto product = *ir::Product::of(op);
   int64_t depth = RowView::of(product.lhs).columns, columns = RowView::of(op->getResult(0)).columns;
-  Type type = elementTypeOf(product.lhs);
+  Type type = elementOf(product.lhs);
   const Buffer &to = buffers.find(op->getResult(0))->second;
   ContractionLoop loop;
   Value leftBase;
@@ -199,12 +199,12 @@ Value ScanStep::maskFor(Value part, Value value) { return part == value ? Value(
 void ScanStep::store(Value part, Value value, int64_t column) {
   const Buffer &to = buffers.find(value)->second;
   Value place = k.add(k.mul(here.row, to.place.stride), k.add(here.column, column));
-  k.store(at(part), to.buffer, place, elementTypeOf(value), maskFor(part, value));
+  k.store(at(part), to.buffer, place, elementOf(value), maskFor(part, value));
 }
 
 void ScanStep::storeYield(Value part, unsigned index, int64_t column) {
   Value value = scan.getStep().getTerminator()->getOperand(index), computed = at(part);
-  Type type = elementTypeOf(value);
+  Type type = elementOf(value);
   Value inRow = k.add(here.column, column);
   if (index < scan.getNumCarried()) {
     const Buffer &to = buffers.find(scan.getCarriedArguments()[index])->second;
@@ -221,7 +221,7 @@ Value ScanStep::load(Value value, int64_t shift) {
   if (found == buffers.end()) return readTensor(cast<BlockArgument>(value), shift);
   const Buffer &from = found->second;
   Value row = k.add(copyOffset(from, false), k.mul(here.row, from.place.stride));
-  Type type = elementTypeOf(value);
+  Type type = elementOf(value);
   if (RowView::of(value).columns == 1) return k.splat(k.load(from.buffer, row, type));
   return k.loadVector(from.buffer, k.add(row, k.add(here.column, shift)), type);
 }
@@ -232,7 +232,7 @@ Value ScanStep::readTensor(BlockArgument argument, int64_t shift) {
   Value row = view.rows == 1 ? k.index(0) : k.add(firstRow, here.row);
   if (argument.getArgNumber() < scan.getNumInputs()) row = k.add(row, k.mul(time, view.rows));
   Value base = k.mul(row, view.columns);
-  Type type = elementTypeOf(argument);
+  Type type = elementOf(argument);
   if (view.columns == 1) return k.splat(k.load(buffer, base, type));
   return k.loadVector(buffer, k.add(base, k.add(here.column, shift)), type, here.mask);
 }

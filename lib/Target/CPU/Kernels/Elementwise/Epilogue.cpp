@@ -1,4 +1,5 @@
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"
@@ -12,8 +13,6 @@
 
 using namespace mlir;
 using namespace sprig;
-
-static RankedTensorType tensorOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 static bool broadcastsTo(Value value, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> own = tensorOf(value).getShape();

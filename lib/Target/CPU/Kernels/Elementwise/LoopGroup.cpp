@@ -266,7 +266,7 @@ void LoopGroup::keepRows() {
     if (!isFull(value) || !seen.insert(value).second) return;
     if (computedEarlier.contains(value) && depth(value) >= 2) {
       // Whole vectors, and a row more than its own length where the last one is not whole.
-      int64_t size = (rowElements + kLanes) * storageBytes(elementTypeOf(value));
+      int64_t size = (rowElements + kLanes) * storageBytes(elementOf(value));
       size = (size + 63) / 64 * 64;
       if (kept.count(value) || scratchBytes + size <= kMostScratch) {
         if (kept.insert({value, scratchBytes}).second) scratchBytes += size;
@@ -295,7 +295,7 @@ bool LoopGroup::chooseBlocks(bool always) {
     if (run.reduced) return false;
   if (runs[runs.size() - 2].size < 2 && !always) return false;
   auto isRowOfBits = [&](Operation *op) {
-    return !isa<ir::ConstantOp>(op) && isRow(op->getResult(0)) && elementTypeOf(op->getResult(0)).isInteger(1);
+    return !isa<ir::ConstantOp>(op) && isRow(op->getResult(0)) && elementOf(op->getResult(0)).isInteger(1);
   };
   if (llvm::any_of(ops, isRowOfBits)) return false;
   int64_t length = reducedCount();

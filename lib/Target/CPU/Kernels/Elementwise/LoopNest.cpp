@@ -78,7 +78,7 @@ void LoopNest::vectorsAt(Value i, int64_t count) {
   }
   for (int64_t n = 0; n < count; ++n)
     for (auto [r, value] : llvm::enumerate(yielded))
-      k.store(values[n * yielded.size() + r], k.flat(k.resultBuffer(r)), offsets[n], elementTypeOf(value),
+      k.store(values[n * yielded.size() + r], k.flat(k.resultBuffer(r)), offsets[n], elementOf(value),
               evaluator.activeMask());
 }
 
@@ -146,7 +146,7 @@ SmallVector<ir::ReduceOp> LoopNest::reductionsOf(int64_t level) const {
 
 // One step of a reduction; lanes that do not count leave the accumulator as it is.
 Value LoopNest::step(ir::ReduceOp reduce, Value accumulator) {
-  Type elementType = elementTypeOf(reduce.getOperand());
+  Type elementType = elementOf(reduce.getOperand());
   Value operand = evaluator.vectorAt(reduce.getOperand(), position);
   Value stepped = reductionStep(k, reduce.getKind(), elementType, accumulator, operand, isSoftmaxShift(reduce));
   Value mask = group.innerReduced ? evaluator.activeMask() : Value();
@@ -163,7 +163,7 @@ void LoopNest::reducePass(int64_t level) {
         if (SmallVector<unsigned> full = fullResults(); group.isSinglePass() && !full.empty()) store(full);
       });
   for (auto [reduce, accumulator] : llvm::zip_equal(reductions, totals)) {
-    Type elementType = elementTypeOf(reduce.getOperand());
+    Type elementType = elementOf(reduce.getOperand());
     Value total = group.innerReduced ? reductionTree(k, reduce.getKind(), elementType, accumulator) : accumulator;
     evaluator.define(reduce.getResult(), k.round(total, elementType));
   }
@@ -174,7 +174,7 @@ void LoopNest::keepValues(int64_t level) {
   for (auto &[value, offset] : group.kept) {
     if (firstPass(value) != level) continue;
     k.store(evaluator.vectorAt(value, position), evaluator.scratchRow(value), evaluator.scratchIndex(position),
-            elementTypeOf(value));
+            elementOf(value));
   }
 }
 
@@ -215,7 +215,7 @@ void LoopNest::storeRow(unsigned result) {
     if (!run.reduced) offset = k.add(k.mul(offset, run.size), coordinate.base);
   bool vectors = group.blockRows || (!group.innerReduced && group.lanes > 1);
   if (vectors) computed = evaluator.asVector(computed);
-  k.store(computed, k.flat(k.resultBuffer(result)), offset, elementTypeOf(value),
+  k.store(computed, k.flat(k.resultBuffer(result)), offset, elementOf(value),
           vectors ? evaluator.activeMask() : Value());
 }
 
@@ -226,10 +226,10 @@ void LoopNest::store(ArrayRef<unsigned> results) {
   if (target) {
     Value row = k.add(target->firstRow, evaluator.blockRow);
     return k.store(values.front(), target->buffer, k.add(k.mul(row, target->stride), position.back().base),
-                   elementTypeOf(yielded[results.front()]));
+                   elementOf(yielded[results.front()]));
   }
   for (auto [result, value] : llvm::zip_equal(results, values))
-    k.store(value, k.flat(k.resultBuffer(result)), offsetOfPosition(), elementTypeOf(yielded[result]),
+    k.store(value, k.flat(k.resultBuffer(result)), offsetOfPosition(), elementOf(yielded[result]),
             evaluator.activeMask());
 }
 

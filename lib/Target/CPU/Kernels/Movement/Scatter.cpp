@@ -23,7 +23,7 @@ public:
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ScatterElementsOp>(dispatch);
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
-    Type elementType = elementTypeOf(op.getOperand());
+    Type elementType = elementOf(op.getOperand());
     Value from = flatOperand(k, op.getOperand()), indices = flatOperand(k, op.getIndices());
     Value updates = flatOperand(k, op.getUpdates()), to = k.flat(k.resultBuffer(0));
     k.forTiles([&](Value) {
@@ -52,7 +52,7 @@ public:
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ScatterNdOp>(dispatch);
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), indexSizes = shapeOf(op.getIndices());
-    Type elementType = elementTypeOf(op.getOperand());
+    Type elementType = elementOf(op.getOperand());
     Value from = flatOperand(k, op.getOperand()), indices = flatOperand(k, op.getIndices());
     Value updates = flatOperand(k, op.getUpdates()), to = k.flat(k.resultBuffer(0));
     int64_t depth = indexSizes.back(), tuples = 1, slice = 1;

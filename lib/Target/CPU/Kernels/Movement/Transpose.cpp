@@ -93,7 +93,7 @@ public:
     Block16 block{k,
                   flatOperand(k, op.getOperand()),
                   k.flat(k.resultBuffer(0)),
-                  VectorType::get({kLanes}, storageType(elementTypeOf(op.getResult()))),
+                  VectorType::get({kLanes}, storageType(elementOf(op.getResult()))),
                   from[rowDim],
                   to[rank - 1]};
     int64_t rowBlocks = blocks(rows);

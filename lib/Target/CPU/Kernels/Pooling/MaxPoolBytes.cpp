@@ -11,7 +11,7 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-ChannelTiles tilesOf(ir::PoolOp op) {
+ChannelTiles poolTiles(ir::PoolOp op) {
   auto result = cast<RankedTensorType>(op.getResult().getType());
   auto geometry = ConvGeometry::get(cast<RankedTensorType>(op.getOperand().getType()), result, op.getWindow(),
                                     op.getStrides(), op.getDilations(), op.getPadding());
@@ -24,11 +24,11 @@ public:
   bool matches(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PoolOp>(dispatch);
     return op && op.getKind() == ir::ReduceKind::max && op.getChannelsLast() &&
-           elementTypeOf(op.getOperand()).isInteger(8) && shapeOf(op.getOperand()).size() <= 5;
+           elementOf(op.getOperand()).isInteger(8) && shapeOf(op.getOperand()).size() <= 5;
   }
 
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    ChannelTiles pool = tilesOf(singleOp<ir::PoolOp>(dispatch));
+    ChannelTiles pool = poolTiles(singleOp<ir::PoolOp>(dispatch));
     KernelPlan plan;
     plan.tiles = pool.count();
     if (!plan.tiles) return plan;
@@ -41,8 +41,8 @@ public:
 
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::PoolOp>(dispatch);
-    ChannelTiles pool = tilesOf(op);
-    Type element = elementTypeOf(op.getOperand());
+    ChannelTiles pool = poolTiles(op);
+    Type element = elementOf(op.getOperand());
     const ConvGeometry &g = pool.geometry;
     if (pool.count() == 0) return success();
     Value from = flatOperand(k, op.getOperand()), to = k.flat(k.resultBuffer(0));

@@ -22,7 +22,7 @@ class PoolGradKernel {
 public:
   PoolGradKernel(KernelBuilder &kernel, ir::PoolGradOp op)
       : k(kernel), op(op), dims(op.getWindow().size()), channels(shapeOf(op.getOperand()).back()),
-        elementType(elementTypeOf(op.getOperand())), operand(flatOperand(k, op.getOperand())),
+        elementType(elementOf(op.getOperand())), operand(flatOperand(k, op.getOperand())),
         cotangent(flatOperand(k, op.getCotangent())), result(k.flat(k.resultBuffer(0))) {
     window = {op.getWindow(),
               op.getStrides(),
@@ -180,7 +180,7 @@ public:
   StringRef name() const override { return "pool_grad"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PoolGradOp>(dispatch);
-    return op && op.getChannelsLast() && !isHalf(elementTypeOf(op.getOperand()));
+    return op && op.getChannelsLast() && !isHalf(elementOf(op.getOperand()));
   }
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::PoolGradOp>(dispatch);

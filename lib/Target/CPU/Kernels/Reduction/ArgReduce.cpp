@@ -25,7 +25,7 @@ public:
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto op = singleOp<ir::ArgReduceOp>(dispatch);
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
-    Search search{k, op, elementTypeOf(op.getOperand()), flatOperand(k, op.getOperand())};
+    Search search{k, op, elementOf(op.getOperand()), flatOperand(k, op.getOperand())};
     Value to = k.flat(k.resultBuffer(0));
     k.forTiles([&](Value outer) {
       Value base = k.mul(outer, view.length * view.inner);

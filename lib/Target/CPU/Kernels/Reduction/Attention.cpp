@@ -165,7 +165,7 @@ private:
   // The right side of a product as panels [columns / 32][depth][32]; whole ones that are not seen are left out.
   void packOperand(const MatrixView &operand, Value value, int64_t depth, int64_t columns, Value panels,
                    LoopNest::Columns seen = {}) {
-    Type rootType = elementTypeOf(operand.view.root), type = elementTypeOf(value);
+    Type rootType = elementOf(operand.view.root), type = elementOf(value);
     auto change = [&](Value line) { return k.narrow(operand.applyChain(k, k.widen(line, rootType)), type); };
     Value buffer = bufferOf(operand), base = baseOf(operand);
     auto pack = [&](Value first, int64_t count) {
@@ -188,7 +188,7 @@ private:
 
   // Rows of the left side, changed on the way: along the depth where that is contiguous, else down the rows.
   void copyQuery(Value row, int64_t rows) {
-    Type rootType = elementTypeOf(p.query.view.root);
+    Type rootType = elementOf(p.query.view.root);
     Value buffer = bufferOf(p.query), base = k.add(baseOf(p.query), k.mul(row, p.query.rowStride));
     bool along = p.query.columnStride == 1;
     k.loop(k.index(0), k.index(rows), 1, [&](Value i) {
@@ -247,7 +247,7 @@ private:
     nest.emitRows(position, rows, p.attention.scores.getResult(), lines, lines, columns);
 
     loop = {};
-    loop.elementType = elementTypeOf(p.attention.output.getResult());
+    loop.elementType = elementOf(p.attention.output.getResult());
     loop.left = scores;
     loop.leftBase = k.index(0);
     loop.leftRowStride = p.scoreStride;

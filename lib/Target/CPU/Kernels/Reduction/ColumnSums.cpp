@@ -26,7 +26,7 @@ void LoopNest::columnSums(Value i, int64_t count) {
     enter(n);
     for (auto [j, reduce] : llvm::enumerate(SmallVector<ir::ReduceOp>(group.reductions)))
       evaluator.define(reduce.getResult(),
-                       k.round(totals[n * group.reductions.size() + j], elementTypeOf(reduce.getOperand())));
+                       k.round(totals[n * group.reductions.size() + j], elementOf(reduce.getOperand())));
     defineRowValues(group.levels);
     for (unsigned result = 0; result < yielded.size(); ++result)
       if (!llvm::is_contained(full, result)) storeRow(result);
@@ -42,7 +42,7 @@ SmallVector<Value> LoopNest::reduceColumns(ArrayRef<ir::ReduceOp> reductions, in
   SmallVector<Value> accumulators;
   for (int64_t n = 0; n < count; ++n)
     for (ir::ReduceOp reduce : reductions)
-      accumulators.push_back(reductionIdentity(k, reduce.getKind(), elementTypeOf(reduce.getOperand()), group.lanes));
+      accumulators.push_back(reductionIdentity(k, reduce.getKind(), elementOf(reduce.getOperand()), group.lanes));
   return forReduced(accumulators, reducedRuns, [&](ValueRange carried) {
     SmallVector<Value> next;
     for (int64_t n = 0; n < count; ++n) {
@@ -72,7 +72,7 @@ SmallVector<Value> LoopNest::reducePlaces(ArrayRef<ir::ReduceOp> reductions, int
     SmallVector<Value> accumulators;
     for (int64_t i = 0; i < width * count; ++i)
       for (ir::ReduceOp reduce : reductions)
-        accumulators.push_back(reductionIdentity(k, reduce.getKind(), elementTypeOf(reduce.getOperand()), group.lanes));
+        accumulators.push_back(reductionIdentity(k, reduce.getKind(), elementOf(reduce.getOperand()), group.lanes));
     auto steps = [&](Value begin, ValueRange carried, int64_t end) {
       SmallVector<Value> next(carried);
       for (int64_t place = 0; place < std::min(width, end - first); ++place) {
@@ -108,8 +108,7 @@ SmallVector<Value> LoopNest::reducePlaces(ArrayRef<ir::ReduceOp> reductions, int
     for (int64_t distance = kLanes / 2; distance >= 1; distance /= 2)
       for (int64_t i = 0; i < distance && i + distance < static_cast<int64_t>(parts.size()); ++i)
         if (!isChain(reduce))
-          parts[i] =
-              reductionStep(k, reduce.getKind(), elementTypeOf(reduce.getOperand()), parts[i], parts[i + distance]);
+          parts[i] = reductionStep(k, reduce.getKind(), elementOf(reduce.getOperand()), parts[i], parts[i + distance]);
     totals.push_back(parts.front());
   }
   return totals;

@@ -53,7 +53,7 @@ void LoopNest::defineBlockRows(Value first, int64_t rows, int64_t level) {
 }
 
 Value LoopNest::slotBuffer(Value row) {
-  auto type = MemRefType::get({kLanes}, computeType(elementTypeOf(row)));
+  auto type = MemRefType::get({kLanes}, computeType(elementOf(row)));
   return k.scratchBuffer(group.rowSlots.lookup(row), type);
 }
 
@@ -115,7 +115,7 @@ void LoopNest::reduceBlock(Value first, int64_t rows, int64_t level) {
   constexpr int64_t kBytes = kLanes * kLanes * 8; // as LoopGroup::chooseBlocks counts them
   SmallVector<Value> partials, identities;
   for (auto [i, reduce] : llvm::enumerate(reductions)) {
-    Type elementType = elementTypeOf(reduce.getOperand());
+    Type elementType = elementOf(reduce.getOperand());
     auto type = MemRefType::get({kLanes * kLanes}, computeType(elementType));
     partials.push_back(k.scratchBuffer(group.partialsOffset + static_cast<int64_t>(i) * kBytes, type));
     identities.push_back(reductionIdentity(k, reduce.getKind(), elementType, kLanes));
@@ -138,7 +138,7 @@ void LoopNest::reduceBlock(Value first, int64_t rows, int64_t level) {
         vector::StoreOp::create(k.b, k.loc, accumulators[i * reductions.size() + j], partial, k.mul(row, kLanes));
   });
   for (auto [reduce, partial] : llvm::zip_equal(reductions, partials)) {
-    Type elementType = elementTypeOf(reduce.getOperand());
+    Type elementType = elementOf(reduce.getOperand());
     auto type = VectorType::get({kLanes}, computeType(elementType));
     SmallVector<Value> lines;
     for (int64_t row = 0; row < kLanes; ++row) // rows that are not there repeat the last one

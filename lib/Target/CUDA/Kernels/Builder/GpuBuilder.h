@@ -9,6 +9,8 @@
 namespace sprig {
 
 inline constexpr int64_t kWarp = CudaArch::kWarp;
+/// Elements of four bytes in the widest access of a thread, 128 bits; rows in shared memory are padded to it.
+inline constexpr int64_t kQuad = 4;
 
 class GpuBuilder : public ElementBuilder {
 public:

@@ -10,8 +10,6 @@
 using namespace mlir;
 using namespace sprig;
 
-static constexpr int64_t kQuad = 4;
-
 namespace {
 /// Of what lies between both products: a row's scores are in shared memory.
 class ScoreEvaluator : public GpuEvaluator {
@@ -22,7 +20,7 @@ public:
 protected:
   Value stored(Value value, ArrayRef<Coordinate> position) override {
     if (value != scores) return {};
-    return k.load(buffer, k.add(begin, position.back().base), elementTypeOf(scores));
+    return k.load(buffer, k.add(begin, position.back().base), elementOf(scores));
   }
 
 private:
@@ -62,10 +60,10 @@ private:
   // stride.
   static bool isWide(const MatrixView &operand, int64_t stride, int64_t size, int64_t outer) {
     return stride == 1 && size % kQuad == 0 && outer % kQuad == 0 && operand.view.offset % kQuad == 0 &&
-           isMultiple(operand.batchStrides, kQuad) && elementTypeOf(operand.view.root).isF32();
+           isMultiple(operand.batchStrides, kQuad) && elementOf(operand.view.root).isF32();
   }
   Value read(const MatrixView &operand, Value at, bool wide) {
-    Type type = elementTypeOf(operand.view.root);
+    Type type = elementOf(operand.view.root);
     Value buffer = k.flat(k.bufferOf(cast<BlockArgument>(operand.view.root)));
     return operand.applyChain(k, wide ? k.loadVector(buffer, at, type, {}, kQuad) : k.load(buffer, at, type));
   }

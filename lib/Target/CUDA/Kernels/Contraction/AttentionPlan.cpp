@@ -9,7 +9,6 @@ using namespace mlir;
 using namespace sprig;
 
 // Elements of a 128-bit access.
-static constexpr int64_t kQuad = 4;
 // What a block of every architecture has, less what reductions of rows may need; of a part of a kernel less what other
 // parts may need, which is static.
 static constexpr int64_t kBlockShared = 99 << 10, kMostShared = 96 << 10,
@@ -24,7 +23,7 @@ static bool isInControl(ir::MatmulOp product) {
 
 // Few rows have many columns, so that all threads compute; of more rows a thread has several, as many as make four sums
 // of each element that it reads of the right side.
-static TileShape tileOf(int64_t rows, int64_t columns, int64_t depth) {
+static TileShape attentionTile(int64_t rows, int64_t columns, int64_t depth) {
   constexpr int64_t kSliceSteps = 16, kMostOwn = 4, kWidest = 128;
   int64_t ownRows = std::max<int64_t>(rows / 8, 1), across = AttentionPlan::kThreads / (rows / ownRows);
   int64_t width = std::min<int64_t>(llvm::PowerOf2Ceil(columns), std::min(across * kMostOwn, kWidest));
@@ -40,9 +39,9 @@ static int64_t rowStride(int64_t elements) {
 
 void AttentionPlan::setBlockRows(int64_t count) {
   blockRows = count;
-  valueTile = tileOf(blockRows, columns, keys);
+  valueTile = attentionTile(blockRows, columns, keys);
   // Tiles of scores are stored as far as slices of them are read.
-  scoreTile = tileOf(blockRows, std::max(keys, valueTile.depth), depth);
+  scoreTile = attentionTile(blockRows, std::max(keys, valueTile.depth), depth);
   scoreStride = rowStride(llvm::alignTo(keys, scoreTile.columns));
   queryStride = rowStride(llvm::alignTo(depth, scoreTile.depth));
   int64_t slices = std::max(TileProduct::sliceElements(scoreTile, depth, scoreTile.columns),

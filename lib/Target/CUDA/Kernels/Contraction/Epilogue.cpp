@@ -19,7 +19,7 @@ static Operation *rootOf(kernel::DispatchOp dispatch, llvm::function_ref<bool(Op
       return nullptr;
     }
   }
-  if (!found || !elementTypeOf(found->getResult(0)).isF32()) return nullptr;
+  if (!found || !elementOf(found->getResult(0)).isF32()) return nullptr;
   for (Value operand : found->getOperands()) {
     Operation *def = operand.getDefiningOp();
     if (!isa<BlockArgument>(isFilterView(def, found) ? def->getOperand(0) : operand)) return nullptr;
@@ -65,5 +65,5 @@ void Epilogue::store(ValueRange sums, ValueRange indices, Value offset) {
   SmallVector<Value> values;
   for (Value value : yielded) values.push_back(evaluator.vectorAt(value, position));
   for (auto [r, value] : llvm::enumerate(yielded))
-    k.store(values[r], k.flat(k.resultBuffer(r)), offset, elementTypeOf(value));
+    k.store(values[r], k.flat(k.resultBuffer(r)), offset, elementOf(value));
 }

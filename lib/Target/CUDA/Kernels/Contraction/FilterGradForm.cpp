@@ -8,12 +8,13 @@
 using namespace mlir;
 using namespace sprig;
 
-template <typename Op> static std::optional<FilterGradForm> formOf(Op op, ArrayRef<int64_t> filter, bool inParts) {
+template <typename Op>
+static std::optional<FilterGradForm> filterFormOf(Op op, ArrayRef<int64_t> filter, bool inParts) {
   ArrayRef<int64_t> in = shapeOf(op.getInput()), out = shapeOf(op.getCotangent());
   for (ArrayRef<int64_t> shape : {in, out, shapeOf(op.getResult())})
     if (llvm::product_of(shape) == 0 || llvm::product_of(shape) >= std::numeric_limits<int32_t>::max())
       return std::nullopt;
-  if (!elementTypeOf(op.getResult()).isF32()) return std::nullopt;
+  if (!elementOf(op.getResult()).isF32()) return std::nullopt;
   FilterGradForm form;
   form.inParts = inParts;
   form.groups = op.getGroups();
@@ -32,8 +33,8 @@ std::optional<FilterGradForm> FilterGradForm::of(Operation *op) {
   std::optional<FilterGradForm> form;
   auto gradient = dyn_cast_if_present<ir::ConvFilterGradOp>(op);
   auto parts = dyn_cast_if_present<kernel::ConvFilterGradPartsOp>(op);
-  if (gradient && !gradient.getChannelsLast()) form = formOf(gradient, shapeOf(gradient.getResult()), false);
-  if (parts && parts.getChannelsFirst()) form = formOf(parts, shapeOf(parts.getResult()).drop_front(), true);
+  if (gradient && !gradient.getChannelsLast()) form = filterFormOf(gradient, shapeOf(gradient.getResult()), false);
+  if (parts && parts.getChannelsFirst()) form = filterFormOf(parts, shapeOf(parts.getResult()).drop_front(), true);
   if (form) form->choose();
   return form;
 }

@@ -17,7 +17,7 @@ using namespace sprig;
 static ElementsAttr filterConstant(Operation *op) {
   auto constant = op->getOperand(1).getDefiningOp<ir::ConstantOp>();
   std::string reason;
-  if (!constant || !elementTypeOf(constant.getResult()).isF32() || !ir::isReadableConstant(constant.getValue(), reason))
+  if (!constant || !elementOf(constant.getResult()).isF32() || !ir::isReadableConstant(constant.getValue(), reason))
     return {};
   return constant.getValue();
 }
@@ -85,7 +85,7 @@ void sprig::layFiltersForCuda(Block &block, llvm::function_ref<bool(Operation *)
     if (!form || !isHere(&op) || !form->isWorthTiles() || form->filter.row == 1 || form->filter.channel == 1) continue;
     Value filter = op.getOperand(1);
     if (!filter.getDefiningOp<ir::ConstantOp>()) {
-      if (!elementTypeOf(filter).isF32()) continue; // tiles are of f32
+      if (!elementOf(filter).isF32()) continue; // tiles are of f32
       Changing &same = changing[{filter, kernel::deviceOf(&op)}];
       same.convolutions.push_back(&op);
       same.waste += wasteOf(*form, filter);

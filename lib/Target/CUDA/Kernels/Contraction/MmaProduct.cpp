@@ -13,7 +13,6 @@ using namespace sprig;
 // steps, of which a lane has an element.
 static constexpr int64_t kRows = 16, kColumns = 8, kSteps = 8, kMatrixSteps = 4;
 // Elements of a 128-bit copy.
-static constexpr int64_t kQuad = 4;
 // Slices that are in shared memory at one time.
 static constexpr int64_t kMostStages = 4;
 

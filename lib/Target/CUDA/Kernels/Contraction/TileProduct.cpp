@@ -7,7 +7,6 @@ using namespace mlir;
 using namespace sprig;
 
 // Elements of a 128-bit access.
-static constexpr int64_t kQuad = 4;
 // Steps of the deepest slice. They are written out one after the other: many more, and ptxas reads so far ahead that
 // registers do not suffice.
 static constexpr int64_t kDeepest = 64;

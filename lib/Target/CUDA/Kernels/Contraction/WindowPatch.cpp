@@ -4,7 +4,7 @@
 using namespace mlir;
 using namespace sprig;
 
-static constexpr int64_t kQuad = 4, kBanks = 32;
+static constexpr int64_t kBanks = 32;
 
 // The least multiple of four from `size` on, so many of which are at bank `bank`; if there is none, the least.
 static int64_t pitchFor(int64_t size, int64_t times, int64_t bank) {

@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace sprig;
 
-static std::optional<ScanForm> formOf(kernel::DispatchOp dispatch) {
+static std::optional<ScanForm> scanFormOf(kernel::DispatchOp dispatch) {
   ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
   std::string why;
   return scan ? ScanForm::analyze(scan, why) : std::nullopt;
@@ -17,14 +17,14 @@ namespace {
 class GpuScanEmitter : public GpuEmitter {
 public:
   StringRef name() const override { return "scan"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return formOf(dispatch).has_value(); }
+  bool matches(kernel::DispatchOp dispatch) const override { return scanFormOf(dispatch).has_value(); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
-    ScanForm form = *formOf(dispatch);
+    ScanForm form = *scanFormOf(dispatch);
     return {form.blocks(), form.threads};
   }
 
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
-    ScanForm form = *formOf(dispatch);
+    ScanForm form = *scanFormOf(dispatch);
     ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
     // There are few blocks, so that registers are better spent than kept for more of them.
     k.function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(), k.b.getI32IntegerAttr(1));

@@ -86,7 +86,7 @@ void ScanForm::stageInputs(ir::ScanOp scan) {
   for (BlockArgument input : scan.getInputArguments()) {
     RowView view = RowView::of(input);
     auto isProduct = [](Operation *user) { return isa<ir::MatmulOp>(user); };
-    if (view.rows != stages.rows || view.columns == 1 || storageBytes(elementTypeOf(input)) != kCopied ||
+    if (view.rows != stages.rows || view.columns == 1 || storageBytes(elementOf(input)) != kCopied ||
         input.use_empty() || llvm::any_of(input.getUsers(), isProduct))
       continue;
     int64_t elements = llvm::alignTo(blockRows * view.columns, kQuad);
@@ -111,7 +111,7 @@ int64_t ScanForm::sharedBytes() const {
   constexpr int64_t kAlignment = 128;
   int64_t bytes = 0;
   for (auto &[value, place] : places)
-    bytes += llvm::alignTo(place.copies * place.elements * storageBytes(elementTypeOf(value)), kAlignment);
+    bytes += llvm::alignTo(place.copies * place.elements * storageBytes(elementOf(value)), kAlignment);
   return bytes;
 }
 
@@ -125,7 +125,7 @@ ScanForm::Tile ScanForm::tileOf(Operation *op) const {
   Tile tile;
   for (int64_t rows = kMostRows; rows > 1 && tile.rows == 1; --rows)
     if (blockRows % rows == 0 && blockRows / rows * columns >= threads) tile.rows = rows;
-  bool isWide = elementTypeOf(product.getRhs()).isF32() && !product.getTransposeRhs() && columns % kQuad == 0;
+  bool isWide = elementOf(product.getRhs()).isF32() && !product.getTransposeRhs() && columns % kQuad == 0;
   if (isWide && blockRows / tile.rows * columns >= kQuad * threads) tile.columns = kQuad;
   return tile;
 }

@@ -3,13 +3,11 @@
 // follows from shapes alone.
 #pragma once
 #include "dialects/NN/ScanStages.h"
+#include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace sprig {
-
-/// Elements of a 128-bit access, as long as rows of four bytes each allow it; places in shared memory are padded to it.
-inline constexpr int64_t kQuad = 4;
 
 struct ScanForm {
   /// Fails where rows meet, or where shared memory cannot hold one; `why` says so.

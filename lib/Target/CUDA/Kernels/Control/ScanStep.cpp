@@ -13,7 +13,7 @@ static kernel::DispatchOp dispatchOf(ir::ScanOp scan) { return cast<kernel::Disp
 GpuScanStep::GpuScanStep(GpuBuilder &kernel, ir::ScanOp scan, const ScanForm &form, Value block)
     : ScanRow(kernel, form.stages), k(kernel), scan(scan), form(form), firstRow(k.mul(block, form.blockRows)) {
   for (auto &[value, place] : form.places)
-    buffers[value] = {k.sharedBuffer({place.copies * place.elements}, storageType(elementTypeOf(value))), place};
+    buffers[value] = {k.sharedBuffer({place.copies * place.elements}, storageType(elementOf(value))), place};
 }
 
 Value GpuScanStep::inBatch(Value row) {
@@ -55,7 +55,7 @@ void GpuScanStep::fillPadding() {
     int64_t own = form.blockRows * place.columns, padding = place.elements - own;
     if (padding == 0) continue;
     Value buffer = buffers.find(value)->second.buffer;
-    Type type = elementTypeOf(value);
+    Type type = elementOf(value);
     forItems(place.copies * padding, [&, elements = place.elements](Value item) {
       Value at = k.add(k.mul(k.div(item, padding), elements), k.add(k.rem(item, padding), own));
       k.store(k.zero(computeType(type)), buffer, at, type);
@@ -87,7 +87,7 @@ void GpuScanStep::loadInitial() {
   for (auto [argument, initial] : llvm::zip_equal(scan.getCarriedArguments(), scan.getInitial())) {
     Value from = k.flat(k.bufferOf(cast<BlockArgument>(initial)));
     int64_t columns = RowView::of(argument).columns;
-    Type type = elementTypeOf(argument);
+    Type type = elementOf(argument);
     forPlaces(columns, [&, argument = argument] {
       Value at = k.add(k.mul(inBatch(here.row), columns), here.column);
       store(k.load(from, at, type), argument, 0, /*next=*/true);
@@ -102,7 +102,7 @@ void GpuScanStep::storeLast(Value copy) {
     if (auto result = positionInDispatch(dispatchOf(scan), scan.getResult(i))) {
       int64_t columns = RowView::of(argument).columns;
       forPlaces(columns, [&, argument = argument] {
-        storeOutput(at(argument), elementTypeOf(argument), *result, k.index(0), columns, 0);
+        storeOutput(at(argument), elementOf(argument), *result, k.index(0), columns, 0);
       });
     }
 }
@@ -156,7 +156,7 @@ GpuScanStep::Sides GpuScanStep::rightOf(ir::MatmulOp product, Value item) {
   bool isOneRow = form.blockRows == sides.tile.rows;
   sides.row = isOneRow ? k.index(0) : k.mul(k.div(item, across), sides.tile.rows);
   sides.column = k.mul(isOneRow ? item : k.rem(item, across), sides.tile.columns);
-  sides.type = elementTypeOf(product.getResult());
+  sides.type = elementOf(product.getResult());
   sides.depth = RowView::of(product.getLhs()).columns;
   if (auto found = held.find(product); found != held.end()) sides.held = found->second;
   sides.right = flatOperand(cast<BlockArgument>(product.getRhs()));
@@ -288,7 +288,7 @@ void GpuScanStep::emitElementwise() {
         });
       else if (auto result = positionInDispatch(dispatchOf(scan), scan.getResult(i)))
         add(value, [this, columns = RowView::of(value).columns, result = *result](Value part, int64_t column) {
-          storeOutput(at(part), elementTypeOf(part), result, k.mul(time, stages.rows), columns, column);
+          storeOutput(at(part), elementOf(part), result, k.mul(time, stages.rows), columns, column);
         });
     }
   for (auto &[width, stores] : loops)
@@ -298,7 +298,7 @@ void GpuScanStep::emitElementwise() {
 }
 
 Value GpuScanStep::load(Value value, int64_t shift) {
-  Type type = elementTypeOf(value);
+  Type type = elementOf(value);
   int64_t columns = RowView::of(value).columns;
   Value column = columns == 1 ? k.index(0) : k.add(here.column, shift);
   if (auto found = buffers.find(value); found != buffers.end())
@@ -313,7 +313,7 @@ Value GpuScanStep::load(Value value, int64_t shift) {
 void GpuScanStep::store(Value computed, Value value, int64_t column, bool next) {
   const Buffer &to = buffers.find(value)->second;
   Value at = k.add(rowIn(to, here.row, next), k.add(here.column, column));
-  k.store(computed, to.buffer, at, elementTypeOf(value));
+  k.store(computed, to.buffer, at, elementOf(value));
 }
 
 void GpuScanStep::storeOutput(Value computed, Type type, unsigned result, Value rowsBefore, int64_t columns,

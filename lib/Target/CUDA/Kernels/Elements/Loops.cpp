@@ -61,7 +61,7 @@ std::optional<LoopForm> LoopForm::analyze(kernel::DispatchOp dispatch) {
   for (Value value : values) {
     if (isConstant(value)) continue;
     areWhole &= shapeOf(value) == ArrayRef(form.shape) || cast<RankedTensorType>(value.getType()).getNumElements() == 1;
-    bytes = std::max(bytes, storageBytes(elementTypeOf(value)));
+    bytes = std::max(bytes, storageBytes(elementOf(value)));
   }
   if (areWhole) form.positions = Positions::elements;
   constexpr int64_t kVectorBytes = 16;
@@ -109,7 +109,7 @@ public:
       SmallVector<Value> values;
       for (Value value : form.yielded) values.push_back(evaluator.vectorAt(value, position));
       for (auto [r, value] : llvm::enumerate(form.yielded))
-        k.store(values[r], k.flat(k.resultBuffer(r)), first, elementTypeOf(value));
+        k.store(values[r], k.flat(k.resultBuffer(r)), first, elementOf(value));
     });
     return success();
   }

@@ -71,7 +71,7 @@ private:
   static SmallVector<Value> pool(GpuBuilder &k, const PoolForm &form, ArrayRef<Value> position) {
     ir::PoolOp op = form.op;
     ArrayRef<int64_t> in = shapeOf(op.getOperand()), window = op.getWindow(), strides = op.getStrides();
-    Type type = elementTypeOf(op.getResult());
+    Type type = elementOf(op.getResult());
     SmallVector<Value> begin(position);
     for (size_t d = 0; d < window.size(); ++d) begin[2 + d] = k.mul(position[2 + d], strides[d]);
     Value origin = k.linearize(begin, in), buffer = k.flat(k.bufferOf(cast<BlockArgument>(op.getOperand())));

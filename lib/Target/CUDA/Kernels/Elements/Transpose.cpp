@@ -84,7 +84,7 @@ public:
 
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     TransposeForm form = *TransposeForm::of(dispatch);
-    Type type = elementTypeOf(form.op.getResult());
+    Type type = elementOf(form.op.getResult());
     SmallVector<Value> at = k.delinearize(tile, form.tiles());
     Value firstAcross = k.mul(at[1], form.tileAcross), firstAlong = k.mul(at[2], form.tileAlong);
     int64_t size = form.tileAcross * form.tileAlong, along = form.along();

@@ -26,7 +26,7 @@ struct ArgRowForm {
 class ArgRowKernel {
 public:
   ArgRowKernel(GpuBuilder &kernel, const ArgRowForm &form)
-      : k(kernel), form(form), op(form.op), elementType(elementTypeOf(op.getOperand())),
+      : k(kernel), form(form), op(form.op), elementType(elementOf(op.getOperand())),
         source(k.flat(k.bufferOf(cast<BlockArgument>(op.getOperand())))) {}
 
   void emit(Value tile) {

@@ -91,7 +91,7 @@ void RowPasses::reduceLevel(int64_t level) {
   for (ir::ReduceOp reduce : group.reductions) {
     if (group.levelNeeded(reduce.getResult()) != level) continue;
     reductions.push_back(reduce);
-    start.push_back(reductionIdentity(k, reduce.getKind(), elementTypeOf(reduce.getOperand()), 1));
+    start.push_back(reductionIdentity(k, reduce.getKind(), elementOf(reduce.getOperand()), 1));
   }
   SmallVector<Value> starts;
   for (int64_t i = 0; i < partsOfThread(); ++i) llvm::append_range(starts, start);
@@ -99,14 +99,14 @@ void RowPasses::reduceLevel(int64_t level) {
     SmallVector<Value> next;
     for (auto [reduce, old] : llvm::zip_equal(reductions, carried)) {
       Value element = evaluator.at(reduce.getOperand(), position);
-      Value stepped = reductionStep(k, reduce.getKind(), elementTypeOf(reduce.getOperand()), old, element);
+      Value stepped = reductionStep(k, reduce.getKind(), elementOf(reduce.getOperand()), old, element);
       next.push_back(valid ? Value(arith::SelectOp::create(k.b, k.loc, valid, stepped, old)) : stepped);
     }
     return next;
   });
   combine(reductions, totals);
   for (auto [reduce, total] : llvm::zip_equal(reductions, totals))
-    evaluator.define(reduce.getResult(), k.round(total, elementTypeOf(reduce.getOperand())));
+    evaluator.define(reduce.getResult(), k.round(total, elementOf(reduce.getOperand())));
 }
 
 // Leaves the reduction of all parts of the row in each of its threads, which have one value of each reduction then.
@@ -115,7 +115,7 @@ void RowPasses::combine(ArrayRef<ir::ReduceOp> reductions, SmallVectorImpl<Value
   size_t kinds = reductions.size();
   auto step = [&](size_t i, Value a, Value b) {
     ir::ReduceOp reduce = reductions[i % kinds];
-    return reductionStep(k, reduce.getKind(), elementTypeOf(reduce.getOperand()), a, b);
+    return reductionStep(k, reduce.getKind(), elementOf(reduce.getOperand()), a, b);
   };
   auto acrossLanes = [&](int64_t lanes) {
     for (int64_t distance = lanes / 2; distance >= 1; distance /= 2)

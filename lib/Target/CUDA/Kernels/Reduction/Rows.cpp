@@ -55,7 +55,7 @@ private:
         values.push_back({i, evaluator.at(value, evaluator.broadcastPosition(value, passes.rowOnly))});
     if (values.empty()) return;
     auto store = [&] {
-      for (auto [i, value] : values) k.store(value, k.flat(k.resultBuffer(i)), row, elementTypeOf(group.yielded[i]));
+      for (auto [i, value] : values) k.store(value, k.flat(k.resultBuffer(i)), row, elementOf(group.yielded[i]));
     };
     Value mine = exists && group.threadsMeet() ? exists : Value();
     if (group.parts > 1) {
@@ -74,7 +74,7 @@ private:
     if (exists && group.threadsMeet()) mine = mine ? Value(arith::AndIOp::create(k.b, k.loc, mine, exists)) : exists;
     auto store = [&] {
       for (auto [result, value] : llvm::zip_equal(results, values))
-        k.store(value, k.flat(k.resultBuffer(result)), offset, elementTypeOf(group.yielded[result]));
+        k.store(value, k.flat(k.resultBuffer(result)), offset, elementOf(group.yielded[result]));
     };
     mine ? k.ifThen(mine, store) : store();
   }

@@ -19,7 +19,7 @@ protected:
   int64_t items(ir::ArgReduceOp op) const override { return countOf(op.getResult()); }
   void emitItem(ir::ArgReduceOp op, GpuBuilder &k, Value item) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
-    Type elementType = elementTypeOf(op.getOperand()), i64 = k.b.getI64Type();
+    Type elementType = elementOf(op.getOperand()), i64 = k.b.getI64Type();
     Value from = operand(k, op.getOperand());
     Value base = k.add(k.mul(k.div(item, view.inner), view.length * view.inner), k.rem(item, view.inner));
     SmallVector<Value> start{k.load(from, base, elementType), arith::ConstantIntOp::create(k.b, k.loc, 0, 64)};

@@ -31,7 +31,7 @@ protected:
   void emitItem(ir::ScatterElementsOp op, GpuBuilder &k, Value item) const override {
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
     AxisView view(sizes, op.getAxis());
-    Type elementType = elementTypeOf(op.getOperand());
+    Type elementType = elementOf(op.getOperand());
     Value from = operand(k, op.getOperand()), indices = operand(k, op.getIndices());
     Value updates = operand(k, op.getUpdates()), to = k.flat(k.resultBuffer(0));
     Value base = k.add(k.mul(k.div(item, view.inner), view.length * view.inner), k.rem(item, view.inner));
@@ -69,7 +69,7 @@ protected:
   int64_t items(ir::ScatterNdOp op) const override { return std::max<int64_t>(sliceOf(op), 1); }
   void emitItem(ir::ScatterNdOp op, GpuBuilder &k, Value item) const override {
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), indexSizes = shapeOf(op.getIndices());
-    Type elementType = elementTypeOf(op.getOperand());
+    Type elementType = elementOf(op.getOperand());
     int64_t depth = indexSizes.back(), slice = sliceOf(op), slices = 1, tuples = 1;
     for (int64_t size : sizes.take_front(depth)) slices *= size;
     for (int64_t size : indexSizes.drop_back()) tuples *= size;
