@@ -4,11 +4,13 @@
 import glob
 import os
 import shutil
+import sys
 
-import lit.formats
+sys.path.insert(0, os.path.dirname(__file__))
+from own_home import OwnHome
 
 config.name = "Sprig"
-config.test_format = lit.formats.ShTest(execute_external=False)
+config.test_format = OwnHome(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "corpus", "oracle", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
@@ -16,8 +18,7 @@ config.test_exec_root = os.path.join(config.sprig_build, "test")
 
 tools = os.path.join(config.sprig_build, "bin")
 config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ["PATH"]])
-# Tests must not read or fill a user's cache, nor depend on the terminal.
-config.environment["SPRIG_CACHE"] = os.path.join(config.test_exec_root, "cache")
+# Tests do not depend on the terminal.
 config.environment["NO_COLOR"] = "1"
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
     if name in os.environ:
@@ -25,10 +26,14 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
 
 stand_in = os.path.join(config.sprig_build, "test", "gpu", "lib")
 config.substitutions += [
+    # A failure of the tool's own, which an internal error is not; a launcher has the codes of its ranks.
+    (r"\bnot %sprig(?= (?!launch\b))", os.path.join(config.test_source_root, "refused") + " " + os.path.join(tools, "sprig")),
     ("%sprig-opt", os.path.join(tools, "sprig-opt")),
     ("%sprig", os.path.join(tools, "sprig")),
     ("%check-tile-ranges", os.path.join(tools, "check-tile-ranges")),
     ("%python", config.python),
+    # Two files or folders that are there and differ: `not cmp` would also pass where one is missing.
+    ("%differ", "sh -c 'diff -rq \"$0\" \"$1\" > /dev/null; test $? = 1'"),
     # GPUs that are not there (docs/cuda-stand-in.md).
     ("%stand-in-folder", stand_in),
     ("%stand-in", "env LD_LIBRARY_PATH=%s" % stand_in),

@@ -6,8 +6,18 @@ passed=0 failed=0
 jobs=${SPRIG_JOBS:-$(nproc)}
 shared=${SPRIG_SHARED_DIR:-$PWD/../shared}
 llvm_bin=/usr/lib/llvm-22/bin
-# Tests neither read nor fill a user's cache.
-export SPRIG_CACHE=$PWD/build/cache
+# Tests have a home of their own: they neither read nor fill a user's files. What builds need of the user's stays where it
+# is: dependencies, ccache with its settings, git's settings.
+export SPRIG_DEPS=${SPRIG_DEPS:-$HOME/.cache/sprig}
+if command -v ccache >/dev/null; then
+  settings=${CCACHE_CONFIGPATH:-$(ccache -sv | sed -nE 's/^(Config file|Primary config): +//p')}
+  export CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-$(ccache -k max_size)} CCACHE_DIR=${CCACHE_DIR:-$(ccache -k cache_dir)}
+  if [ -f "$settings" ]; then export CCACHE_CONFIGPATH=$settings; fi
+fi
+if [ -f "$HOME/.gitconfig" ]; then export GIT_CONFIG_GLOBAL=${GIT_CONFIG_GLOBAL:-$HOME/.gitconfig}; fi
+export HOME=$PWD/build/home SPRIG_CACHE=$PWD/build/cache
+export XDG_CACHE_HOME=$HOME/.cache
+mkdir -p "$HOME"
 
 # check NAME COMMAND...: one test, passed when the command succeeds.
 check() {
@@ -23,14 +33,20 @@ check() {
   fi
 }
 
-# add FILE: adds the counts of the last `N passed, N failed` line in FILE; without one, one failure.
+# add NAME COMMAND...: runs scripts of tests and adds the counts of their closing lines, `N passed, N failed`. Scripts that
+# run no test, or that fail and count no failure, are one.
 add() {
-  local p f
-  if read -r p f < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$1" | tail -1) && [ -n "$p" ]; then
-    passed=$((passed + p)) failed=$((failed + f))
-  else
+  local name=$1 out code p f
+  shift
+  out=$(mktemp)
+  "$@" | tee "$out"
+  code=${PIPESTATUS[0]}
+  read -r p f < <(sed -nE 's/^([0-9]+) passed, ([0-9]+) failed.*$/\1 \2/p' "$out" | awk '{p += $1; f += $2} END {print p + 0, f + 0}')
+  rm -f "$out"
+  passed=$((passed + p)) failed=$((failed + f))
+  if [ $((p + f)) = 0 ] || { [ "$code" != 0 ] && [ "$f" = 0 ]; }; then
     failed=$((failed + 1))
-    echo "FAIL $1: no closing line"
+    echo "FAIL $name: $p passed and $f failed, but exit code $code from: $*"
   fi
 }
 
@@ -65,6 +81,13 @@ add_lit() {
   if [ "$left_out" != 0 ]; then echo "NOTE: $left_out lit tests are left out: what they need is not on this machine"; fi
   if [ $((good + bad)) = 0 ]; then bad=1; echo "FAIL $1: lit ran no test"; fi
   passed=$((passed + good)) failed=$((failed + bad))
+}
+
+# lacks PATTERN COMMAND...: the command succeeds, and no line of what it prints matches the pattern.
+lacks() {
+  local pattern=$1 out
+  shift
+  out=$("$@") && [ -n "$out" ] && ! grep -iE "$pattern" <<<"$out"
 }
 
 need_shared() {
