@@ -271,7 +271,7 @@ def run(name, config):
     losses, norms, weights, averages = reference(config, initial)
     for t, row in enumerate(rows):
         for what, got, want in (('loss', row['loss'], losses[t]), ('grad_norm', row['grad_norm'], norms[t]), ('lr', row['lr'], rate(config, t))):
-            if abs(got - want) > 2e-5 * max(abs(want), 1e-3):
+            if not abs(got - want) <= 2e-5 * max(abs(want), 1e-3):
                 return f'step {t}: {what} {got}, expected {want:.8g}'
     state = tensors(next((place / 'end').glob('step-*')) / 'arrays.safetensors')
     if state['optimizer/step'] != STEPS:
@@ -283,7 +283,7 @@ def run(name, config):
                 continue
             for parameter, want in wanted.items():
                 error = abs(state[prefix + parameter] - want).max()
-                if error > 1e-4:
+                if not error <= 1e-4:
                     return f"'{prefix}{parameter}' differs by {error:.2g}"
     return None
 

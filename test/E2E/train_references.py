@@ -10,6 +10,7 @@ right, too, and those that are processes have the bits of threads. Closes with `
 """
 import array
 import json
+import math
 import pathlib
 import struct
 import subprocess
@@ -82,7 +83,8 @@ def compare(case, rows, weights):
     for name, values in tensors(case / 'final.safetensors').items():
         if name not in got or len(got[name]) != len(values):
             raise ValueError(f"'{name}' is not in the result")
-        error = max((abs(a - b) for a, b in zip(got[name], values)), default=0)
+        errors = [abs(a - b) for a, b in zip(got[name], values)]
+        error = math.nan if any(map(math.isnan, errors)) else max(errors, default=0)
         bound = 4 * max(reference['final_f32_error'].get(name, 0), 1e-6)
         if not error <= bound:
             raise ValueError(f"'{name}' differs by {error:.3g}, expected at most {bound:.3g}")

@@ -95,12 +95,17 @@ int main(int count, char **arguments) try {
     int64_t mine = part.numParameters();
     if (group.rank() > 0) return;
     std::vector<double> alone = train(whole, [&](const Tensor &loss) { return grad(loss, whole.parameters()); });
+    bool same = losses.size() == alone.size();
     double most = 0;
-    for (size_t i = 0; i < alone.size(); ++i) most = std::max(most, std::abs(losses[i] - alone[i]));
+    for (size_t i = 0; i < alone.size() && i < losses.size(); ++i) {
+      double apart = std::abs(losses[i] - alone[i]);
+      same &= apart <= 1e-6;
+      most = std::max(most, apart);
+    }
     std::printf("%d ranks: %lld parameters on the first, loss %.4f to %.4f in %zu steps\n", group.size(),
                 static_cast<long long>(mine), losses.front(), losses.back(), losses.size());
     std::printf("one rank, %lld parameters: %s (%.1g)\n", static_cast<long long>(whole.numParameters()),
-                most <= 1e-6 ? "the same losses" : "other losses", most);
+                same ? "the same losses" : "other losses", most);
   });
 } catch (const Error &error) {
   std::fprintf(stderr, "error: %s\n", error.what());

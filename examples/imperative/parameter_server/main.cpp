@@ -104,13 +104,17 @@ int main(int count, char **arguments) try {
     if (group.rank() > 0) return;
     manualSeed(42);
     std::vector<double> alone = trainAlone(workers);
-    double most = losses.size() == alone.size() ? 0 : INFINITY;
-    for (size_t i = 0; i < std::min(losses.size(), alone.size()); ++i)
-      most = std::max(most, std::abs(losses[i] - alone[i]));
+    bool same = losses.size() == alone.size();
+    double most = 0;
+    for (size_t i = 0; i < alone.size() && i < losses.size(); ++i) {
+      double apart = std::abs(losses[i] - alone[i]);
+      same &= apart <= 1e-6;
+      most = std::max(most, apart);
+    }
     std::printf("a server, %d workers, batch %lld each: loss %.4f to %.4f in %zu steps\n", workers,
                 static_cast<long long>(kBatch), losses.front(), losses.back(), losses.size());
     std::printf("one rank, %lld parameters: %s (%.1g)\n", static_cast<long long>(nn::Linear(10, 1).numParameters()),
-                most <= 1e-6 ? "the same losses" : "other losses", most);
+                same ? "the same losses" : "other losses", most);
   });
 } catch (const Error &error) {
   std::fprintf(stderr, "error: %s\n", error.what());

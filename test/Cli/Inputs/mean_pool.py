@@ -48,7 +48,7 @@ for size, window, stride, dilation, low, high, counted_low, counted_high in CASE
         taps = [output * stride + tap * dilation - low for tap in range(window)]
         total = sum(x[at] for at in taps if 0 <= at < size)
         mean = total / sum(-counted_low <= at < size + counted_high for at in taps)
-        if abs(y[output] - mean) > 1e-6 * abs(mean):
+        if not abs(y[output] - mean) <= 1e-6 * abs(mean):
             wrong.append((output, y[output], mean))
     right = len(y) == outputs and not wrong
     passed, failed = passed + right, failed + (not right)

@@ -3,6 +3,7 @@
 Prints the largest relative distance from the first run; exit code 1 where one is over 2e-6 or steps are missing.
 """
 import json
+import math
 import sys
 
 first, *others = [[json.loads(line) for line in open(name)] for name in sys.argv[1:]]
@@ -13,7 +14,10 @@ for name, rows in zip(sys.argv[2:], others):
     for row, expected in zip(rows, first):
         for field in ('loss', 'grad_norm', 'eval_loss'):
             if field in expected:
-                worst = max(worst, abs(row[field] - expected[field]) / abs(expected[field]))
+                distance = abs(row[field] - expected[field]) / abs(expected[field])
+                if not math.isfinite(distance):
+                    sys.exit(f'{name}: {field} {row[field]}, expected {expected[field]}')
+                worst = max(worst, distance)
         if row.get('eval_accuracy') != expected.get('eval_accuracy'):
             sys.exit(f"{name}: accuracy {row.get('eval_accuracy')}, expected {expected.get('eval_accuracy')}")
 print(f'{worst:.2g}')

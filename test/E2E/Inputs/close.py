@@ -1,4 +1,5 @@
 """close.py A B: the f32 arrays of the same names in two folders agree to 1e-4, and not all bit for bit."""
+import math
 import pathlib
 import struct
 import sys
@@ -18,5 +19,7 @@ for name in names:
     a, b = read(first / name), read(second / name)
     assert len(a) == len(b)
     same = same and a == b
-    worst = max(worst, *(abs(x - y) / (1 + abs(y)) for x, y in zip(a, b)))
+    distances = [abs(x - y) / (1 + abs(y)) for x, y in zip(a, b)]
+    assert not any(map(math.isnan, distances)), name
+    worst = max(worst, *distances)
 print(f'{len(names)} arrays', 'agree' if worst <= 1e-4 else f'differ by {worst}', 'with other bits' if not same else 'bit for bit')

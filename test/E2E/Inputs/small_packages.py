@@ -94,7 +94,7 @@ file = model([node('DequantizeLinear', ['q', 's', 'z'], 'w', axis), node('MatMul
 got = check('eight-bits', file, x, [1, K], 1.3)
 for column in range(N):
     wanted = sum(x[k] * f32((weights[k * N + column] - zeros[column]) * scales[column]) for k in range(K))
-    if abs(got[column] - wanted) > 1e-4:
+    if not abs(got[column] - wanted) <= 1e-4:
         sys.exit(f'eight-bits: column {column} is {got[column]}, expected {wanted}')
 
 # Four bits, two weights in a byte, with a scale for each block of 32.
@@ -111,7 +111,7 @@ file = model([node('MatMulNBits', ['x', 'q', 's'], 'y', numbers + field(7, 'com.
 got = check('four-bits', file, x, [1, K], 1.3)
 for column in range(N):
     wanted = sum(x[k] * (weights[column * K + k] - 8) * scales[(column * K + k) // BLOCK] for k in range(K))
-    if abs(got[column] - wanted) > 1e-4:
+    if not abs(got[column] - wanted) <= 1e-4:
         sys.exit(f'four-bits: column {column} is {got[column]}, expected {wanted}')
 
 C, S = 32, 14
@@ -122,5 +122,5 @@ file = model([node('Conv', ['x', 'w'], 'y', pads)], [tensor('w', 1, [C, C, 3, 3]
              [1, C, S, S])
 direct = check('filters', file, x, [1, C, S, S], 1.3, ['--math', 'strict'])
 short = check('filters', file, x, [1, C, S, S], 1.3, ['--math', 'fast'])
-if max(abs(a - b) for a, b in zip(direct, short)) > 1e-3 or direct == short:
+if not all(abs(a - b) <= 1e-3 for a, b in zip(direct, short, strict=True)) or direct == short:
     sys.exit('filters: the short convolution is another one, or there was none')

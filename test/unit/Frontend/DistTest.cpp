@@ -1,5 +1,6 @@
 // Ranks as threads, and their collectives on tensors.
 #include "test/unit/Frontend/RankSteps.h"
+#include "lib/Data/Largest.h"
 #include "gtest/gtest.h"
 #include <cmath>
 #include <cstring>
@@ -113,7 +114,7 @@ float difference(const nn::StateDict &a, const nn::StateDict &b) {
   float most = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     std::vector<float> left = a[i].value.toVector<float>(), right = b[i].value.toVector<float>();
-    for (size_t k = 0; k < left.size(); ++k) most = std::max(most, std::abs(left[k] - right[k]));
+    for (size_t k = 0; k < left.size(); ++k) most = data::largest(most, std::abs(left[k] - right[k]));
   }
   return most;
 }

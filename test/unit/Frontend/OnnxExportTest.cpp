@@ -1,5 +1,6 @@
 // Networks as ONNX models: written, judged by ONNX, compiled by Sprig from the file, compared with the network itself.
 #include "sprig/control.h"
+#include "lib/Data/Largest.h"
 #include "test/unit/Frontend/Expect.h"
 #include "sprig/compile.h"
 #include "sprig/nn.h"
@@ -68,7 +69,7 @@ Compared compare(const std::string &name, const F &f, const std::vector<Tensor> 
     if (want[i].dtype() != DType::f32) continue;
     for (int64_t k = 0; k < want[i].numel(); ++k) {
       double a = static_cast<const float *>(data)[k], b = want[i].data<float>()[k];
-      result.error = std::max(result.error, std::fabs(a - b) / std::max(1.0, std::fabs(b)));
+      result.error = data::largest(result.error, std::fabs(a - b) / std::max(1.0, std::fabs(b)));
     }
   }
   if (const char *folder = std::getenv("SPRIG_ONNX_DUMP")) {

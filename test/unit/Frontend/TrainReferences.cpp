@@ -3,6 +3,7 @@
 // test/E2E/train_references.py. With --same-bits the first steps run imperatively, too, and must give the same bits.
 //
 //     train-references [--same-bits] FOLDER/training [CASE...]; closes with `N passed, N failed`
+#include "lib/Data/Largest.h"
 #include "sprig/sprig.h"
 #include <cmath>
 #include <cstdio>
@@ -196,9 +197,9 @@ template <typename Net> std::string check(const Net &net, const fs::path &folder
       if (own.name == row.name && row.value.dtype() == DType::f32) {
         std::vector<float> values = own.value.template toVector<float>(), right = row.value.template toVector<float>();
         double error = 0;
-        for (size_t k = 0; k < values.size(); ++k) error = std::max(error, std::abs(double(values[k]) - right[k]));
+        for (size_t k = 0; k < values.size(); ++k) error = data::largest(error, std::abs(double(values[k]) - right[k]));
         double bound = 4 * double(reference["final_f32_error"].value(row.name, 0.0)) + 1e-6;
-        if (error > bound)
+        if (!(error <= bound))
           return row.name + " is " + std::to_string(error) + " away from the reference, allowed are " +
                  std::to_string(bound);
       }

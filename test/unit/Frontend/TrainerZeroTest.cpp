@@ -1,4 +1,5 @@
 // The trainer on ranks that share the optimizer's state: against one rank, and against ranks that have all of it.
+#include "lib/Data/Largest.h"
 #include "lib/Frontend/Trainer/DividedState.h"
 #include "test/unit/Frontend/TrainerRanks.h"
 #include <gmock/gmock.h>
@@ -41,7 +42,7 @@ double distance(const ZeroOutcome &run, const ZeroOutcome &other) {
   EXPECT_EQ(run.losses.size(), other.losses.size());
   double most = 0;
   for (size_t i = 0; i < run.losses.size(); ++i)
-    most = std::max(most, double(std::abs(run.losses[i] - other.losses[i])));
+    most = data::largest(most, double(std::abs(run.losses[i] - other.losses[i])));
   for (auto [a, b] : {std::pair(&run.net, &other.net), {&run.optimizer, &other.optimizer}}) {
     EXPECT_EQ(a->size(), b->size());
     for (size_t i = 0; i < a->size(); ++i) {
@@ -49,7 +50,7 @@ double distance(const ZeroOutcome &run, const ZeroOutcome &other) {
       EXPECT_EQ((*a)[i].value.type(), (*b)[i].value.type()) << (*a)[i].name;
       std::vector<double> x = (*a)[i].value.to(DType::f64).toVector<double>(),
                           y = (*b)[i].value.to(DType::f64).toVector<double>();
-      for (size_t k = 0; k < x.size(); ++k) most = std::max(most, std::abs(x[k] - y[k]));
+      for (size_t k = 0; k < x.size(); ++k) most = data::largest(most, std::abs(x[k] - y[k]));
     }
   }
   return most;

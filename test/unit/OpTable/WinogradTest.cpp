@@ -1,6 +1,7 @@
 // Winograd's short convolutions: the matrices, the kernels over every kind of edge, and the error that numerics.md
 // states, measured against the double-precision convolution that the pass rewrites.
 #include "dialects/NN/NNDialect.h"
+#include "lib/Data/Largest.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Target/CPU/Layout/WinogradFilter.h"
@@ -147,7 +148,7 @@ TEST_P(Accuracy, OfTheRewriteIsWithinTheStatedBound) {
   double largest = 0, error = 0;
   for (size_t i = 0; i < got.size(); ++i) {
     largest = std::max(largest, std::fabs(exact[i]));
-    error = std::max(error, std::fabs(got[i] - exact[i]));
+    error = data::largest(error, std::fabs(got[i] - exact[i]));
   }
   RecordProperty("relative_error", std::to_string(error / largest));
   std::printf("largest error %.1e of the largest output\n", error / largest);
