@@ -1,5 +1,6 @@
 // sprig bench allreduce: all-reduces between threads of this process by each algorithm, over sizes; with --topology the
 // same programs on its devices, played.
+#include "lib/Data/Largest.h"
 #include "lib/Machine/AllReduceTime.h"
 #include "lib/Machine/Clusters.h"
 #include "lib/Machine/Collectives.h"
@@ -34,7 +35,10 @@ constexpr int kRoundsHere = 5, kMostThreads = 256;
 struct Timed {
   double ns = 0;            // of a call, of the best of some rounds
   bool areBitsAlike = true; // of all ranks
+  double error = 0;         // the largest, in units of what rounding may do
 };
+
+float startOf(int rank, size_t i) { return float((i + size_t(rank) * 7) % 13) / float(rank + 3); }
 
 // Calls in a row, each on the means of the one before, so all ranks are at the same one but for a message; the best of
 // some rounds, each of which begins with the same numbers.
@@ -53,7 +57,7 @@ Timed timeThreads(int ranks, Algorithm algorithm, int64_t bytes) {
     Buffers::Buffer buffer{numbers.data(), elements};
     auto barrier = [&] { return communicator.run({Kind::barrier, Algorithm::tree}, {}); };
     for (int round = 0; round < kRoundsHere; ++round) {
-      for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = float((i + size_t(rank) * 7) % 13) / float(rank + 3);
+      for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = startOf(rank, i);
       SPRIG_RETURN_IF_ERROR(barrier());
       auto begin = std::chrono::steady_clock::now();
       for (int call = 0; call < calls; ++call)
@@ -73,6 +77,13 @@ Timed timeThreads(int ranks, Algorithm algorithm, int64_t bytes) {
     throw Error(ErrorKind::runtime, "bench allreduce: " + std::string(ended[size_t(first)].message()));
   for (const std::vector<float> &numbers : buffers)
     timed.areBitsAlike &= std::memcmp(numbers.data(), buffers[0].data(), numbers.size() * 4) == 0;
+  // Numbers are not negative, so a call has a rounding of each sum, and those of the division.
+  for (size_t i = 0; i < buffers[0].size(); ++i) {
+    double mean = 0;
+    for (int rank = 0; rank < ranks; ++rank) mean += double(startOf(rank, i)) / ranks;
+    timed.error =
+        data::largest(timed.error, std::abs(buffers[0][i] - mean) / (mean * calls * (ranks + 1) * 0x1p-24 + 1e-30));
+  }
   return timed;
 }
 
@@ -142,6 +153,7 @@ void measureHere(const ExperimentOptions &options, ExperimentReport &report) {
   header.insert(header.end(), {"fastest", "automatic", "GB/s of the fastest"});
   report.table("allreduce", header);
   bool areBitsAlike = true;
+  double error = 0;
   int64_t most = options.n ? options.n : 16 << 20;
   std::vector<int64_t> sizes;
   most = most / 4 * 4;
@@ -155,6 +167,7 @@ void measureHere(const ExperimentOptions &options, ExperimentReport &report) {
     for (Algorithm algorithm : algorithms) {
       Timed timed = timeThreads(ranks, algorithm, bytes);
       areBitsAlike &= timed.areBitsAlike;
+      error = data::largest(error, timed.error);
       cells.push_back(timed.ns / 1e3);
       curves[algorithm].bytes.push_back(double(bytes));
       curves[algorithm].ns.push_back(timed.ns);
@@ -166,6 +179,7 @@ void measureHere(const ExperimentOptions &options, ExperimentReport &report) {
     report.row(cells);
   }
   report.verdict("all ranks get the same bits", areBitsAlike ? "by every algorithm" : "not by all", areBitsAlike);
+  report.verdict("they are the mean of the ranks'", formatDouble(error, 3) + " of the bound on rounding", error <= 1);
   if (curves.count(Algorithm::tree) && curves.count(Algorithm::ring))
     tellCrossover(curves[Algorithm::tree], curves[Algorithm::ring], ranks, report);
   report.note(std::to_string(ranks) + " threads of this process are the ranks, on " +

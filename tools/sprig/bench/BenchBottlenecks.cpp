@@ -21,7 +21,7 @@ Model placedProduct(int64_t n, bool placed) {
 void benchBottlenecks(const ExperimentOptions &options, ExperimentReport &report) {
   report.table("bottlenecks",
                {"planted", "ms a call", "computation %", "copies %", "data %", "hand-off %", "bound by"});
-  auto measure = [&](const std::string &planted, TimedProgram &&program, machine::Bound expected,
+  auto measure = [&](const std::string &planted, TimedProgram &&program, machine::Bound expected, auto verdict,
                      const LoaderFlags &loader = {}) {
     SessionOptions session;
     session.calls = kPlayedCalls;
@@ -32,18 +32,19 @@ void benchBottlenecks(const ExperimentOptions &options, ExperimentReport &report
     machine::Bound bound = machine::boundBy(shares);
     report.row({planted, result.busy.ns / 1e6 / double(kPlayedCalls), percent(shares.computation),
                 percent(shares.copies), percent(shares.data), percent(shares.handOff), nameOf(bound)});
-    report.verdict(planted + " is told as " + nameOf(expected), machine::verdictText(shares), bound == expected);
+    (report.*verdict)(planted + " is told as " + nameOf(expected), machine::verdictText(shares), bound == expected);
   };
   Settings alone = options.settings;
   alone.threads = options.threads;
   LoaderFlags slow;
   slow.workers = 1;
   slow.ioDelay = "100us"; // a sample; a batch has 64
-  measure("a slow loader", TimedProgram(placedProduct(64, false), alone), machine::Bound::data, slow);
+  measure("a slow loader", TimedProgram(placedProduct(64, false), alone), machine::Bound::data,
+          &ExperimentReport::verdict, slow);
   measure("a large product", TimedProgram(placedProduct(options.n ? options.n : 768, false), alone),
-          machine::Bound::computation);
+          machine::Bound::computation, &ExperimentReport::timed);
   measure("a slow link", TimedProgram(placedProduct(64, true), onShares(options, 2, {"cpu:1-cpu:0=5ms,100MB/s"})),
-          machine::Bound::copies);
+          machine::Bound::copies, &ExperimentReport::verdict);
 }
 
 } // namespace sprig::cli

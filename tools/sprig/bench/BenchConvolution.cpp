@@ -1,5 +1,6 @@
 // sprig bench convolution: all of n x n * n x n, directly and by Fourier transforms that are products of small
 // matrices, each on one thread and on all, so that what the algorithm gains and what threads gain are told apart.
+#include "lib/Data/Largest.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/TimedProgram.h"
 #include <algorithm>
@@ -193,22 +194,21 @@ void benchConvolution(const ExperimentOptions &options, ExperimentReport &report
   double largest = 0, error = 0;
   for (size_t i = 0; i < wanted.size(); ++i) {
     largest = std::max(largest, double(std::fabs(wanted[i])));
-    double apart = std::fabs(wanted[i] - got[i]);
-    // No number is never within rounding.
-    if (!std::isnan(error) && !(apart <= error)) error = apart;
+    error = data::largest(error, double(std::fabs(wanted[i] - got[i])));
   }
   report.verdict("both give the same values within rounding",
                  formatDouble(error, 2) + " apart at most, of " + formatDouble(largest, 3), error <= 1e-5 * largest);
-  report.verdict("the transforms win, on one thread", formatDouble(direct / fourier, 3) + " times as fast",
-                 direct > fourier);
+  report.timed("the transforms win, on one thread", formatDouble(direct / fourier, 3) + " times as fast",
+               direct > fourier);
   if (options.threads == 1) return;
+  bool same = true;
   for (size_t way = 0; way < 2; ++way) {
     double gain = best[way * 2] / best[way * 2 + 1];
-    bool same = all[way * 2]->outputs() == all[way * 2 + 1]->outputs();
-    report.verdict(std::to_string(options.threads) + " threads win " + (way ? "for the transforms" : "directly") +
-                       ", at the same bits",
-                   formatDouble(gain, 3) + " times as fast" + (same ? "" : ", other bits"), same && gain > 1);
+    same &= all[way * 2]->outputs() == all[way * 2 + 1]->outputs();
+    report.timed(std::to_string(options.threads) + " threads win " + (way ? "for the transforms" : "directly"),
+                 formatDouble(gain, 3) + " times as fast", gain > 1);
   }
+  report.verdict("threads change no bit", same ? "of both" : "other bits", same);
 }
 
 } // namespace sprig::cli

@@ -81,13 +81,13 @@ void benchGpuLanes(const ExperimentOptions &options, ExperimentReport &report) {
 
   auto times = [](double value, int64_t n) { return formatDouble(value, 3) + " times at n = " + std::to_string(n); };
   report.verdict("lanes change no bit", same ? "all programs alike" : "other bits", same);
-  report.verdict("small products gain by lanes", times(mostGain, mostAt), mostGain > kGpuPays);
-  report.verdict("at the largest size lanes lose no more than 3%", times(gainAtLast, most), gainAtLast * kLost >= 1);
-  report.verdict("the scheduler's choice is within 15% of the better of one lane and " + side, times(worst, worstAt),
-                 worst <= kGpuTolerance);
+  report.timed("small products gain by lanes", times(mostGain, mostAt), mostGain > kGpuPays);
+  report.timed("at the largest size lanes lose no more than 3%", times(gainAtLast, most), gainAtLast * kLost >= 1);
+  report.timed("the scheduler's choice is within 15% of the better of one lane and " + side, times(worst, worstAt),
+               worst <= kGpuTolerance);
   if (sizes.size() > 3)
-    report.verdict("what lanes gain falls again as products grow",
-                   times(mostGain, mostAt) + ", " + times(gainAtLast, most), mostGain > gainAtLast);
+    report.timed("what lanes gain falls again as products grow",
+                 times(mostGain, mostAt) + ", " + times(gainAtLast, most), mostGain > gainAtLast);
 }
 
 } // namespace sprig::cli

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int kGroups = 8, kProducts = 4;
 constexpr double kPays = 1.05, kTolerance = 1.15;
-constexpr int kMeasured = 10;
 
 // A lane has at least one group.
 int lanesFor(const ExperimentOptions &options) { return std::min(options.threads, kGroups); }
@@ -41,17 +40,9 @@ Ways compileWays(int64_t n, const ExperimentOptions &options) {
 // What the scheduler's choice takes beside the better of one lane and of lanes.
 double lostBy(const std::vector<double> &best) { return best[3] / std::min(best[1], best[2]); }
 
-// Whether a second thread is there at once differs from moment to moment, and calls of a few microseconds tell: what
-// seems to lose is measured again, all ways in turn as before.
-std::vector<double> bestOf(const Ways &ways, double seconds) {
-  std::vector<TimedProgram *> programs = {ways.oneThread.get(), ways.oneLane.get(), ways.lanes.get(),
-                                          ways.chosen.get()};
-  std::vector<double> best = bestInTurn(programs, 3, seconds);
-  for (int i = 1; i < kMeasured && lostBy(best) > kTolerance; ++i) {
-    std::vector<double> again = bestInTurn(programs, 3, seconds);
-    for (size_t way = 0; way < best.size(); ++way) best[way] = std::min(best[way], again[way]);
-  }
-  return best;
+// All sizes for as long, whoever seems to win: whether a second thread is there at once differs from moment to moment.
+std::vector<double> bestOf(const Ways &ways) {
+  return bestInTurn({ways.oneThread.get(), ways.oneLane.get(), ways.lanes.get(), ways.chosen.get()}, 5, 0.4);
 }
 
 } // namespace
@@ -70,7 +61,7 @@ void benchLanes(const ExperimentOptions &options, ExperimentReport &report) {
   int64_t mostAt = 0, worstAt = 0, firstThatPays = 0, lastThatPays = 0;
   for (int64_t n : sizes) {
     Ways ways = compileWays(n, options);
-    std::vector<double> best = bestOf(ways, n < 200 ? 0.1 : 0.4);
+    std::vector<double> best = bestOf(ways);
     double gain = best[1] / best[2];
     report.row({n, best[0] * 1e6, best[1] * 1e6, best[2] * 1e6, gain, best[3] * 1e6, ways.chosen->lanes()});
     if (gain > mostGain) mostGain = gain, mostAt = n;
@@ -93,16 +84,16 @@ void benchLanes(const ExperimentOptions &options, ExperimentReport &report) {
               (firstThatPays == 0
                    ? std::string("nowhere")
                    : "from n = " + std::to_string(firstThatPays) + " to " + std::to_string(lastThatPays)));
-  report.verdict("the scheduler's choice is within 15% of the better of one lane and " + side,
-                 formatDouble(worst, 3) + " times as long at n = " + std::to_string(worstAt), worst <= kTolerance);
-  report.verdict("at the largest size lanes lose no more than 3% to one whose products share all threads",
-                 formatDouble(gainAtLast, 3) + " times as fast at n = " + std::to_string(sizes.back()),
-                 gainAtLast >= 0.97);
+  report.timed("the scheduler's choice is within 15% of the better of one lane and " + side,
+               formatDouble(worst, 3) + " times as long at n = " + std::to_string(worstAt), worst <= kTolerance);
+  report.timed("at the largest size lanes lose no more than 3% to one whose products share all threads",
+               formatDouble(gainAtLast, 3) + " times as fast at n = " + std::to_string(sizes.back()),
+               gainAtLast >= 0.97);
   if (sizes.size() > 3)
-    report.verdict("what lanes gain falls again as products grow",
-                   formatDouble(mostGain, 3) + " times at n = " + std::to_string(mostAt) + ", " +
-                       formatDouble(gainAtLast, 3) + " at " + std::to_string(sizes.back()),
-                   mostGain > gainAtLast);
+    report.timed("what lanes gain falls again as products grow",
+                 formatDouble(mostGain, 3) + " times at n = " + std::to_string(mostAt) + ", " +
+                     formatDouble(gainAtLast, 3) + " at " + std::to_string(sizes.back()),
+                 mostGain > gainAtLast);
 }
 
 } // namespace sprig::cli

@@ -81,8 +81,8 @@ void persistence(ExperimentReport &report) {
   report.verdict("workers that stay are started once",
                  std::to_string(starts[1]) + " and " + std::to_string(starts[0]) + " starts",
                  starts[1] == kWorkers && starts[0] == kWorkers * kEpochs);
-  report.verdict("a later epoch's first batch comes sooner from workers that stay",
-                 formatDouble(us[1], 3) + " and " + formatDouble(us[0], 3) + " us", us[1] < us[0]);
+  report.timed("a later epoch's first batch comes sooner from workers that stay",
+               formatDouble(us[1], 3) + " and " + formatDouble(us[0], 3) + " us", us[1] < us[0]);
 }
 
 // Loading beside the step: what overlaps, and the bound that it cannot beat.
@@ -106,15 +106,15 @@ void overlap(ExperimentReport &report) {
     return std::pair(sync / async, bound);
   };
   auto [one, oneBound] = measure({100, 0.02, 0.01, 1, 3});
-  report.verdict("where loading takes 32 times the step, one thread gains next to nothing",
-                 times(one) + ", at most " + formatDouble(oneBound, 3), one > 0.95 && one < 1.15);
+  report.timed("where loading takes 32 times the step, one thread gains next to nothing",
+               times(one) + ", at most " + formatDouble(oneBound, 3), one > 0.95 && one < 1.15);
   double four = measure({100, 0.02, 0.01, 4, 2}).first;
-  report.verdict("four workers that load whole batches gain about three times", times(four), four > 2.4 && four < 4.1);
+  report.timed("four workers that load whole batches gain about three times", times(four), four > 2.4 && four < 4.1);
   auto [balanced, bound] = measure({100, 0.001, 0.016, 1, 3});
-  report.verdict("where both take as long, one thread gains up to 212 / 128 ms",
-                 times(balanced) + ", at most " + formatDouble(bound, 3), balanced > 1.4 && balanced < 1.8);
+  report.timed("where both take as long, one thread gains up to 212 / 128 ms",
+               times(balanced) + ", at most " + formatDouble(bound, 3), balanced > 1.4 && balanced < 1.8);
   double longer = measure({1024, 0.001, 0.016, 1, 3}).first;
-  report.verdict("and more with more batches, up to twice", times(longer), longer > balanced && longer < 2.05);
+  report.timed("and more with more batches, up to twice", times(longer), longer > balanced && longer < 2.05);
 }
 
 // Samples a second by the number of workers: of storage that makes one wait, and of arithmetic.
@@ -158,7 +158,7 @@ void workers(const ExperimentOptions &options, ExperimentReport &report) {
   }
   // Whole batches are handed to workers: beyond the number of batches there is nothing to share.
   if (waiting.size() > 1 && waiting.back().first <= 16)
-    report.verdict("more workers load more of what has to be waited for", figures, rises);
+    report.timed("more workers load more of what has to be waited for", figures, rises);
 }
 
 // Simulated devices, measured through the loader.
@@ -184,14 +184,14 @@ void storage(ExperimentReport &report) {
     }
     report.row({devices[d].first, reads[d], rates[d] / 1e6});
   }
-  report.verdict("a disk of 7200 turns a minute reads about 100 places a second", formatDouble(reads[0], 4),
-                 reads[0] > 80 && reads[0] < 120);
-  report.verdict("neighbours that are read together come at the disk's rate, 100 to 200 MB/s",
-                 formatDouble(rates[0] / 1e6, 4) + " MB/s, " + times(rates[0] / 4096 / reads[0]) + " the samples",
-                 rates[0] > 80e6 && rates[0] < 200e6);
-  report.verdict("an ssd reads far more places, and nvme no fewer",
-                 formatDouble(reads[1], 4) + " and " + formatDouble(reads[2], 4) + " a second",
-                 reads[1] > 100 * reads[0] && reads[2] > 0.8 * reads[1]);
+  report.timed("a disk of 7200 turns a minute reads about 100 places a second", formatDouble(reads[0], 4),
+               reads[0] > 80 && reads[0] < 120);
+  report.timed("neighbours that are read together come at the disk's rate, 100 to 200 MB/s",
+               formatDouble(rates[0] / 1e6, 4) + " MB/s, " + times(rates[0] / 4096 / reads[0]) + " the samples",
+               rates[0] > 80e6 && rates[0] < 200e6);
+  report.timed("an ssd reads far more places, and nvme no fewer",
+               formatDouble(reads[1], 4) + " and " + formatDouble(reads[2], 4) + " a second",
+               reads[1] > 100 * reads[0] && reads[2] > 0.8 * reads[1]);
 }
 
 } // namespace

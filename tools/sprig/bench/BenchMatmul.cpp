@@ -1,4 +1,5 @@
 // sprig bench matmul and dtypes: products of matrices that are known at run time only, compiled as any model is.
+#include "lib/Data/Largest.h"
 #include "lib/Machine/MachineModel.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/inspect/MachineFile.h"
@@ -101,25 +102,38 @@ public:
     return best;
   }
 
-  // The largest error of some elements of an f32 product, in units of what rounding may do.
+  // The largest error of some elements of a product of two inputs, in units of what rounding may do: 0 or infinite for
+  // integers, which wrap in their own type.
   double error(Shape s) {
-    auto floats = [](const data::Array &array) { return reinterpret_cast<const float *>(array.bytes.data()); };
     const data::Array &a = arrays.begin()->second, &b = std::next(arrays.begin())->second;
     call.invoke();
-    std::vector<data::Array> outputs = call.takeOutputs();
+    data::Array got = std::move(call.takeOutputs().front());
     double worst = 0;
     for (int64_t i = 0; i < 400; ++i) {
       // The corners and edges first, then all over.
       int64_t row = i < 4 ? (i & 1) * (s.rows - 1) : i * 7919 % s.rows,
               column = i < 4 ? (i >> 1) * (s.columns - 1) : i * 104729 % s.columns;
+      int64_t at = row * s.columns + column;
       double exact = 0, size = 0;
+      uint64_t whole = 0;
       for (int64_t k = 0; k < s.depth; ++k) {
-        double product = double(floats(a)[row * s.depth + k]) * double(floats(b)[k * s.columns + column]);
+        int64_t left = row * s.depth + k, right = k * s.columns + column;
+        if (!data::isFloat(got.dtype)) {
+          whole += uint64_t(a.integerAt(left)) * uint64_t(b.integerAt(right));
+          continue;
+        }
+        double product = a.at(left) * b.at(right);
         exact += product;
         size += std::fabs(product);
       }
-      double got = floats(outputs[0])[row * s.columns + column];
-      worst = std::max(worst, std::fabs(got - exact) / (size * double(s.depth) * 0x1p-24 + 1e-30));
+      if (!data::isFloat(got.dtype)) {
+        int unused = 64 - 8 * int(data::size(got.dtype));
+        if ((whole ^ uint64_t(got.integerAt(at))) << unused) worst = INFINITY;
+        continue;
+      }
+      double bound = size * double(s.depth) * (got.dtype == data::DType::f64 ? 0x1p-53 : 0x1p-24);
+      if (data::size(got.dtype) == 2) bound += std::fabs(exact) * (got.dtype == data::DType::f16 ? 0x1p-11 : 0x1p-8);
+      worst = data::largest(worst, std::fabs(got.at(at) - exact) / (bound + 1e-30));
     }
     return worst;
   }
@@ -163,14 +177,14 @@ void benchMatmul(const ExperimentOptions &options, ExperimentReport &report) {
     auto [first, second] = inTurn(one, all);
     add(shape, 1, first);
     add(shape, options.threads, second);
-    report.verdict("at 1000 x 1000, " + std::to_string(options.threads) + " threads are more than 1.6 times as fast",
-                   formatDouble(first / second, 3) + " times", first / second > 1.6);
+    report.timed("at 1000 x 1000, " + std::to_string(options.threads) + " threads are more than 1.6 times as fast",
+                 formatDouble(first / second, 3) + " times", first / second > 1.6);
   }
   double worst = 0;
   for (Shape shape : {Shape{1, 1, 1}, Shape{1, 33, 17}, Shape{3, 5, 1000}, Shape{127, 129, 131}, Shape{509, 63, 257}}) {
     Product product(shape, "f32", options.settings, options.threads);
     add(shape, options.threads, product.seconds());
-    worst = std::max(worst, product.error(shape));
+    worst = data::largest(worst, product.error(shape));
   }
   report.verdict("odd sizes are right", formatDouble(worst, 3) + " of the bound on rounding, against double precision",
                  worst <= 1);
@@ -180,10 +194,12 @@ void benchDtypes(const ExperimentOptions &options, ExperimentReport &report) {
   int64_t n = options.n ? options.n : 1024;
   Shape shape{n, n, n};
   report.table("dtypes", {"element type", "bytes", "ms", "GOP/s", "times f32", "at best"});
-  double f32 = 0, best = 0;
+  double f32 = 0, best = 0, error = 0;
   for (auto [type, bytes] : {std::pair("f32", 4), {"f64", 8}, {"bf16", 2}, {"f16", 2}, {"i32", 4}, {"i8", 1}}) {
     try {
-      double seconds = Product(shape, type, options.settings, options.threads).seconds();
+      Product product(shape, type, options.settings, options.threads);
+      double seconds = product.seconds();
+      error = data::largest(error, product.error(shape));
       if (f32 == 0) f32 = seconds;
       report.row({type, bytes, seconds * 1e3, shape.flops() / seconds / 1e9, f32 / seconds, 4.0 / bytes});
       if (bytes < 4) best = std::max(best, f32 / seconds * bytes / 4);
@@ -203,8 +219,9 @@ void benchDtypes(const ExperimentOptions &options, ExperimentReport &report) {
     report.row({factors.name, factors.bytes, seconds * 1e3, shape.flops() / seconds / 1e9, times, atBest});
     best = std::max(best, times / atBest);
   }
-  report.verdict("half the bytes are at best twice as fast", formatDouble(2 * best, 3) + " times for half of them",
-                 best <= 1.1);
+  report.verdict("products are right in every type", formatDouble(error, 3) + " of the bound on rounding", error <= 1);
+  report.timed("half the bytes are at best twice as fast", formatDouble(2 * best, 3) + " times for half of them",
+               best <= 1.1);
   report.note(
       "bf16 and f16 are stored in 2 bytes and computed in f32: each element is converted when it is loaded, so a "
       "product bound by arithmetic is slower than in f32, and what they save is memory. Integers wrap in their "

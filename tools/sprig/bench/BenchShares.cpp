@@ -71,8 +71,8 @@ void benchShares(const ExperimentOptions &options, ExperimentReport &report) {
     return;
   }
   report.bothAtOnce(t[0], t[1], t[2]);
-  report.verdict("a copy beside the arithmetic takes no longer than both one after the other",
-                 formatDouble(t[4] / (t[0] + t[3]), 3) + " of the sum", t[4] < 1.03 * (t[0] + t[3]));
+  report.timed("a copy beside the arithmetic takes no longer than both one after the other",
+               formatDouble(t[4] / (t[0] + t[3]), 3) + " of the sum", t[4] < 1.03 * (t[0] + t[3]));
 }
 
 } // namespace sprig::cli

@@ -1,6 +1,7 @@
 // sprig bench split: a batch through a small network on one share of the cores, and divided over all of them, over
 // batch sizes: below which one division costs more than it saves.
 #include "tools/sprig/bench/Shares.h"
+#include "lib/Data/Largest.h"
 #include <algorithm>
 
 namespace sprig::cli {
@@ -137,7 +138,7 @@ void benchSplit(const ExperimentOptions &options, ExperimentReport &report) {
     TimedProgram many(networkModel(network, batch, parts, true), onShares(options, parts, options.settings.links));
     std::vector<double> best = bestInTurn({&one, &many}, 5, 0.3);
     std::vector<int64_t> shape = network.inputShape(batch);
-    apart = std::max(apart, largestDifference(resultOf(one, shape, 1), resultOf(many, shape, parts)));
+    apart = data::largest(apart, largestDifference(resultOf(one, shape, 1), resultOf(many, shape, parts)));
     gain = best[0] / best[1];
     if (batch == sizes.front()) gainAtFirst = gain;
     if (gain > 1.05 && crossover == 0) crossover = batch;
@@ -154,12 +155,12 @@ void benchSplit(const ExperimentOptions &options, ExperimentReport &report) {
   }
   report.note(crossover ? shares + " are more than 5% faster from a batch of " + std::to_string(crossover) + " on"
                         : shares + " are not more than 5% faster at the largest batch");
-  report.verdict("the largest batch gains more than the smallest",
-                 formatDouble(gain, 3) + " times as fast at " + std::to_string(sizes.back()) + ", " +
-                     formatDouble(gainAtFirst, 3) + " at " + std::to_string(sizes.front()),
-                 gain > gainAtFirst);
-  report.verdict("the largest batch is faster on " + shares,
-                 formatDouble(gain, 3) + " times as fast at " + std::to_string(sizes.back()), gain > 1.05);
+  report.timed("the largest batch gains more than the smallest",
+               formatDouble(gain, 3) + " times as fast at " + std::to_string(sizes.back()) + ", " +
+                   formatDouble(gainAtFirst, 3) + " at " + std::to_string(sizes.front()),
+               gain > gainAtFirst);
+  report.timed("the largest batch is faster on " + shares,
+               formatDouble(gain, 3) + " times as fast at " + std::to_string(sizes.back()), gain > 1.05);
 }
 
 } // namespace sprig::cli

@@ -2,15 +2,17 @@
 // on several ranks: accuracy and time of each, and what must be the same whatever the number of ranks.
 #include "lib/Machine/TopologyPresets.h"
 #include "lib/Data/File.h"
+#include "lib/Data/Largest.h"
 #include "lib/Training/Schedule.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/SweepDrawing.h"
-#include "tools/sprig/bench/SweptTraining.h"
+#include "tools/sprig/bench/SweptRates.h"
 #include "tools/sprig/simulate/SimulatedRanks.h"
 #include "tools/sprig/train/TrainResults.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 #include <thread>
 
 namespace sprig::cli {
@@ -19,9 +21,18 @@ namespace {
 constexpr double kRate = 0.2, kFirstRate = 0.05;
 constexpr int kRates = 12, kMostSimulated = 16;
 constexpr int64_t kComparedSteps = 3;
-// Losses of ranks and of one rank: sums of another order. Larger steps than these make more of the same difference.
-constexpr double kMaxSweepDifference = 1e-6, kComparedRate = 0.01;
+// Larger steps than these make more of the same difference.
+constexpr double kComparedRate = 0.01;
+// Steps from which on a run has learnt: fewer say nothing.
+constexpr int64_t kStepsToLearn = 16;
 constexpr const char *kCards = "v100-nvlink";
+
+// How far losses may be apart, in parts of their size, where ranks add up what one rank does in another order. A sum of
+// n numbers in f32 is off by about sqrt(n) u of what it would be without signs, u = 2^-24 (Higham and Mary, SIAM J.
+// Sci. Comput. 41(5), 2019: beyond a few times that it hardly ever is); both of the runs are, and each step adds to it.
+double rounding(int64_t longestSum, int64_t steps) {
+  return 2 * double(steps) * std::sqrt(double(longestSum)) * 0x1p-24;
+}
 
 // What the flags leave open, by network.
 struct ChosenSweep {
@@ -56,7 +67,7 @@ public:
         training(chosen.make, chosen.width,
                  flags.data.empty() ? generatedImages(chosen.samples, chosen.tests, 1)
                                     : imagesOf(flags.data, chosen.samples, chosen.tests),
-                 chosen.epochs, options.settings) {}
+                 chosen.epochs, uint64_t(std::max<int64_t>(flags.seeds, 1)), options.settings) {}
 
   void overRanks();
   void overBatches();
@@ -89,6 +100,11 @@ private:
     return runs.emplace_back(training.run(point));
   }
 
+  std::vector<const SweptRun *> allRuns() const {
+    std::vector<const SweptRun *> all;
+    for (const SweptRun &each : runs) all.push_back(&each);
+    return all;
+  }
   static Json accuracyOf(const SweptRun &run) {
     return run.outcome ? Json(100 * run.outcome->evaluation->accuracy()) : Json("diverged");
   }
@@ -103,7 +119,64 @@ private:
   }
 
   void compareWithOne(int ranks, int64_t batch);
+  void judgeRanks();
+  void judgeBatches();
+  void judgeLearning(const std::vector<const SweptRun *> &judged);
 };
+
+// A fault of gradients, updates or data that all ranks share leaves them alike: only what they learn tells.
+void Sweep::judgeLearning(const std::vector<const SweptRun *> &judged) {
+  bool learns = true;
+  int64_t count = 0;
+  double least = INFINITY;
+  for (const SweptRun *each : judged) {
+    if (!each->outcome || each->outcome->steps < kStepsToLearn) continue;
+    double times = each->firstLoss() / each->outcome->epochLoss;
+    learns &= times > 1;
+    least = std::min(least, times);
+    ++count;
+  }
+  if (count)
+    report.verdict("runs of " + std::to_string(kStepsToLearn) +
+                       " steps and more end with a smaller loss than they begin",
+                   std::to_string(count) + " runs, by a factor of " + formatDouble(least, 3) + " at least", learns);
+}
+
+void Sweep::judgeRanks() {
+  const SweptRun &one = runs.front();
+  judgeLearning(allRuns());
+  auto cores = int(std::thread::hardware_concurrency());
+  const SweptRun *most = nullptr; // of those that have a core for each rank
+  for (const SweptRun &each : runs)
+    if (each.point.ranks > 1 && each.point.ranks <= cores && each.outcome) most = &each;
+  if (!most || !one.outcome) return;
+  std::string ranks = std::to_string(most->point.ranks);
+  report.timed("an epoch of " + ranks + " ranks takes less time than one of one rank",
+               formatDouble(one.epochSeconds() / most->epochSeconds(), 3) + " times as fast",
+               most->epochSeconds() < one.epochSeconds());
+  report.note("at one rate " + ranks + " times the batch changes accuracy by " +
+              formatDouble(100 * (most->outcome->evaluation->accuracy() - one.outcome->evaluation->accuracy()), 3) +
+              " points");
+}
+
+// Each batch is twice the one before.
+void Sweep::judgeBatches() {
+  judgeLearning(allRuns());
+  if (!std::all_of(runs.begin(), runs.end(), [](const SweptRun &each) { return each.outcome.has_value(); })) return;
+  const SweptRun &small = runs.front(), &large = runs.back();
+  auto gain = [&](size_t i) { return runs[i].epochSeconds() / runs[i + 1].epochSeconds(); };
+  double first = gain(0), last = gain(runs.size() - 2);
+  report.timed("an epoch takes less time in larger batches, and the last doubling saves less than the first",
+               formatDouble(first, 3) + " and " + formatDouble(last, 3) + " times as fast as half of the batch",
+               large.epochSeconds() < small.epochSeconds() && last < first);
+  // Of a few samples large batches are the same again and again.
+  if (small.outcome->steps < 4 * kStepsToLearn || 2 * large.point.batch > training.images().train.count()) return;
+  report.verdict("the largest batch learns less in as many epochs than the smallest",
+                 "losses of " + formatDouble(large.outcome->epochLoss, 3) + " and " +
+                     formatDouble(small.outcome->epochLoss, 3) + " after " + std::to_string(large.outcome->steps) +
+                     " and " + std::to_string(small.outcome->steps) + " steps",
+                 large.outcome->epochLoss > small.outcome->epochLoss);
+}
 
 // A few steps by so many ranks and by one, where these are two.
 void Sweep::compareWithOne(int ranks, int64_t batch) {
@@ -113,11 +186,14 @@ void Sweep::compareWithOne(int ranks, int64_t batch) {
   std::vector<double> one = training.firstLosses({1, batch, kComparedRate}, kComparedSteps);
   double worst = many.size() == one.size() && !one.empty() ? 0 : INFINITY;
   for (size_t i = 0; i < std::min(one.size(), many.size()); ++i)
-    worst = std::max(worst, std::abs(many[i] - one[i]) / std::abs(one[i]));
+    worst = data::largest(worst, std::abs(many[i] - one[i]) / std::abs(one[i]));
+  // The longest sums are over all samples and places: gradients of the first filters, statistics of batch norms.
+  double most = rounding(batch * kImagePlaces, int64_t(one.size()));
   report.verdict(std::to_string(ranks) + " ranks take the steps that one takes",
                  "losses of " + std::to_string(one.size()) + " steps of " + std::to_string(batch) +
-                     " samples differ by " + formatDouble(worst, 2) + " of their size",
-                 worst <= kMaxSweepDifference);
+                     " samples differ by " + formatDouble(worst, 2) + " of their size, by rounding up to " +
+                     formatDouble(most, 2),
+                 worst <= most);
 }
 
 void Sweep::overRanks() {
@@ -134,6 +210,7 @@ void Sweep::overRanks() {
     bool isBoth = each.outcome && runs.front().outcome;
     row(each, {isBoth ? Json(runs.front().epochSeconds() / each.epochSeconds()) : Json(nullptr)});
   }
+  judgeRanks();
   compareWithOne(most, chosen.batch * most);
   // On machines that are not here: of a card for each rank.
   counts.erase(std::remove_if(counts.begin(), counts.end(), [](int count) { return count > kMostSimulated; }),
@@ -173,6 +250,7 @@ void Sweep::overBatches() {
     Json perSecond = each.outcome ? Json(double(training.images().train.count()) / each.epochSeconds()) : Json(nullptr);
     row(each, {perSecond, int64_t(each.memoryPeak)});
   }
+  judgeBatches();
   compareWithOne(ranks, chosen.batch);
 }
 
@@ -181,14 +259,19 @@ void Sweep::overRates() {
   if (rates.empty())
     for (int i = 0; i < kRates; ++i) rates.push_back(kFirstRate * (i + 1));
   int ranks = options.ranks ? options.ranks : 2;
-  planned = rates.size() * (ranks > 1 ? 2 : 1);
+  auto seeds = uint64_t(std::max<int64_t>(flags.seeds, 1));
+  planned = rates.size() * seeds * (ranks > 1 ? 2 : 1);
   std::vector<int> counts = {1};
   if (ranks > 1) counts.push_back(ranks);
-  std::vector<std::vector<const SweptRun *>> curves;
+  std::vector<RateCurve> curves;
   runs.reserve(planned); // rows point to them
   for (int count : counts) {
-    auto &curve = curves.emplace_back();
-    for (double lr : rates) curve.push_back(&run({count, chosen.batch * count, lr}));
+    RateCurve &curve = curves.emplace_back();
+    for (double lr : rates) {
+      RateRuns &runsOfRate = curve.emplace_back(RateRuns{lr, {}});
+      for (uint64_t seed = 1; seed <= seeds; ++seed)
+        runsOfRate.runs.push_back(&run({count, chosen.batch * count, lr, seed}));
+    }
   }
   std::vector<std::string> header = {"rate"};
   for (int count : counts)
@@ -197,43 +280,56 @@ void Sweep::overRates() {
   report.table("rates", header);
   for (size_t i = 0; i < rates.size(); ++i) {
     std::vector<Json> cells = {rates[i]};
-    for (auto &curve : curves) cells.insert(cells.end(), {lossOf(*curve[i]), accuracyOf(*curve[i])});
+    for (const RateCurve &curve : curves) {
+      const RateRuns &each = curve[i];
+      if (const SweptRun *diverged = each.diverged())
+        cells.insert(cells.end(), {lossOf(*diverged), accuracyOf(*diverged)});
+      else
+        cells.insert(cells.end(), {each.mean(RateRuns::lossOf), 100 * each.accuracy()});
+    }
     report.row(cells);
   }
-  report.table("best", {"ranks", "batch", "best rate", "accuracy %", "linear rule", "sqrt rule"});
-  double first = 0;
+  report.table("best", {"ranks", "batch", "best rate", "accuracy %", "spread %", "linear rule", "sqrt rule"});
+  const RateRuns *first = bestRateOf(curves.front());
+  std::vector<const SweptRun *> best;
   bool isSameStart = true;
   for (size_t c = 0; c < curves.size(); ++c) {
-    const SweptRun *best = nullptr;
-    for (const SweptRun *each : curves[c]) {
-      if (!each->outcome) continue;
-      if (!best || each->outcome->evaluation->correct > best->outcome->evaluation->correct) best = each;
-      // A rate is nothing that the first loss depends on: weights, statistics and order are a new run's.
-      isSameStart &= each->firstLoss() == best->firstLoss();
-    }
-    if (!best) continue;
-    if (c == 0) first = best->point.rate;
-    report.row({counts[c], chosen.batch * counts[c], best->point.rate, accuracyOf(*best),
-                first * training::rateFactor(training::RateRule::linear, counts[c]),
-                first * training::rateFactor(training::RateRule::sqrt, counts[c])});
+    // A rate is nothing that the first loss depends on: weights, statistics and order are a new run's.
+    std::map<uint64_t, double> firstLosses;
+    for (const RateRuns &each : curves[c])
+      for (const SweptRun *run : each.runs)
+        if (run->outcome)
+          isSameStart &= firstLosses.emplace(run->point.seed, run->firstLoss()).first->second == run->firstLoss();
+    const RateRuns *own = bestRateOf(curves[c]);
+    if (!own) continue;
+    best.insert(best.end(), own->runs.begin(), own->runs.end());
+    double given = first ? first->rate : 0;
+    report.row({counts[c], chosen.batch * counts[c], own->rate, 100 * own->accuracy(),
+                seeds > 1 ? Json(100 * own->spread()) : Json(nullptr),
+                given * training::rateFactor(training::RateRule::linear, counts[c]),
+                given * training::rateFactor(training::RateRule::sqrt, counts[c])});
   }
   report.verdict("runs of a batch begin alike, whatever the rate and the runs before",
                  isSameStart ? "the first losses have the same bits" : "first losses differ", isSameStart);
+  judgeLearning(best);
+  judgeRates(curves, report);
   compareWithOne(ranks, chosen.batch * ranks);
 }
 
 void Sweep::evaluations() {
-  int most = options.ranks ? options.ranks : 4;
+  int mostRanks = options.ranks ? options.ranks : 4;
   report.table("evaluation", {"ranks", "counted", "right", "accuracy %", "loss", "s"});
   planned = 1;
-  int trainedBy = std::min(most, 2);
+  int trainedBy = std::min(mostRanks, 2);
   if (!run({trainedBy, chosen.batch * trainedBy, rate()}).outcome)
     throw Error(ErrorKind::runtime, "bench sweep evaluation: " + runs.front().failure);
   std::vector<data::Array> state = training.lastState();
   std::optional<EvaluationResult> one;
   bool isEachOnce = true, isSame = true, isClose = true;
   int64_t samples = training.images().test.count();
-  for (int ranks = 1; ranks <= most; ++ranks) {
+  // Each sample's loss has the same bits wherever it is computed; ranks add them up in another order.
+  double most = rounding(samples, 1);
+  for (int ranks = 1; ranks <= mostRanks; ++ranks) {
     inform("evaluation on " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
     // A batch that leaves a rest, which ranks share unevenly.
     training.evaluate(ranks, chosen.batch + 1, state);
@@ -243,15 +339,16 @@ void Sweep::evaluations() {
     if (!one) one = found;
     isEachOnce &= found.samples == samples && found.counted == samples;
     isSame &= found.correct == one->correct;
-    isClose &= std::abs(found.loss() - one->loss()) <= kMaxSweepDifference * one->loss();
+    isClose &= std::abs(found.loss() - one->loss()) <= most * one->loss();
     report.row({ranks, found.counted, found.correct, 100 * found.accuracy(), found.loss(), seconds});
   }
-  std::string counts = "on 1 to " + std::to_string(most) + " ranks";
+  std::string counts = "on 1 to " + std::to_string(mostRanks) + " ranks";
   report.verdict("every sample counts once",
                  std::to_string(samples) + " samples in batches of " + std::to_string(chosen.batch + 1) + " " + counts,
                  isEachOnce);
   report.verdict("as many are right on every number of ranks", std::to_string(one->correct) + " " + counts, isSame);
-  report.verdict("losses are the same to 1e-6", counts, isClose);
+  report.verdict("losses are the same within rounding", "to " + formatDouble(most, 2) + " of their size " + counts,
+                 isClose);
 }
 
 void Sweep::finish() {
@@ -309,6 +406,8 @@ void benchSweep(const ExperimentOptions &options, ExperimentReport &report) {
     if (!part->drawn) throw Error(ErrorKind::usage, "--plot: goes with bench sweep ranks, batches and rates");
     checkWritable(options.sweep.plot);
   }
+  if (options.sweep.seeds && part->part != &Sweep::overRates)
+    throw Error(ErrorKind::usage, "--seeds: goes with bench sweep rates");
   Sweep sweep(options, report);
   (sweep.*part->part)();
   sweep.finish();

@@ -100,10 +100,10 @@ void benchThreads(const ExperimentOptions &options, ExperimentReport &report) {
   }
   report.verdict("threads and shares change no bit", same ? "all alike" : "other bits", same);
   if (options.threads == 1) return;
-  report.verdict("the scheduler's shares are within 10% of the best", formatDouble(worst, 3) + " times as long",
-                 worst <= 1.1);
-  report.verdict(std::to_string(options.threads) + " threads are more than 1.6 times as fast as one in both types",
-                 formatDouble(least, 3) + " times", least > 1.6);
+  report.timed("the scheduler's shares are within 10% of the best", formatDouble(worst, 3) + " times as long",
+               worst <= 1.1);
+  report.timed(std::to_string(options.threads) + " threads are more than 1.6 times as fast as one in both types",
+               formatDouble(least, 3) + " times", least > 1.6);
 }
 
 } // namespace sprig::cli

@@ -24,12 +24,16 @@ struct ExperimentOptions {
   int runs = 0; ///< calls that are timed together, where an experiment has them; 0: its own
 };
 
-/// Tables with the same cells as text and as JSON, and verdicts: a relation, the figures, whether it holds.
+/// Tables with the same cells as text and as JSON, and verdicts: a relation, the figures, whether it holds. A fault of
+/// Sprig must be able to turn each.
 class ExperimentReport {
 public:
   void table(const std::string &name, std::vector<std::string> header);
   void row(std::vector<Json> cells);
+  /// Of what does not depend on how fast this machine is, or how busy: it holds wherever Sprig is right.
   void verdict(const std::string &relation, const std::string &figures, bool holds);
+  /// Of times that were measured here, which other programs disturb.
+  void timed(const std::string &relation, const std::string &figures, bool holds);
   /// What must hold of two devices that take these seconds for their work alone and for both at once.
   void bothAtOnce(double first, double second, double both);
   void note(const std::string &text) { notes.push_back(text); }
@@ -49,7 +53,7 @@ private:
   };
   struct Verdict {
     std::string relation, figures;
-    bool holds;
+    bool holds, isTimed;
   };
   std::vector<Section> sections;
   std::vector<Verdict> verdicts;

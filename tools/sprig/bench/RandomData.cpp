@@ -9,7 +9,7 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int64_t kSide = 28, kPixels = kSide * kSide, kDataClasses = 10, kCoarse = 7;
+constexpr int64_t kSide = 28, kPixels = kImagePlaces, kDataClasses = 10, kCoarse = 7;
 constexpr int64_t kMostShift = 3;
 constexpr double kNoise = 0.2, kMostOther = 0.6, kDark = 0.45;
 

@@ -11,6 +11,8 @@ namespace sprig::cli {
 data::Array randomArray(const std::string &name, std::vector<int64_t> shape, uint64_t seed, double scale);
 
 /// Images with their classes, to train with and to test.
+inline constexpr int64_t kImagePlaces = 28 * 28; ///< of each image of these sets
+
 struct ImageSets {
   TrainData train, test;
   std::string origin; ///< where they are from, for people

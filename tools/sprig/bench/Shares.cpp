@@ -1,4 +1,5 @@
 #include "tools/sprig/bench/Shares.h"
+#include "lib/Data/Largest.h"
 #include "lib/Machine/Simulator.h"
 #include "lib/Machine/TopologyPresets.h"
 #include "tools/sprig/bench/RandomData.h"
@@ -59,7 +60,7 @@ std::vector<float> resultOf(const TimedProgram &program, const std::vector<int64
 double largestDifference(const std::vector<float> &a, const std::vector<float> &b) {
   double difference = 0, largest = 0;
   for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
-    difference = std::max(difference, std::abs(double(a[i]) - double(b[i])));
+    difference = data::largest(difference, std::abs(double(a[i]) - double(b[i])));
     largest = std::max(largest, std::abs(double(a[i])));
   }
   return a.size() == b.size() && largest > 0 ? difference / largest : INFINITY;

@@ -13,8 +13,10 @@ struct Curve {
 
 std::vector<Curve> curvesOf(SweptOver over, const std::vector<SweptRun> &runs) {
   std::vector<Curve> curves;
+  bool areSeveral = std::any_of(runs.begin(), runs.end(), [](const SweptRun &run) { return run.point.seed > 1; });
   for (const SweptRun &run : runs) {
     std::string name = over == SweptOver::rates ? "batch " + std::to_string(run.point.batch) : "";
+    if (areSeveral) name += ", seed " + std::to_string(run.point.seed);
     auto curve = std::find_if(curves.begin(), curves.end(), [&](const Curve &each) { return each.name == name; });
     if (curve == curves.end()) curve = curves.insert(curves.end(), Curve{name, {}});
     curve->runs.push_back(&run);

@@ -9,7 +9,7 @@ namespace sprig::cli {
 
 enum class SweptOver : uint8_t { ranks, batches, rates };
 
-/// As SVG. Over rates each number of ranks has a curve. A run that diverged is a gap, which a mark shows.
+/// As SVG. Over rates each number of ranks has a curve for each seed. A run that diverged is a gap, which a mark shows.
 std::string drawSweep(const std::string &title, const std::string &subtitle, SweptOver over,
                       const std::vector<SweptRun> &runs);
 

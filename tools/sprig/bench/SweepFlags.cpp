@@ -7,9 +7,9 @@ namespace sprig::cli {
 
 void SweepFlags::checkFor(const std::string &experiment) const {
   if (experiment == "sweep") return;
-  if (!data.empty() || !plot.empty() || epochs || samples || tests || batch || width || !rates.empty())
-    throw Error(ErrorKind::usage,
-                "--data, --epochs, --samples, --tests, --batch, --width, --rate, --plot: go with the experiment sweep");
+  if (!data.empty() || !plot.empty() || epochs || samples || tests || batch || width || seeds || !rates.empty())
+    throw Error(ErrorKind::usage, "--data, --epochs, --samples, --tests, --batch, --width, --rate, --seeds, --plot: go "
+                                  "with the experiment sweep");
   if (!network.empty() && experiment != "split")
     throw Error(ErrorKind::usage, "--network: goes with the experiments sweep and split");
 }
@@ -34,6 +34,9 @@ void addSweepFlags(CLI::App &command, SweepFlags &flags) {
   command.add_option("--rate", flags.rates, "learning rates of sweep (default 0.2; rates: 0.05 to 0.60 by 0.05)")
       ->delimiter(',')
       ->check(positiveNumber());
+  command
+      .add_option("--seeds", flags.seeds, "runs of each rate of sweep rates, of other weights and order (default 1)")
+      ->check(CLI::Range(1, 1000));
   command.add_option("--plot", flags.plot,
                      "SVG file that gets accuracy, time and memory of sweep over ranks, batches or rates");
 }

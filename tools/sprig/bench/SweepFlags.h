@@ -10,8 +10,9 @@ namespace sprig::cli {
 
 struct SweepFlags {
   std::string network, data, plot;
-  int64_t epochs = 0, samples = 0, tests = 0, batch = 0, width = 0; ///< 0: the experiment's own
-  std::vector<double> rates;                                        ///< none: the experiment's own
+  int64_t epochs = 0, samples = 0, tests = 0, batch = 0, width = 0,
+          seeds = 0;         ///< 0: the experiment's own
+  std::vector<double> rates; ///< none: the experiment's own
 
   /// Throws usage errors for flags that `experiment` does not take.
   void checkFor(const std::string &experiment) const;

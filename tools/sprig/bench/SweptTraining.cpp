@@ -10,8 +10,6 @@
 namespace sprig::cli {
 namespace {
 
-constexpr uint64_t kSeed = 1;
-
 // Of the passes of a step and an evaluation, the whole ones and what is left over: sizes of the ranks' shares.
 std::vector<int64_t> shareSizes(const std::vector<int64_t> &passes, int ranks) {
   std::vector<int64_t> sizes;
@@ -43,7 +41,6 @@ SweptTraining::Program &SweptTraining::programFor(int ranks, int64_t batch) {
   network.config.steps = std::nullopt;
   network.config.epochs = epochs;
   network.config.shuffle = true;
-  network.config.seed = kSeed;
   network.config.evalEvery = 0;
   network.config.optimizer.momentum = 0;
   training::resolve(network.config, sets.train.count());
@@ -64,9 +61,10 @@ SweptTraining::Program &SweptTraining::programFor(int ranks, int64_t batch) {
     joinAsThreads(loaded.runners);
     program->ranks = std::make_unique<TrainRanks>(std::move(loaded.runners), RankShare{0, ranks, batch});
   }
-  program->start = randomState(program->ranks->state().arrays, *network.config.trainable, kSeed);
+  for (uint64_t seed = 1; seed <= seeds; ++seed)
+    program->starts.push_back(randomState(program->ranks->state().arrays, *network.config.trainable, seed));
   trainedNumbers = 0;
-  for (const data::Array &array : program->start)
+  for (const data::Array &array : program->starts.front())
     if (std::count(network.config.trainable->begin(), network.config.trainable->end(), array.name))
       trainedNumbers += array.elements();
   made = std::move(program);
@@ -76,11 +74,12 @@ SweptTraining::Program &SweptTraining::programFor(int ranks, int64_t batch) {
 
 SweptRun SweptTraining::train(const SweepPoint &point, int64_t steps, bool evaluates) {
   Program &program = programFor(point.ranks, point.batch);
-  program.ranks->restore(program.start);
-  program.ranks->start(point.rate, kSeed);
+  program.ranks->restore(program.starts.at(point.seed - 1));
+  program.ranks->start(point.rate, point.seed);
   TrainLoopOptions loop;
   loop.config = program.config;
   loop.config.optimizer.lr = point.rate;
+  loop.config.seed = point.seed;
   if (steps) loop.config.steps = std::min(steps, *loop.config.steps);
   loop.endsBySignal = false;
   loop.keepHistory = true;

@@ -14,6 +14,7 @@ struct SweepPoint {
   int ranks = 1;
   int64_t batch = 0; ///< of all ranks
   double rate = 0;
+  uint64_t seed = 1; ///< of the weights and the order of samples
 };
 
 struct SweptRun {
@@ -32,8 +33,10 @@ class SweptTraining {
 public:
   /// What makes the network of functions for these numbers of samples.
   using MakeNetwork = TrainedNetwork (*)(const std::vector<int64_t> &sizes, int64_t width);
-  SweptTraining(MakeNetwork make, int64_t width, ImageSets sets, int64_t epochs, const Settings &settings)
-      : make(make), width(width), sets(std::move(sets)), epochs(epochs), settings(settings) {}
+  /// `seeds`: the most that a run's may be.
+  SweptTraining(MakeNetwork make, int64_t width, ImageSets sets, int64_t epochs, uint64_t seeds,
+                const Settings &settings)
+      : make(make), width(width), sets(std::move(sets)), epochs(epochs), seeds(seeds), settings(settings) {}
 
   /// Trains from the beginning, and evaluates at the end.
   SweptRun run(const SweepPoint &point);
@@ -51,12 +54,13 @@ private:
   struct Program {
     training::TrainConfig config;
     std::unique_ptr<TrainRanks> ranks;
-    std::vector<data::Array> start;
+    std::vector<std::vector<data::Array>> starts; ///< by seed
   };
   MakeNetwork make;
   int64_t width;
   ImageSets sets;
   int64_t epochs;
+  uint64_t seeds;
   Settings settings;
   int64_t trainedNumbers = 0;
   // The last one: a sweep comes to one number of ranks and one batch after the other.
