@@ -142,6 +142,7 @@ static void spreadOverLanes(OpPassManager &passes, const CompileOptions &options
   AssignLanesOptions spread;
   spread.lanes = options.lanes ? unsigned(options.lanes) : targetOf(options).defaultLanes();
   if (spread.lanes < 2) return;
+  spread.threads = options.threads;
   spread.target = options.target;
   spread.architectures.assign(options.architectures.begin(), options.architectures.end());
   passes.addPass(createAssignLanes(spread));

@@ -4,6 +4,7 @@
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/RankPrograms.h"
 #include "lib/Target/Registry.h"
+#include "runtime/machine/ThreadShares.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -45,11 +46,23 @@ private:
     if (!architectures.empty()) options.architectures.assign(architectures.begin(), architectures.end());
     machines.clear();
     devices.clear();
+    SmallVector<unsigned> sharing; // the processor
     for (auto device : getOperation().getOps<DeviceOp>()) {
       auto own = llvm::find_if(targets(), [&](const Target *each) { return each->kind() == device.getKind(); });
       devices[device.getSymNameAttr()] = machines.size();
       machines.push_back((own == targets().end() ? code : **own).machine(options));
+      if (own != targets().end() && !machines.back().lanesShareDevice()) sharing.push_back(machines.size() - 1);
     }
+    threadsOf.assign(machines.size(), 0);
+    for (auto [share, device] : llvm::enumerate(sharing))
+      threadsOf[device] =
+          rt::core::ThreadShares{uint32_t(machines[device].threadsFor(threads)), uint32_t(sharing.size())}.threadsOf(
+              uint32_t(share));
+  }
+
+  /// A thread drives one lane at a time. A package for any number of threads has all lanes that are asked for.
+  unsigned lanesOf(unsigned device) const {
+    return threads && threadsOf[device] ? std::min(lanes.getValue(), threadsOf[device]) : lanes.getValue();
   }
 
   LogicalResult assign(ProgramOp program, SymbolTableCollection &symbols) {
@@ -58,6 +71,7 @@ private:
     SmallVector<LaneGroup> groups;
     DenseMap<Operation *, unsigned> groupOf; // of lanes
     DenseSet<unsigned> computing;
+    bool fewThreads = false;
     for (auto lane : program.getBody().getOps<LaneOp>()) {
       // All ranks come to their collectives in one order, which is the program's.
       if (llvm::any_of(lane.getBody().front(), [](Operation &op) { return isCollectiveCommand(&op); })) {
@@ -69,7 +83,8 @@ private:
       bool copies = copiesBetweenDevices(lane);
       if (!copies && !computing.insert(device).second) return success();
       groupOf[lane] = groups.size();
-      groups.push_back({&machines[device], copies ? 1u : lanes.getValue(), lane});
+      groups.push_back({&machines[device], copies ? 1u : lanesOf(device), lane, copies ? 0 : threadsOf[device]});
+      fewThreads |= !copies && lanesOf(device) < lanes;
     }
     // Which of two comes first must be the program's to say.
     if (failed(verifyOrder(program, symbols))) return failure();
@@ -94,7 +109,7 @@ private:
       if (auto remark = remark::missed(program.getLoc(), remark::RemarkOpts::name("lanes").category("schedule")))
         remark << llvm::formatv("program '{0}': {1} commands stay on {2}, {3:f2} us; {4}", program.getSymName(),
                                 before.order().size(), had == 1 ? "one lane" : lanesHad + " lanes", asGiven * 1e6,
-                                used <= had ? "more would bring nothing"
+                                used <= had ? fewThreads ? "there is no thread for another" : "more would bring nothing"
                                             : llvm::formatv("on {0} {1:f2}", used, seconds * 1e6).str())
                       .str();
       return success();
@@ -151,10 +166,12 @@ private:
     if (overLinks > 0) return {overLinks, 0};
     double atBest = own.seconds(double(command.countFlops(symbols)), bytes, int64_t(bytes));
     double busy = atBest / machine::MachineModel::kKernelEfficiency;
-    return {own.commandSeconds + busy / own.shareOf(tilesOf(command, symbols)), busy};
+    double seconds = own.commandSeconds + busy / own.shareOf(tilesOf(command, symbols));
+    return {seconds, own.lanesShareDevice() ? busy : seconds};
   }
 
   SmallVector<machine::MachineModel> machines; // of the module's devices, in their order
+  SmallVector<unsigned> threadsOf;             // of each that is a share of the processor; else 0
   DenseMap<StringAttr, unsigned> devices;      // their numbers
 };
 } // namespace

@@ -111,8 +111,11 @@ double LaneScheduler::seconds() const {
   double end = 0;
   // Side by side, commands get no more than there is of a device.
   SmallVector<double> busy(groups.size());
-  for (const Task &task : tasks)
-    if (groups[task.group].machine->lanesShareDevice()) end = std::max(end, busy[task.group] += task.busySeconds);
+  for (const Task &task : tasks) {
+    const LaneGroup &group = groups[task.group];
+    if (unsigned units = group.machine->lanesShareDevice() ? 1 : group.threads)
+      end = std::max(end, (busy[task.group] += task.busySeconds) / units);
+  }
   for (auto [lane, sequence] : llvm::enumerate(sequences)) {
     if (sequence.empty()) continue;
     unsigned group = tasks[sequence.front()].group;

@@ -12,6 +12,7 @@ struct LaneGroup {
   const machine::MachineModel *machine;
   unsigned lanes;
   exec::LaneOp given; ///< the one that the commands stand on
+  unsigned threads;   ///< of a processor, each of which drives one lane at a time; 0: none that bounds its lanes
 };
 
 class LaneScheduler {
@@ -25,8 +26,8 @@ public:
     sequences.resize(lanes);
   }
 
-  /// Commands come in an order in which they can run. Of its seconds a command has the device as a whole for
-  /// `busySeconds`.
+  /// Commands come in an order in which they can run. For `busySeconds` of its seconds a command has a GPU as a whole,
+  /// or a thread of a processor.
   void add(exec::CommandOpInterface command, unsigned group, double seconds, double busySeconds);
   /// `order` has the commands that were added, by their indices in the schedule; see dependences().
   void depend(const rt::order::Schedule &schedule, llvm::ArrayRef<uint32_t> order);

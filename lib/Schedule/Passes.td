@@ -169,13 +169,16 @@ def AssignLanes : Pass<"sprig-assign-lanes", "::mlir::ModuleOp"> {
     Costs are those of the machine models of the devices' targets: work, an event with the bytes that the waiting lane
     reads of another one's, and what a thread's hand-off costs for each lane that the device would not have else. A GPU's
     lanes are branches of a graph: a kernel takes a launch and its work on the multiprocessors that its tiles keep busy,
-    and all together take no less than the whole device for their work. Leaves
+    and all together take no less than the whole device for their work. A thread of the processor drives one lane at a
+    time, so a device gets no more lanes than it has of `threads`; where these are any number, all lanes together take
+    no less than their work takes the machine's threads. Leaves
     a program as it is where these take what the lanes win, where a device has several other lanes already, one with
     collectives, and one of planned memory. Fails where events do not order what touches the same bytes.
     Remarks of the category `schedule` say what was weighed, taken or not.
   }];
   let options = [
     Option<"lanes", "lanes", "unsigned", "1", "lanes of each device">,
+    Option<"threads", "threads", "int64_t", "0", "threads that the package is for; 0: any number">,
     Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
     ListOption<"architectures", "architectures", "std::string", "what the code is for; none: this machine">,
   ];
