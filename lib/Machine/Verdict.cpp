@@ -1,6 +1,7 @@
 #include "lib/Machine/Verdict.h"
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace sprig::machine {
 namespace {
@@ -15,10 +16,6 @@ std::vector<Span> clippedTo(Span whole, std::vector<Span> spans) {
 }
 
 double unionOf(const std::vector<Span> &spans) { return covered(apart(spans)); }
-
-std::string percentOf(const TimeShares &shares, double part) {
-  return std::to_string(std::lround(100 * shares.of(part))) + " %";
-}
 
 } // namespace
 
@@ -100,16 +97,36 @@ std::string remedyFor(Bound bound) {
          "less arithmetic";
 }
 
+std::vector<int> wholePercents(std::span<const double> parts) {
+  double sum = std::accumulate(parts.begin(), parts.end(), 0.0);
+  std::vector<int> percents(parts.size(), 0);
+  if (!(sum > 0)) return percents;
+  std::vector<std::pair<double, size_t>> rests;
+  int left = 100;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    double exact = 100 * parts[i] / sum;
+    percents[i] = int(exact);
+    left -= percents[i];
+    rests.emplace_back(exact - percents[i], i);
+  }
+  std::stable_sort(rests.begin(), rests.end(), [](auto &a, auto &b) { return a.first > b.first; });
+  for (int i = 0; i < left; ++i) ++percents[rests[size_t(i)].second];
+  return percents;
+}
+
 std::string verdictText(const TimeShares &shares) {
   Bound bound = boundBy(shares);
-  return std::string("bound by ") + nameOf(bound) + ": of the time " + percentOf(shares, shares.computation) +
-         " is computation, " +
-         (shares.communication > 0
-              ? percentOf(shares, shares.communication) + " communication of ranks that none hides, "
-              : "") +
-         percentOf(shares, shares.copies) + " copies that none hides, " + percentOf(shares, shares.data) +
-         " waiting for data, " + percentOf(shares, shares.handOff) +
-         " hand-offs and the runtime\nremedies: " + remedyFor(bound);
+  const double parts[] = {shares.computation, shares.communication, shares.copies, shares.data, shares.handOff};
+  const char *const names[] = {"is computation", "communication of ranks that none hides", "copies that none hides",
+                               "waiting for data", "hand-offs and the runtime"};
+  std::vector<int> percents = wholePercents(parts);
+  constexpr size_t kOfRanks = 1;
+  std::string text = std::string("bound by ") + nameOf(bound) + ": of the time ";
+  for (size_t i = 0; i < std::size(parts); ++i) {
+    if (i == kOfRanks && !(shares.communication > 0)) continue;
+    text += (i ? ", " : "") + std::to_string(percents[i]) + " % " + names[i];
+  }
+  return text + "\nremedies: " + remedyFor(bound);
 }
 
 Pressure pressureOf(double busyShare) {

@@ -2,6 +2,7 @@
 // For `sprig profile` (recorded time) and `sprig simulate` (played time). docs/profiling.md has the rules in words.
 #pragma once
 #include "lib/Machine/Simulator.h"
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,10 @@ const char *nameOf(Bound bound); ///< "hand-off"
 Bound boundBy(const TimeShares &shares);
 /// What to change, by name.
 std::string remedyFor(Bound bound);
+/// Parts as whole percents of their sum, which add up to 100: those that lose most by rounding down get one more. Zeros
+/// where the sum is 0. Parts are 0 or more.
+std::vector<int> wholePercents(std::span<const double> parts);
+
 /// "bound by data: 81 % of the time goes to waiting for data, ..."
 std::string verdictText(const TimeShares &shares);
 

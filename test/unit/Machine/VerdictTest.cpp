@@ -46,6 +46,14 @@ TEST(Verdict, SaysTheFiguresItRestsOnAndWhatHelps) {
   EXPECT_NE(verdictText(of(20, 0, 0, 80)).find("larger batch"), std::string::npos);
 }
 
+TEST(Verdict, WholePercentsAddUp) {
+  EXPECT_EQ(wholePercents(std::vector<double>{1, 1, 1}), (std::vector<int>{34, 33, 33}));
+  EXPECT_EQ(wholePercents(std::vector<double>{0.996, 0.004}), (std::vector<int>{100, 0}));
+  EXPECT_EQ(wholePercents(std::vector<double>{5, 0, 15}), (std::vector<int>{25, 0, 75}));
+  EXPECT_EQ(wholePercents(std::vector<double>{0, 0}), (std::vector<int>{0, 0}));
+  EXPECT_EQ(wholePercents(std::vector<double>{1.5, 1.5, 1.5, 95.5}), (std::vector<int>{2, 2, 1, 95}));
+}
+
 // Computation hides it, and it hides copies and waits.
 TEST(Verdict, CommunicationOfRanksIsAKindOfItsOwn) {
   TimeShares shares = timeShares({0, 100}, {{0, 30}}, {{50, 65}}, {{60, 80}}, {{20, 60}});

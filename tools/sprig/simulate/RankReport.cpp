@@ -148,6 +148,7 @@ Json toJson(const PlayedRanks &point) {
           {"one_rank_ns", point.oneNs},
           {"speed_up", point.speedUp},
           {"efficiency", point.efficiency},
+          {"lost_ns", point.lost.all()},
           {"lost",
            {{"latency_ns", point.lost.latency},
             {"bandwidth_ns", point.lost.bandwidth},

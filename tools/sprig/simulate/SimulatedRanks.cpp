@@ -10,7 +10,6 @@
 #include "tools/sprig/train/RankLink.h"
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <set>
 #include <tuple>
 
@@ -289,8 +288,25 @@ void divideBySteps(PlayedRanks &point) {
   point.meetings /= size_t(point.stepsPerCall);
 }
 
-// Where one is played for all, the largest share is.
-void playRanks(PlayedRanks &point, const std::vector<const StepProgram *> &all) {
+/// Where a step of so many ns loses time against its ideal: what each stage takes beyond the stages before it, so that
+/// the parts add up to all that is lost. What a stage gains is set off against the next one's loss.
+LostTime lostTime(double ideal, double meanShare, double largestShare, double withoutLatency, double ns) {
+  double reached = ideal;
+  auto until = [&](double stage) {
+    double before = reached;
+    reached = std::max(reached, std::min(stage, ns));
+    return reached - before;
+  };
+  LostTime lost;
+  lost.small = until(meanShare);
+  lost.uneven = until(largestShare);
+  lost.bandwidth = until(withoutLatency);
+  lost.latency = until(ns);
+  return lost;
+}
+
+// Where one is played for all, the largest share is. Returns what the step takes where links have no latency.
+double playRanks(PlayedRanks &point, const std::vector<const StepProgram *> &all) {
   std::vector<const RankStep *> steps;
   for (const StepProgram *step : all) steps.push_back(&step->step);
   if (point.isOneForAll()) steps.resize(1);
@@ -307,10 +323,10 @@ void playRanks(PlayedRanks &point, const std::vector<const StepProgram *> &all) 
     point.timeShares += machine::timeShares({0, point.ns}, spans.back().computing, {}, {}, spans.back().meetings);
   }
   point.times = machine::ranksTime({0, point.ns}, spans);
-  if (point.ranks == 1) return;
+  if (point.ranks == 1) return point.ns;
   Cluster quick = withoutLatency(point.cluster);
   RankLanes quickLanes(quick, steps, point.how);
-  point.lost.latency = point.ns - machine::simulate(quickLanes.topology(), quickLanes.program()).ns;
+  return machine::simulate(quickLanes.topology(), quickLanes.program()).ns;
 }
 
 } // namespace
@@ -379,34 +395,32 @@ PlayedRanks RankedSteps::play(const Topology &topology, int ranks) {
         auto met = int(meeting.groupOf(0, ranks).size());
         point.messages += machine::stepsOf(meeting.kind, meeting.algorithm, met, double(meeting.bytes)).steps;
       }
-  playRanks(point, steps);
+  double withoutLatency = playRanks(point, steps);
 
   bool isStrong = source->config && source->ranks.scaling == Scaling::strong;
   double ideal = isStrong ? point.oneNs / ranks : point.oneNs;
   point.efficiency = ideal / point.ns;
   point.speedUp = point.efficiency * ranks;
-  point.lost.small = mean - ideal;
-  point.lost.uneven = longest - mean;
-  point.lost.bandwidth = point.ns - longest - point.lost.latency;
+  point.lost = lostTime(ideal, mean, longest, withoutLatency, point.ns);
   point.stepsPerCall = first.stepsPerCall;
   divideBySteps(point);
   return point;
 }
 
 std::string reasonFor(const PlayedRanks &point) {
-  double all = point.lost.all();
+  const LostTime &lost = point.lost;
   std::string share = point.shares.empty() ? "" : " (" + point.shares + ")";
-  std::vector<std::pair<double, std::string>> parts = {
-      {point.lost.latency, "the latency of " + formatDouble(point.messages, 9) +
-                               " messages that follow one another in a step's collectives"},
-      {point.lost.bandwidth, "bytes that wait for the links, and adding them up"},
-      {point.lost.small, "computation that does not shrink with the share" + share},
-      {point.lost.uneven, "uneven shares or devices, of which all wait for the slowest"}};
-  std::stable_sort(parts.begin(), parts.end(), [](auto &a, auto &b) { return a.first > b.first; });
+  const double parts[] = {lost.latency, lost.bandwidth, lost.small, lost.uneven};
+  const std::string names[] = {
+      "the latency of " + formatDouble(point.messages, 9) + " messages that follow one another in a step's collectives",
+      "bytes that wait for the links, and adding them up", "computation that does not shrink with the share" + share,
+      "uneven shares or devices, of which all wait for the slowest"};
+  std::vector<int> percents = machine::wholePercents(parts);
+  std::vector<size_t> order = {0, 1, 2, 3};
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return parts[a] > parts[b]; });
   std::string text;
-  for (auto &[part, what] : parts)
-    if (part >= 0.1 * all || text.empty())
-      text += (text.empty() ? "" : ", ") + formatDouble(std::round(100 * part / all), 3) + " % is " + what;
+  for (size_t i : order)
+    if (percents[i] > 0) text += (text.empty() ? "" : ", ") + std::to_string(percents[i]) + " % is " + names[i];
   return "of the lost time " + text;
 }
 

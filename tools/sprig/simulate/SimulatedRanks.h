@@ -44,11 +44,11 @@ std::vector<int> parseRankCounts(const std::string &flag, const std::string &tex
 bool isNumberOfRanks(std::string_view mesh);
 
 /// Time that a step of ranks takes beyond its ideal, which is one rank's: of all samples by so many, or of the same
-/// share. The parts sum up to it; one that gains is below 0.
+/// share; 0 where it takes less. The parts are 0 or more and sum up to it.
 struct LostTime {
   double latency = 0;   ///< of messages one after the other
   double bandwidth = 0; ///< bytes on links, and adding them up
-  double small = 0;     ///< computation that a share takes beyond its part of one rank's
+  double small = 0;     ///< computation that a mean share takes beyond its part of one rank's
   double uneven = 0;    ///< of the largest share beyond the mean
   double all() const { return latency + bandwidth + small + uneven; }
 };
