@@ -88,13 +88,20 @@ Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entri
 /// as JSON, to there.
 void explainPlacement(const Settings &settings, const Runner &runner, Json *document = nullptr);
 
-/// The inputs to run on: files first, then random ones with the dimensions that --dim and --shape bind (1 where nothing
-/// does, which is said), else an error that lists what is missing.
+/// What an entry is called with: the arrays that were given, and the sizes that these, --dim and --shape bind.
 struct BoundInputs {
+  std::vector<InputSpec> specs; ///< of all that a call takes; what `arrays` lacks is to be filled
   std::map<std::string, data::Array> arrays;
   EntryRequest entry;
 };
+/// The inputs to run on: files first, then random ones with the dimensions that are bound (1 where nothing binds them,
+/// which is said), else an error that lists what is missing.
 BoundInputs bindInputs(const std::vector<InputSpec> &specs, const std::vector<std::string> &files,
                        std::optional<uint64_t> randomSeed, const Settings &settings);
+/// The same for each entry that --dim asks for, of all files. A size that nothing binds is what `otherwise` says, else
+/// 1, which is said. What files leave is the caller's to fill.
+std::vector<BoundInputs> bindEntries(const std::vector<InputSpec> &specs, const std::vector<std::string> &files,
+                                     const Settings &settings, const std::map<std::string, int64_t> &otherwise = {});
+std::vector<EntryRequest> requestsOf(const std::vector<BoundInputs> &entries);
 
 } // namespace sprig::cli

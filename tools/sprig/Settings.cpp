@@ -413,6 +413,14 @@ void addSettings(CLI::App &command, Settings &settings) {
       "what was weighed for each decision on threads, branches and lanes (as --remarks schedule)");
 }
 
+void addInputs(CLI::App &command, std::vector<std::string> &inputs) {
+  command
+      .add_option("--input", inputs,
+                  "an input's array: NAME=FILE (.npy, .npz, .safetensors, .pb); just FILE for a model with one input")
+      ->take_all()
+      ->expected(1);
+}
+
 void addAllow(CLI::App &command, std::vector<std::string> &allow) {
   std::vector<std::string> names = {"all"};
   std::string meanings;

@@ -80,6 +80,9 @@ void addLinks(CLI::App &command, Settings &settings);
 /// The same for a command that only compiles: what placement reckons with.
 void addLinksToPlace(CLI::App &command, Settings &settings);
 
+/// Adds --input, of commands that call a model.
+void addInputs(CLI::App &command, std::vector<std::string> &inputs);
+
 /// Adds --allow, of commands that compile a training step.
 void addAllow(CLI::App &command, std::vector<std::string> &allow);
 

@@ -30,6 +30,7 @@ struct BenchOptions {
   std::string model;
   double seconds = 1;
   uint64_t seed = 1;
+  std::vector<std::string> inputs;
   int64_t n = 0;
   std::vector<int> workers;
   std::string ioDelay;
@@ -105,8 +106,9 @@ int runExperiment(const BenchOptions &options, const Experiment &experiment) {
       throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment on the processor: no --devices " +
                                         options.settings.givenDevices());
   options.settings.checkDeviceNames();
-  if (!options.settings.dims.empty() || !options.settings.shapes.empty())
-    throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which has no --dim or --shape");
+  if (!options.settings.dims.empty() || !options.settings.shapes.empty() || !options.inputs.empty())
+    throw Error(ErrorKind::usage,
+                "bench " + experiment.name + ": is an experiment, which has no --dim, --shape or --input");
   if (!options.settings.compileDevices().empty() || options.settings.explainPlacement)
     throw Error(ErrorKind::usage,
                 "bench " + experiment.name +
@@ -175,34 +177,25 @@ int bench(BenchOptions &options) {
   if (!(options.seconds > 0) || options.seconds > 3600)
     throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
   Model model = openModel(options.model);
-  BenchedRanks ranked{options.mesh, options.seconds, options.seed, options.common.json()};
+  BenchedRanks ranked{options.mesh, options.inputs, options.seconds, options.seed, options.common.json()};
   if (RankedModel::isOf(model, options.mesh, options.settings)) return benchRanks(model, options.settings, ranked);
   RankedModel::refuseRanksOf(model, options.mesh, options.settings);
   auto start = Clock::now();
   std::vector<PhaseTime> phases;
   std::optional<Runner> loaded;
-  std::vector<std::map<std::string, int64_t>> entryDims = options.settings.entryDims();
   if (model.kind == ModelKind::package) {
     loaded = compileAndLoad(model, {}, options.settings);
     if (RankedModel::isIn(*loaded)) return benchRanks(model, options.settings, ranked);
   }
-  auto specs = loaded ? inputsOfCalls(*loaded, model, options.settings) : inputsOfCalls(model, options.settings);
-  std::vector<EntryRequest> entries;
-  for (auto &dims : entryDims) {
-    EntryRequest entry{dims, options.settings.inputShapes(), {}};
-    bindShapes(specs, entry.shapes, entry.dims);
-    takeLeast(specs, entry.dims);
-    entries.push_back(entry);
-  }
-  if (!loaded) loaded = compileAndLoad(model, entries, options.settings, &phases);
+  auto given = loaded ? inputsOfCalls(*loaded, model, options.settings)
+                      : inputsOfCalls(model, options.settings, /*isOpen=*/true);
   double loadMs = nsSince(start) / 1e6, compileMs = 0;
   for (const PhaseTime &phase : phases) compileMs += phase.milliseconds;
 
   std::vector<PreparedCall> calls;
   std::vector<Measured> results;
   std::vector<int64_t> chunk;
-  for (const EntryRequest &entry : entries) {
-    std::map<std::string, data::Array> arrays;
+  for (auto &[specs, arrays, entry] : entries) {
     fillRandom(specs, options.seed, entry.dims, arrays);
     calls.push_back(loaded->prepare(arrays));
     calls.back().invoke();
@@ -210,6 +203,10 @@ int bench(BenchOptions &options) {
     std::string name;
     for (auto &[symbol, size] : entry.dims) name += (name.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
     results.push_back(
+  std::vector<BoundInputs> entries = bindEntries(given, options.inputs, options.settings);
+  start = Clock::now();
+  if (!loaded) loaded = compileAndLoad(model, requestsOf(entries), options.settings, &phases);
+  loadMs += nsSince(start) / 1e6;
         {name.empty() ? info.name : name, {}, double(info.flops), double(info.bytes), loaded->lastRun().entry});
     chunk.push_back(callsPerSample(calls.back()));
   }
@@ -219,6 +216,7 @@ int bench(BenchOptions &options) {
     for (size_t i = 0; i < calls.size(); ++i) {
       auto roundStart = Clock::now();
       do {
+    arrays.clear(); // the call has its own
         auto sampleStart = Clock::now();
         for (int64_t c = 0; c < chunk[i]; ++c) calls[i].invoke();
         results[i].samples.push_back(nsSince(sampleStart) / double(chunk[i]));
@@ -274,12 +272,13 @@ int bench(BenchOptions &options) {
 } // namespace
 
 void addBench(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<BenchOptions>();
-  CLI::App *command =
-      addCommand(app, "bench", "Times a model: steady-state calls on random inputs, in rounds; or runs an experiment",
-                 "  sprig bench examples/digits/model.onnx --dim batch=1,64\n"
-                 "  sprig bench examples/digits/model.onnx --dim batch=8 --threads 1 --seconds 3 --format json",
-                 options->common);
+  auto options = std::make_shared<Options>();
+  CLI::App *command = addCommand(
+      app, "bench",
+      "Times a model: steady-state calls, on random inputs where none are given, in rounds; or runs an experiment",
+      "  sprig bench examples/digits/model.onnx --dim batch=1,64\n"
+      "  sprig bench examples/digits/model.onnx --dim batch=8 --threads 1 --seconds 3 --format json",
+      options->common);
   std::string names = "an ONNX file, MLIR in the nn dialect, a package, or the name of an experiment:";
   for (const Experiment &experiment : experiments()) names += "\n" + experiment.name + ": " + experiment.summary;
   command->add_option("MODEL", options->model, names)->required();
@@ -315,7 +314,8 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("--runs", options->runs, "calls that hybridize times together (default 10 to 100)")
       ->check(CLI::Range(1, 100000));
   command->add_option("--seconds", options->seconds, "how long to measure")->capture_default_str();
-  command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
+  addInputs(*command, options->inputs);
+  command->add_option("--random-inputs", options->seed, "seed of the inputs that are not given")->capture_default_str();
   addSweepFlags(*command, options->sweep);
   addSettings(*command, options->settings);
   addSplit(*command, options->mesh);

@@ -54,7 +54,7 @@ int benchRanks(const Model &model, const Settings &settings, const BenchedRanks 
   auto start = Clock::now();
   RankedModel ranked(model, options.mesh, settings);
   if (!ranked.isFirst()) setQuiet(true);
-  BoundInputs inputs = bindInputs(ranked.inputSpecs(), {}, options.seed, settings);
+  BoundInputs inputs = bindInputs(ranked.inputSpecs(), options.inputs, options.seed, settings);
   std::vector<Runner> runners = ranked.runners(inputs.entry);
   double loadNs = nsSince(start);
   ranked.join(runners);

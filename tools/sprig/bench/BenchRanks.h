@@ -7,8 +7,9 @@ namespace sprig::cli {
 
 struct BenchedRanks {
   MeshFlags mesh;
+  std::vector<std::string> inputs; ///< as --input gives them
   double seconds = 1;
-  uint64_t seed = 1; ///< of the inputs
+  uint64_t seed = 1; ///< of the inputs that are not given
   bool isJson = false;
 };
 

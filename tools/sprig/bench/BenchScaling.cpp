@@ -43,7 +43,7 @@ double measuredNs(const TrainedNetwork &network, const Settings &settings, int r
   RunnerOptions runner{1, ""};
   if (ranks == 1) {
     Runner one = compileSteps(model, config, {}, own, runner);
-    ProfileTarget target = chooseTargets(one, "train_step", {}, {}, own, 1).front();
+    ProfileTarget target = chooseTargets(one, "train_step", own, 1).front();
     PreparedCall call = one.prepare(*target.entry, target.arrays);
     call.invoke();
     std::vector<double> taken;

@@ -39,6 +39,7 @@ struct ProfileOptions {
   std::string entry, train;
   std::vector<std::string> allow;
   std::vector<std::string> compare;
+  std::vector<std::string> inputs;
   SessionOptions session;
   uint64_t seed = 1;
   double bound = 1e-3;
@@ -81,10 +82,14 @@ int compare(const ProfileOptions &options) {
 }
 
 // What the calls were given and gave, so that a later comparison knows whether it compares like with like.
-void addArrays(Json &json, uint64_t seed, const std::map<std::string, data::Array> &inputs,
+void addArrays(Json &json, const Options &options, const std::map<std::string, data::Array> &inputs,
                const std::vector<data::Array> &outputs) {
-  json["inputs"] = {{"seed", seed}, {"types", Json::array()}};
-  for (auto &[name, array] : inputs) json["inputs"]["types"].push_back(name + ": " + data::describe(array));
+  json["inputs"] = {{"seed", options.seed}, {"types", Json::array()}};
+  for (auto &[name, array] : inputs) {
+    json["inputs"]["types"].push_back(name + ": " + data::describe(array));
+    // A seed says all of random ones.
+    if (!options.inputs.empty()) json["inputs"]["digests"][name] = digestOf(array.bytes);
+  }
   json["outputs"] = Json::array();
   for (const data::Array &array : outputs) json["outputs"].push_back(outputToJson(array));
 }
@@ -216,6 +221,10 @@ int reportRanks(const ProfileOptions &options, RanksToProfile ranks, const Setti
 
 int profileOfRanks(const ProfileOptions &options, const Model &model, const RankPlace &place) {
   refuseWithRanks(options);
+  if (!options.inputs.empty())
+    throw Error(ErrorKind::usage, "--input " + options.inputs.front() +
+                                      ": goes with calls of a model, not with training "
+                                      "steps of ranks, which share a batch");
   // Of processes the first alone says what all of them know.
   if (place.rank) setQuiet(true);
   RanksToProfile ranks{{}, place, entryOf(options), options.session.seconds, options.session.calls, options.seed};
@@ -239,15 +248,18 @@ int profileSplit(const ProfileOptions &options, const Model &model) {
     throw Error(ErrorKind::usage, "--steps-per-call: is of training steps: --train CONFIG");
   RankedModel ranked(model, options.mesh, options.settings);
   if (ranked.where().rank) setQuiet(true);
+  std::optional<BoundInputs> bound;
+  if (!options.inputs.empty()) bound = bindInputs(ranked.inputSpecs(), options.inputs, options.seed, options.settings);
   EntryRequest entry;
   Settings settings = options.settings;
   if (model.kind != ModelKind::package) {
-    entry = entryToSplit(model, settings);
+    entry = bound ? bound->entry : entryToSplit(model, settings);
     settings.dims.clear(); // the programs have these sizes
     settings.shapes.clear();
   }
   RanksToProfile ranks{ranked.runners(entry),   ranked.where(),        options.entry,
                        options.session.seconds, options.session.calls, options.seed};
+  if (bound) ranks.arrays = std::move(bound->arrays);
   if (ranks.entry.empty()) {
     sprig_rt_entry_info info = ranks.runners.front().entryInfo(0);
     ranks.entry = info.name;
@@ -287,14 +299,15 @@ int profile(const ProfileOptions &options) {
                            options.settings.ownMemory},
                           of);
   }
-  std::vector<InputSpec> specs;
-  std::vector<EntryRequest> entries;
-  if (!loaded || isChosenByShape(*loaded, entry)) {
-    specs = loaded ? inputsOfCalls(*loaded, model, options.settings) : inputsOfCalls(model, options.settings);
-    entries = entriesOf(options.settings, specs);
-  }
-  if (!loaded) loaded = compileAndLoad(model, entries, options.settings);
-  std::vector<ProfileTarget> targets = chooseTargets(*loaded, entry, specs, entries, options.settings, options.seed);
+  std::vector<BoundInputs> entries;
+  if (!loaded || isChosenByShape(*loaded, entry))
+    entries = bindEntries(loaded ? inputsOfCalls(*loaded, model, options.settings)
+                                 : inputsOfCalls(model, options.settings, /*isOpen=*/true),
+                          options.inputs, options.settings);
+  if (!loaded) loaded = compileAndLoad(model, requestsOf(entries), options.settings);
+  std::vector<ProfileTarget> targets =
+      isChosenByShape(*loaded, entry) ? targetsOf(std::move(entries), options.seed)
+                                      : chooseTargets(*loaded, entry, options.settings, options.seed, options.inputs);
   for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
     if (!file->empty() && targets.size() > 1)
       throw Error(ErrorKind::usage,
@@ -318,7 +331,7 @@ int profile(const ProfileOptions &options) {
            "model again for --group op, layer, shape and source");
     if (options.common.json()) {
       Json json = profileToJson(result, view);
-      addArrays(json, options.seed, target.arrays, call.takeOutputs());
+      addArrays(json, options, target.arrays, call.takeOutputs());
       if (options.memory) json["memory"] = toJson(memoryUse(*loaded, session.entry()));
       list.push_back(json);
     } else {
@@ -349,7 +362,8 @@ void addProfile(CLI::App &app, Invocation &invocation) {
   command->add_option("--calls", options->session.calls, "how many calls to record, instead of --seconds")
       ->check(CLI::Range(1, 1 << 30));
   command->add_flag("--submit", options->session.submit, "queue the calls rather than wait for each");
-  command->add_option("--random-inputs", options->seed, "seed of the inputs")->capture_default_str();
+  addInputs(*command, options->inputs);
+  command->add_option("--random-inputs", options->seed, "seed of the inputs that are not given")->capture_default_str();
   command
       ->add_option("--group", options->view.group,
                    "what a row is: dispatch, op, layer, shape or source; shares of fused operations are estimates (~)")

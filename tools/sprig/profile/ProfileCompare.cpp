@@ -13,15 +13,6 @@ namespace {
 
 constexpr int64_t kMostSamples = 256;
 
-// FNV-1a: tells equal bytes from others, nothing more.
-std::string digestOf(const std::vector<char> &bytes) {
-  uint64_t hash = 0xcbf29ce484222325;
-  for (char byte : bytes) hash = (hash ^ uint8_t(byte)) * 0x100000001b3;
-  char text[20];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
-}
-
 // NaN and infinities are no JSON numbers.
 Json numberOrText(double value) {
   if (std::isfinite(value)) return value;
@@ -186,6 +177,15 @@ Json compareOne(const Json &a, const Json &b, double bound, bool quiet, bool &ag
 }
 
 } // namespace
+
+// FNV-1a.
+std::string digestOf(const std::vector<char> &bytes) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (char byte : bytes) hash = (hash ^ uint8_t(byte)) * 0x100000001b3;
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
 
 Json outputToJson(const data::Array &array) {
   Json samples = Json::array();

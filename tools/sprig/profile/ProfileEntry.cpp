@@ -50,7 +50,7 @@ std::vector<int64_t> sizesAskedFor(const Settings &settings) {
 
 } // namespace
 
-ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed) {
+ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed, const std::vector<std::string> &inputs) {
   ProfileTarget target{entry, "", {}};
   std::vector<InputSpec> specs;
   for (const TensorSpec &spec : runner.inputs(entry)) {
@@ -59,7 +59,10 @@ ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed) {
     specs.push_back(std::move(input));
   }
   if (auto samples = samplesOf(runner, entry)) target.dims = "batch=" + std::to_string(*samples);
-  fillRandom(specs, seed, {}, target.arrays);
+  target.arrays = readInputs(inputs, specs);
+  std::map<std::string, int64_t> none; // all sizes are the entry's
+  bindDims(specs, target.arrays, none);
+  fillRandom(specs, seed, none, target.arrays);
   return target;
 }
 
@@ -78,21 +81,22 @@ bool isChosenByShape(const Runner &runner, const std::string &entry) {
   return true;
 }
 
-std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string &given,
-                                         const std::vector<InputSpec> &specs, const std::vector<EntryRequest> &requests,
-                                         const Settings &settings, uint64_t seed) {
+std::vector<ProfileTarget> targetsOf(std::vector<BoundInputs> entries, uint64_t seed) {
+  std::vector<ProfileTarget> targets;
+  for (auto &[specs, arrays, request] : entries) {
+    ProfileTarget target{std::nullopt, "", std::move(arrays)};
+    for (auto &[symbol, size] : request.dims)
+      if (!symbol.empty()) target.dims += (target.dims.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
+    fillRandom(specs, seed, request.dims, target.arrays);
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string &given, const Settings &settings,
+                                         uint64_t seed, const std::vector<std::string> &inputs) {
   std::string name = given.empty() ? std::string(training::kStepEntry) : given;
   std::vector<ProfileTarget> targets;
-  if (isChosenByShape(runner, given)) {
-    for (const EntryRequest &request : requests) {
-      ProfileTarget target;
-      for (auto &[symbol, size] : request.dims)
-        if (!symbol.empty()) target.dims += (target.dims.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
-      fillRandom(specs, seed, request.dims, target.arrays);
-      targets.push_back(std::move(target));
-    }
-    return targets;
-  }
   std::vector<size_t> named;
   for (size_t i = 0; i < runner.entryCount(); ++i)
     if (nameOf(runner, i) == name) named.push_back(i);
@@ -104,30 +108,16 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
     size_t largest = *std::max_element(named.begin(), named.end(), [&](size_t a, size_t b) {
       return samplesOf(runner, a).value_or(0) < samplesOf(runner, b).value_or(0);
     });
-    return {targetOf(runner, largest, seed)};
+    return {targetOf(runner, largest, seed, inputs)};
   }
   for (int64_t size : sizes) {
     auto found = std::find_if(named.begin(), named.end(), [&](size_t i) { return samplesOf(runner, i) == size; });
     if (found == named.end())
       throw Error(ErrorKind::usage, "--entry " + name + ": has no form for " + std::to_string(size) +
                                         " samples; there are: " + listEntries(runner));
-    targets.push_back(targetOf(runner, *found, seed));
+    targets.push_back(targetOf(runner, *found, seed, inputs));
   }
   return targets;
-}
-
-std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs,
-                                    const std::map<std::string, int64_t> &otherwise) {
-  std::vector<EntryRequest> entries;
-  for (auto &dims : settings.entryDims()) {
-    EntryRequest entry{dims, settings.inputShapes(), {}};
-    bindShapes(specs, entry.shapes, entry.dims);
-    for (const std::string &symbol : unboundSymbols(specs, entry.dims))
-      if (auto found = otherwise.find(symbol); found != otherwise.end()) entry.dims.insert(*found);
-    takeLeast(specs, entry.dims);
-    entries.push_back(entry);
-  }
-  return entries;
 }
 
 Runner compileSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,

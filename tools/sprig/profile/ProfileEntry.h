@@ -19,15 +19,15 @@ struct ProfileTarget {
   std::map<std::string, data::Array> arrays;
 };
 
-/// What --entry and --dim choose of a loaded package, or all that `entries` asks for where no name is given and the
-/// package does not train; of one that trains the default is a step. Arrays are random. Throws usage errors that list
-/// the entries there are.
-std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string &entry,
-                                         const std::vector<InputSpec> &specs, const std::vector<EntryRequest> &requests,
-                                         const Settings &settings, uint64_t seed);
+/// What --entry and --dim choose of a loaded package by name; of one that trains the default is a step. Files of inputs
+/// are as --input gives them, all else is random. Throws usage errors that list the entries there are.
+std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string &entry, const Settings &settings,
+                                         uint64_t seed, const std::vector<std::string> &inputs = {});
+/// The entries that are chosen by the sizes of their inputs; what these lack is random.
+std::vector<ProfileTarget> targetsOf(std::vector<BoundInputs> entries, uint64_t seed);
 
-/// An entry with random arrays.
-ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed);
+/// An entry with arrays of files, and random ones.
+ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed, const std::vector<std::string> &inputs = {});
 
 /// How many training steps a call of an entry takes: 1 of all but `train_steps`.
 int64_t stepsOfEntry(const Runner &runner, size_t entry);
@@ -46,9 +46,5 @@ Runner compileSteps(const Model &model, const std::string &config, const std::ve
                     const Settings &settings, const RunnerOptions &options, const StepOfRank &of = {});
 Runner compileSteps(const Model &model, training::TrainConfig config, const std::vector<std::string> &allow,
                     const Settings &settings, const RunnerOptions &options, const StepOfRank &of = {});
-
-/// What --dim and --shape make entries of; a symbol that nothing binds is what `otherwise` says, else 1, which is told.
-std::vector<EntryRequest> entriesOf(const Settings &settings, const std::vector<InputSpec> &specs,
-                                    const std::map<std::string, int64_t> &otherwise = {});
 
 } // namespace sprig::cli

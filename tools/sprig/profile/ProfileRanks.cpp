@@ -6,6 +6,7 @@
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/profile/ProfileRows.h"
 #include "tools/sprig/run/RankThreads.h"
+#include "tools/sprig/run/RankedModel.h"
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -45,7 +46,7 @@ public:
     for (size_t i = 0; i < runners().size(); ++i) {
       runners()[i].join(groups[i]);
       uint64_t seed = this->given.seed + i;
-      ProfileTarget target = chooseTargets(runners()[i], this->given.entry, {}, {}, settings, seed).front();
+      ProfileTarget target = chooseTargets(runners()[i], this->given.entry, settings, seed).front();
       if (!target.entry) throw Error(ErrorKind::usage, "--entry: expected a step that ranks take together");
       int rank = place.isProcess ? place.rank : int(i);
       if (auto own = entryOfRank(runners()[i], *target.entry, rank); own && *own != *target.entry)
@@ -54,6 +55,7 @@ public:
         result.dims = target.dims;
         result.stepsPerCall = stepsOfEntry(runners()[i], *target.entry);
       }
+      if (this->given.arrays) target.arrays = RankedModel::piecesFor(runners()[i], *target.entry, *this->given.arrays);
       entries.push_back(uint32_t(*target.entry));
       calls.push_back(runners()[i].prepare(*target.entry, target.arrays));
     }

@@ -6,7 +6,9 @@
 #include "lib/Machine/Verdict.h"
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/run/Runner.h"
+#include <map>
 #include <memory>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -51,6 +53,8 @@ struct RanksToProfile {
   uint64_t calls = 0; ///< 0: as many as the seconds hold
   uint64_t seed = 1;
   std::shared_ptr<sprig_rt_group> group = nullptr; ///< of processes that have met already; else they meet
+  /// Whole arrays, of which each rank has its pieces; none: random ones.
+  std::optional<std::map<std::string, data::Array>> arrays = {};
 };
 
 /// Joins the ranks, runs and records. Of processes each gets all ranks' recordings.

@@ -210,13 +210,20 @@ size_t RankedModel::entryFor(int rank, const Arrays &arrays) const {
 }
 
 PreparedCall RankedModel::prepareFor(int rank, Runner &runner, const Arrays &arrays) const {
-  return prepare(runner, entryFor(rank, arrays), arrays);
+  size_t entry = entryFor(rank, arrays);
+  return runner.prepare(entry, piecesFor(runner, entry, arrays));
 }
 
-PreparedCall RankedModel::prepare(Runner &runner, size_t entry, const Arrays &arrays) const {
+Arrays RankedModel::piecesFor(const Runner &runner, size_t entry, const Arrays &arrays) {
   Arrays own;
-  for (const TensorType &type : program().entries[entry].inputs) {
-    Array part = arrays.at(type.name);
+  for (const TensorType &type : programOf(runner).entries[entry].inputs) {
+    auto given = arrays.find(type.name);
+    if (given == arrays.end()) throw Error(ErrorKind::usage, "input '" + type.name + "' is not given");
+    Array part = given->second;
+    Array expected{type.name, data::DType(type.dtype), {type.whole().begin(), type.whole().end()}, {}};
+    if (part.shape != expected.shape || part.dtype != expected.dtype)
+      throw Error(ErrorKind::badInput,
+                  "input '" + type.name + "': got " + data::describe(part) + ", expected " + data::describe(expected));
     if (!type.piece.empty()) {
       Array whole = std::move(part);
       part = {type.name, whole.dtype, type.shape, std::vector<char>(size_t(type.bytes))};
@@ -224,7 +231,7 @@ PreparedCall RankedModel::prepare(Runner &runner, size_t entry, const Arrays &ar
     }
     own.emplace(type.name, std::move(part));
   }
-  return runner.prepare(entry, own);
+  return own;
 }
 
 std::vector<Array> RankedModel::runThreads(std::vector<Runner> &runners, const Arrays &arrays) {
@@ -233,7 +240,7 @@ std::vector<Array> RankedModel::runThreads(std::vector<Runner> &runners, const A
   onRankThreads(runners, [&](size_t rank) {
     size_t entry = entryFor(int(rank), arrays);
     entries[rank] = &program().entries[entry];
-    PreparedCall call = prepare(runners[rank], entry, arrays);
+    PreparedCall call = runners[rank].prepare(entry, piecesFor(runners[rank], entry, arrays));
     call.invoke();
     results[rank] = call.takeOutputs();
   });
@@ -260,7 +267,7 @@ std::vector<Array> RankedModel::runProcess(Runner &runner, const Arrays &arrays)
   size_t entry = 0;
   try {
     entry = entryFor(place.rank, arrays);
-    PreparedCall call = prepare(runner, entry, arrays);
+    PreparedCall call = runner.prepare(entry, piecesFor(runner, entry, arrays));
     call.invoke();
     results = call.takeOutputs();
   } catch (const std::exception &error) {

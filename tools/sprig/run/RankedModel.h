@@ -37,6 +37,9 @@ public:
   void join(std::vector<Runner> &runners) const;
   /// A rank's call, of its pieces of the arrays.
   PreparedCall prepareFor(int rank, Runner &runner, const std::map<std::string, data::Array> &arrays) const;
+  /// What a rank's entry takes of the whole arrays. Throws badInput where it takes none of this shape.
+  static std::map<std::string, data::Array> piecesFor(const Runner &runner, size_t entry,
+                                                      const std::map<std::string, data::Array> &arrays);
   const RankPlace &where() const { return place; }
   bool isFirst() const { return place.rank == 0; }
   /// "2 threads as ranks of the mesh data=2, 1 thread(s) each"
@@ -46,7 +49,6 @@ private:
   void openPackage(const Model &model);
   /// The rank's program that takes arrays of these shapes.
   size_t entryFor(int rank, const std::map<std::string, data::Array> &arrays) const;
-  PreparedCall prepare(Runner &runner, size_t entry, const std::map<std::string, data::Array> &arrays) const;
   const rt::core::Program &program() const;
   std::vector<data::Array> runThreads(std::vector<Runner> &runners, const std::map<std::string, data::Array> &arrays);
   std::vector<data::Array> runProcess(Runner &runner, const std::map<std::string, data::Array> &arrays);

@@ -134,11 +134,7 @@ void addRun(CLI::App &app, Invocation &invocation) {
       ->add_option("MODEL", options->model,
                    "an ONNX file, MLIR in the nn dialect (- reads standard input), or a package")
       ->required();
-  command
-      ->add_option("--input", options->inputs,
-                   "an input's array: NAME=FILE (.npy, .npz, .safetensors, .pb); just FILE for a model with one input")
-      ->take_all()
-      ->expected(1);
+  addInputs(*command, options->inputs);
   command->add_option("--random-inputs", options->seed, "fills the inputs that are not given, from this seed");
   command->add_option("--output-dir", options->outputDir, "folder for whole outputs, NAME.npy each");
   addSettings(*command, options->settings);

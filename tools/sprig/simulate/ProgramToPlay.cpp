@@ -45,7 +45,7 @@ std::map<std::string, int64_t> firstSizes(const Runner &runner, const std::vecto
 } // namespace
 
 Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::Topology> &topology, const Model &model,
-                  std::vector<InputSpec> &specs, std::vector<EntryRequest> &entries) {
+                  std::vector<BoundInputs> &entries) {
   Settings settings = options.settings;
   RunnerOptions onClock{1, "null"};
   if (model.kind == ModelKind::package) {
@@ -53,8 +53,8 @@ Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::T
       throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
     refuseForPackage(model, settings);
     Runner runner = loadPackage(model, onClock);
-    specs = isChosenByShape(runner, options.entry) ? inputsOfCalls(runner, model, settings) : runner.inputSpecs();
-    entries = entriesOf(settings, specs, firstSizes(runner, specs));
+    auto specs = isChosenByShape(runner, options.entry) ? inputsOfCalls(runner, model, settings) : runner.inputSpecs();
+    entries = bindEntries(specs, {}, settings, firstSizes(runner, specs));
     return runner;
   }
   refuseCards(options);
@@ -65,16 +65,15 @@ Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::T
   if (!options.train.empty()) return compileSteps(model, options.train, options.allow, settings, onClock);
   // A program that is scheduled already has its shapes.
   if (settings.compileFrom.empty()) {
-    specs = inputsOfCalls(model, settings);
-    entries = entriesOf(settings, specs);
-    Compiled compiled = compile(model, entries, settings, {"native"});
+    entries = bindEntries(inputsOfCalls(model, settings), {}, settings);
+    Compiled compiled = compile(model, requestsOf(entries), settings, {"native"});
     Runner runner = Runner::load(std::move(compiled.package), model.path, onClock);
     runner.placements = std::move(compiled.placements);
     return runner;
   }
   Runner runner = Runner::load(compile(model, {EntryRequest()}, settings, {"native"}).package, model.path, onClock);
-  specs = runner.inputSpecs();
-  entries = entriesOf(settings, specs, firstSizes(runner, specs));
+  auto specs = runner.inputSpecs();
+  entries = bindEntries(specs, {}, settings, firstSizes(runner, specs));
   return runner;
 }
 

@@ -29,6 +29,6 @@ struct SimulateOptions {
 /// Compiles, or loads; nothing is run, so no device needs to be there. Sets the inputs and the entries that were asked
 /// for.
 Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::Topology> &topology, const Model &model,
-                  std::vector<InputSpec> &specs, std::vector<EntryRequest> &entries);
+                  std::vector<BoundInputs> &entries);
 
 } // namespace sprig::cli

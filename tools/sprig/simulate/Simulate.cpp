@@ -193,10 +193,11 @@ int simulate(const SimulateOptions &options) {
     return kDone;
   }
   Model model = openModel(options.model);
-  std::vector<InputSpec> specs;
-  std::vector<EntryRequest> requests;
-  Runner runner = loadToPlay(options, given, model, specs, requests);
-  std::vector<ProfileTarget> targets = chooseTargets(runner, options.entry, specs, requests, options.settings, 1);
+  std::vector<BoundInputs> entries;
+  Runner runner = loadToPlay(options, given, model, entries);
+  std::vector<ProfileTarget> targets = isChosenByShape(runner, options.entry)
+                                           ? targetsOf(std::move(entries), 1)
+                                           : chooseTargets(runner, options.entry, options.settings, 1);
   for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
     if (!file->empty() && targets.size() > 1)
       throw Error(ErrorKind::usage,

@@ -209,7 +209,7 @@ struct RankedSteps::Source {
     if (!ranks.mesh.empty() && ranks.mesh != mesh && !(mesh.empty() && isNumberOfRanks(ranks.mesh)))
       throw Error(ErrorKind::usage, "--mesh " + ranks.mesh + ": " + model.path + " is of " +
                                         (mesh.empty() ? "ranks without a mesh of their own" : "the mesh " + mesh));
-    ProfileTarget target = chooseTargets(*found.runner, name, {}, {}, compileSettings, 1).front();
+    ProfileTarget target = chooseTargets(*found.runner, name, compileSettings, 1).front();
     found.entry = uint32_t(*target.entry);
     sprig_rt_ranks_info info = found.runner->ranks(found.entry);
     found.ranks = std::max(1, int(info.ranks));
