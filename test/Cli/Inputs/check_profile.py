@@ -1,4 +1,4 @@
-"""Checks what `sprig profile` wrote: check_profile.py rows|sorted|trace|streams|spoil FILE [ARGUMENT]."""
+"""Checks what `sprig profile` wrote: check_profile.py rows|lanes|sorted|trace|streams|spoil FILE [ARGUMENT]."""
 import json
 import sys
 
@@ -21,6 +21,19 @@ def check_rows(path):
         work = [row for row in rows if row["kind"] != "overhead"]
         assert work and any(row["flops"] > 0 and row["limit_ns"] > 0 for row in work), rows
         assert all(output["samples"] for output in profile["outputs"])
+
+
+def check_lanes(path):
+    """Of several lanes: each has its own time beside the call's, and rows never have more for themselves than in all."""
+    for profile in json.load(open(path))["profiles"]:
+        rows = profile["rows"]
+        assert len({row["lane"] for row in rows if row["lane"]}) > 1, rows
+        for row in rows:
+            assert 0 <= row["self_ns"] <= row["total_ns"] * (1 + 1e-9), row
+        call = next(row for row in rows if row["name"] == "(call)")
+        between = next(row for row in rows if row["name"] == "(between calls)")
+        assert abs(call["total_ns"] + between["total_ns"] - profile["wall_ns"]) <= 1e-6 * profile["wall_ns"], rows
+        assert sum(row["self_ns"] for row in rows) >= (1 - 1e-6) * profile["wall_ns"], rows
 
 
 def check_sorted(path, column):
@@ -111,4 +124,4 @@ def spoil(path, target):
     json.dump(profile, open(target, "w"))
 
 
-{"rows": check_rows, "sorted": check_sorted, "trace": check_trace, "streams": check_streams, "spoil": spoil}[sys.argv[1]](*sys.argv[2:])
+{"rows": check_rows, "lanes": check_lanes, "sorted": check_sorted, "trace": check_trace, "streams": check_streams, "spoil": spoil}[sys.argv[1]](*sys.argv[2:])

@@ -143,8 +143,8 @@ void ProfileCollector::add(const rt::Profile &profile, const sprig_rt_profile_da
       ProfileRow &row = commandRow(event);
       row.wasCut = true;
       row.threadNs += double(span.totalNs);
-      // One that the caller took for a lane that another thread drives.
-      if (!isOwnSlice(span) && span.parent != rt::ProfileSpan::kNone) row.selfNs += double(span.selfNs);
+      // The command's own time is on the thread that drives its lane; this is another thread's, within what it drives.
+      if (!isOwnSlice(span) && span.parent != rt::ProfileSpan::kNone) addTo(overheadRow("(help other lanes)"), span);
       break;
     }
     case SPRIG_RT_PROFILE_DISPATCH:
