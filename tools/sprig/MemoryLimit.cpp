@@ -34,9 +34,19 @@ uint64_t parseBytes(const std::string &flag, const std::string &text) {
   char *end = nullptr;
   double value = std::strtod(text.c_str(), &end);
   std::string unit = end;
-  static const std::map<std::string, double> units = {{"", 1},       {"B", 1},         {"KB", 1e3},     {"MB", 1e6},
-                                                      {"GB", 1e9},   {"K", 1024},      {"M", 1 << 20},  {"G", 1 << 30},
-                                                      {"KiB", 1024}, {"MiB", 1 << 20}, {"GiB", 1 << 30}};
+  static const std::map<std::string, double> units = {{"", 1},
+                                                      {"B", 1},
+                                                      {"KB", 1e3},
+                                                      {"MB", 1e6},
+                                                      {"GB", 1e9},
+                                                      {"K", 1024},
+                                                      {"M", 1 << 20},
+                                                      {"G", 1 << 30},
+                                                      {"TB", 1e12},
+                                                      {"KiB", 1024},
+                                                      {"MiB", 1 << 20},
+                                                      {"GiB", 1 << 30},
+                                                      {"TiB", double(1ull << 40)}};
   auto found = units.find(unit);
   if (end == text.c_str() || found == units.end() || !(value >= 0) || value * found->second > 1e18)
     throw Error(ErrorKind::usage, flag + " " + text + ": expected bytes up to 10^18, as 64000000, 64MB or 61MiB");

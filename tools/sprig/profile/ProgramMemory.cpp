@@ -7,6 +7,8 @@
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/inspect/PackageReport.h"
 #include "mlir/Pass/PassManager.h"
+#include <map>
+#include <string>
 
 namespace sprig::cli {
 namespace {
@@ -66,11 +68,19 @@ int64_t largestBatch(const Model &model, EntryRequest entry, const std::string &
                      uint64_t limit) {
   constexpr int64_t kMost = int64_t(1) << 30;
   uint64_t least = 0;
+  std::map<int64_t, std::string> beyond; // why a batch cannot be compiled
   auto fits = [&](int64_t batch) {
     entry.dims[symbol] = batch;
-    uint64_t needed = memoryNeeds(model, {entry}, settings).total();
-    if (batch == 1) least = needed;
-    return needed <= limit;
+    try {
+      uint64_t needed = memoryNeeds(model, {entry}, settings).total();
+      if (batch == 1) least = needed;
+      return needed <= limit;
+    } catch (const Error &error) {
+      // A smaller batch compiles, so the sizes alone are beyond what is supported: those of a tensor, as a rule.
+      if (batch == 1 || error.kind() != ErrorKind::unsupported) throw;
+      beyond[batch] = error.what();
+      return false;
+    }
   };
   if (!fits(1))
     throw Error(ErrorKind::runtime, model.path + ": a batch of 1 needs " + std::to_string(least) +
@@ -82,6 +92,8 @@ int64_t largestBatch(const Model &model, EntryRequest entry, const std::string &
     int64_t middle = good + (bad - good) / 2;
     (fits(middle) ? good : bad) = middle;
   }
+  if (auto found = beyond.find(bad); found != beyond.end())
+    inform(symbol + " of " + std::to_string(bad) + " cannot be compiled: " + found->second);
   return good;
 }
 
