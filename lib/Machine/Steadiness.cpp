@@ -30,6 +30,15 @@ double processSeconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+bool Steadiness::isSteadierThan(const Steadiness &other) const {
+  bool repeats = sweeps > 1, othersRepeat = other.sweeps > 1;
+  if (repeats != othersRepeat) return repeats;
+  auto unsteadiness = [](const Steadiness &of) {
+    return std::max(of.spread / kMostSpread, (of.othersShare + of.stolenShare) / kMostOthers);
+  };
+  return unsteadiness(*this) < unsteadiness(other);
+}
+
 std::string Steadiness::describe() const {
   std::string text;
   if (!furthest.empty())

@@ -19,6 +19,9 @@ struct Steadiness {
 
   bool isDisturbed() const { return othersShare + stolenShare > kMostOthers; }
   bool isSteady() const { return spread <= kMostSpread && !isDisturbed(); }
+  /// By the larger of spread and disturbance, each as a share of what is still steady. What one sweep found is less
+  /// steady than what several did: nothing says how it would repeat.
+  bool isSteadierThan(const Steadiness &other) const;
   static constexpr double kMostSpread = 0.05, kMostOthers = 0.1;
   /// "the best two of 3 sweeps agree within 2 % (read L3); other programs had 0 % of the processors, ..."
   std::string describe() const;

@@ -63,6 +63,19 @@ TEST(Steadiness, OthersDisturb) {
   EXPECT_FALSE(steadiness.isSteady());
 }
 
+TEST(Steadiness, TheSteadierIsTheOneThatIsLessSpreadOrDisturbed) {
+  Steadiness good{3, 6, 0, 0, "read L3", 0.07}, spread{8, 10, 0, 0, "hand-off", 0.17}, once{1, 2, 0, 0, "", 0};
+  EXPECT_TRUE(good.isSteadierThan(spread));
+  EXPECT_FALSE(spread.isSteadierThan(good));
+  EXPECT_FALSE(good.isSteadierThan(good));
+  Steadiness disturbed = good;
+  disturbed.othersShare = 0.5;
+  EXPECT_TRUE(spread.isSteadierThan(disturbed));
+  // Of one sweep nothing is known.
+  EXPECT_TRUE(disturbed.isSteadierThan(once));
+  EXPECT_FALSE(once.isSteadierThan(disturbed));
+}
+
 TEST(Steadiness, TicksOfTheProcessors) {
   auto ticks = processorTicks("cpu  10 20 30 400 5 6 7 80 9 0\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
   ASSERT_TRUE(ticks);

@@ -108,7 +108,8 @@ void sharing(const machine::Calibration &found, ExperimentReport &report) {
 
 void benchMemory(const ExperimentOptions &, ExperimentReport &report) {
   machine::Cpu cpu = machine::readCpu();
-  machine::Calibration found = calibrateAndKeep(cpu, {});
+  machine::Calibration found = measureMachine(cpu, {});
+  report.note(keepSteadier(found));
   streams(found, report);
   latencies(cpu, found, report);
   alignment(report);

@@ -21,19 +21,38 @@ void makeCacheFolder() {
     throw Error(ErrorKind::runtime, folder.string() + ": the cache folder belongs to another user");
 }
 
-machine::Calibration calibrateAndKeep(const machine::Cpu &cpu, machine::SweepLimits limits) {
-  machine::Calibration result = machine::calibrate(cpu, limits, [&](int sweep) {
+static void keepCalibration(const machine::Calibration &found) {
+  try {
+    makeCacheFolder();
+    data::writeFile(machine::calibrationFile(), machine::calibrationToText(found));
+  } catch (const Error &error) {
+    warn(std::string("the measurements are not kept: ") + error.what());
+  }
+}
+
+machine::Calibration measureMachine(const machine::Cpu &cpu, machine::SweepLimits limits) {
+  return machine::calibrate(cpu, limits, [&](int sweep) {
     if (sweep == limits.least + 1)
       inform("the measurements are not steady yet: up to " + std::to_string(limits.most - limits.least) +
              " further sweeps");
   });
-  try {
-    makeCacheFolder();
-    data::writeFile(machine::calibrationFile(), machine::calibrationToText(result));
-  } catch (const Error &error) {
-    warn(std::string("the measurements are not kept: ") + error.what());
-  }
+}
+
+machine::Calibration calibrateAndKeep(const machine::Cpu &cpu, machine::SweepLimits limits) {
+  machine::Calibration result = measureMachine(cpu, limits);
+  keepCalibration(result);
   return result;
+}
+
+std::string keepSteadier(const machine::Calibration &found) {
+  std::optional<machine::Calibration> kept = machine::keptCalibration();
+  std::string now = "this one (" + found.steadiness.describe() + ")";
+  if (kept && !found.steadiness.isSteadierThan(kept->steadiness))
+    return "the calibration that was kept (" + kept->steadiness.describe() + ") stays: it is at least as steady as " +
+           now;
+  keepCalibration(found);
+  return kept ? now + " is kept: it is steadier than the calibration before (" + kept->steadiness.describe() + ")"
+              : now + " is kept as this machine's calibration";
 }
 
 void warnIfUnsteady(const machine::Calibration &found) {
