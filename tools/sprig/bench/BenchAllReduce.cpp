@@ -97,6 +97,8 @@ std::vector<Algorithm> algorithmsFor(const ExperimentOptions &options, std::span
       for (Algorithm known : all) names += (names.empty() ? "" : ", ") + std::string(nameOf(known));
       throw Error(ErrorKind::usage, "--algo: expected some of " + names + ", found '" + name + "'");
     }
+    if (std::find(chosen.begin(), chosen.end(), algorithm) != chosen.end())
+      throw Error(ErrorKind::usage, "--algo: '" + name + "' is there twice");
     chosen.push_back(algorithm);
   }
   return chosen;

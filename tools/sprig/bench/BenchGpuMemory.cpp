@@ -42,8 +42,11 @@ double gpuStreams(const OneGpu &gpu, const Settings &settings, uint64_t most, Ex
 
 // The quickest way's rate, of the largest arrays.
 double hostCopies(const OneGpu &gpu, uint64_t most, ExperimentReport &report) {
-  report.table("copies", {"bytes", "GB/s to it, pinned", "pageable", "pinned / pageable", "GB/s from it, pinned",
-                          "pageable", "pinned / pageable"});
+  std::vector<std::string> header = {"bytes"};
+  for (const char *way : {"to it", "from it"})
+    for (const char *what : {"GB/s, pinned, ", "GB/s, pageable, ", "pinned / pageable, "})
+      header.push_back(std::string(what) + way);
+  report.table("copies", header);
   std::shared_ptr<uint8_t> there = gpu.allocate(most), pinned = gpu.pin(most);
   std::vector<uint8_t> pageable(most), sent(most);
   for (uint64_t i = 0; i < most; ++i) sent[i] = uint8_t(i * 2654435761u >> 13);

@@ -28,7 +28,9 @@ struct ExperimentOptions {
 /// Sprig must be able to turn each.
 class ExperimentReport {
 public:
+  /// Begins a table. Throws internal where there is one of that name, or where two columns have one name.
   void table(const std::string &name, std::vector<std::string> header);
+  /// Of the table that was begun last, with no more cells than it has columns.
   void row(std::vector<Json> cells);
   /// Of what does not depend on how fast this machine is, or how busy: it holds wherever Sprig is right.
   void verdict(const std::string &relation, const std::string &figures, bool holds);

@@ -1,15 +1,31 @@
 #include "tools/sprig/bench/Experiment.h"
+#include "sprig/error.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
 
 namespace sprig::cli {
 
+// JSON has tables and cells by name: of two with one name, one would be lost.
 void ExperimentReport::table(const std::string &name, std::vector<std::string> header) {
+  auto refuse = [&](const std::string &what) {
+    throw Error(ErrorKind::internal, "the experiment's table '" + name + "' " + what);
+  };
+  for (const Section &section : sections)
+    if (section.name == name) refuse("is there twice");
+  for (auto column = header.begin(); column != header.end(); ++column)
+    if (std::find(header.begin(), column, *column) != column) refuse("has two columns '" + *column + "'");
   sections.push_back({name, std::move(header), {}});
 }
 
-void ExperimentReport::row(std::vector<Json> cells) { sections.back().rows.push_back(std::move(cells)); }
+void ExperimentReport::row(std::vector<Json> cells) {
+  Section &section = sections.back();
+  if (cells.size() > section.header.size())
+    throw Error(ErrorKind::internal, "the experiment's table '" + section.name + "' has " +
+                                         std::to_string(section.header.size()) + " columns, and a row of " +
+                                         std::to_string(cells.size()) + " cells");
+  section.rows.push_back(std::move(cells));
+}
 
 void ExperimentReport::bothAtOnce(double first, double second, double both) {
   double longer = std::max(first, second), sum = first + second;
