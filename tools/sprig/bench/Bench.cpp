@@ -1,5 +1,7 @@
 // sprig bench: steady-state time per call, in rounds.
 #include "tools/sprig/Command.h"
+#include "lib/Data/Listed.h"
+#include "lib/Data/Suggestion.h"
 #include "lib/Machine/MachineModel.h"
 #include "tools/sprig/bench/BenchRanks.h"
 #include "tools/sprig/bench/Experiment.h"
@@ -28,9 +30,9 @@ struct BenchOptions {
   CommonOptions common;
   Settings settings;
   std::string model;
+  std::vector<std::string> inputs;
   double seconds = 1;
   uint64_t seed = 1;
-  std::vector<std::string> inputs;
   int64_t n = 0;
   std::vector<int> workers;
   std::string ioDelay;
@@ -148,7 +150,18 @@ int runExperiment(const BenchOptions &options, const Experiment &experiment) {
   return report.holds() ? kDone : kCheckFailed;
 }
 
-int bench(BenchOptions &options) {
+// A word that is no file was meant as an experiment.
+void refuseUnknownName(const std::string &name) {
+  std::error_code error;
+  if (name == "-" || name.find_first_of("/.") != std::string::npos || std::filesystem::exists(name, error)) return;
+  std::vector<std::string> names;
+  for (const Experiment &experiment : experiments()) names.push_back(experiment.name);
+  throw Error(ErrorKind::badInput, name + ": there is no such file and no experiment of this name" +
+                                       data::suggestion(name, names) + "\nexperiments are " +
+                                       data::listed(names, names.size()) + "; 'sprig bench --help' says what each is");
+}
+
+int bench(Options &options) {
   for (const Experiment &experiment : experiments()) {
     if (options.model != experiment.name) continue;
     if (!options.mesh.mesh.empty() || options.mesh.splitsModel())
@@ -161,6 +174,7 @@ int bench(BenchOptions &options) {
       throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which takes no --topology");
     return runExperiment(options, experiment);
   }
+  refuseUnknownName(options.model);
   refuseLoaderOptions(options);
   refuseRankOptions(options, "");
   options.sweep.checkFor("");
@@ -190,6 +204,10 @@ int bench(BenchOptions &options) {
   auto given = loaded ? inputsOfCalls(*loaded, model, options.settings)
                       : inputsOfCalls(model, options.settings, /*isOpen=*/true);
   double loadMs = nsSince(start) / 1e6, compileMs = 0;
+  std::vector<BoundInputs> entries = bindEntries(given, options.inputs, options.settings);
+  start = Clock::now();
+  if (!loaded) loaded = compileAndLoad(model, requestsOf(entries), options.settings, &phases);
+  loadMs += nsSince(start) / 1e6;
   for (const PhaseTime &phase : phases) compileMs += phase.milliseconds;
 
   std::vector<PreparedCall> calls;
@@ -198,15 +216,12 @@ int bench(BenchOptions &options) {
   for (auto &[specs, arrays, entry] : entries) {
     fillRandom(specs, options.seed, entry.dims, arrays);
     calls.push_back(loaded->prepare(arrays));
+    arrays.clear(); // the call has its own
     calls.back().invoke();
     sprig_rt_entry_info info = loaded->entryInfo(loaded->lastRun().entry);
     std::string name;
     for (auto &[symbol, size] : entry.dims) name += (name.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
     results.push_back(
-  std::vector<BoundInputs> entries = bindEntries(given, options.inputs, options.settings);
-  start = Clock::now();
-  if (!loaded) loaded = compileAndLoad(model, requestsOf(entries), options.settings, &phases);
-  loadMs += nsSince(start) / 1e6;
         {name.empty() ? info.name : name, {}, double(info.flops), double(info.bytes), loaded->lastRun().entry});
     chunk.push_back(callsPerSample(calls.back()));
   }
@@ -216,7 +231,6 @@ int bench(BenchOptions &options) {
     for (size_t i = 0; i < calls.size(); ++i) {
       auto roundStart = Clock::now();
       do {
-    arrays.clear(); // the call has its own
         auto sampleStart = Clock::now();
         for (int64_t c = 0; c < chunk[i]; ++c) calls[i].invoke();
         results[i].samples.push_back(nsSince(sampleStart) / double(chunk[i]));
