@@ -47,6 +47,7 @@ void writeAll(int fd, std::span<const char> bytes, const std::filesystem::path &
   while (!bytes.empty()) {
     ssize_t n = ::write(fd, bytes.data(), bytes.size());
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EPIPE) return; // a reader that has seen enough is no failure
     if (n < 0) fail(ErrorKind::runtime, "cannot write", path);
     bytes = bytes.subspan(size_t(n));
   }
@@ -111,13 +112,7 @@ void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
   unfinished = nullptr;
 }
 
-void writeStandardOutput(std::span<const char> bytes) {
-  try {
-    writeAll(STDOUT_FILENO, bytes, "standard output");
-  } catch (const Error &) {
-    if (errno != EPIPE) throw;
-  }
-}
+void writeStandardOutput(std::span<const char> bytes) { writeAll(STDOUT_FILENO, bytes, "standard output"); }
 
 void removeUnfinishedFile() {
   if (const char *path = unfinished) ::unlink(path);

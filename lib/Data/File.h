@@ -15,7 +15,8 @@ std::string readText(const std::filesystem::path &path);
 
 /// Writes aside, syncs and renames. A symbolic link stays: the file behind it is written. A file that is there keeps
 /// its mode, and is not replaced where it is closed to writing. What is no regular file (/dev/null, a pipe) is written
-/// to directly, never replaced. "-", which means standard output elsewhere, is wrong use.
+/// to directly, never replaced; a reader that closes it has seen enough, which is no error. "-", which means standard
+/// output elsewhere, is wrong use.
 void writeFile(const std::filesystem::path &path, std::span<const char> bytes);
 
 /// Writes bytes to standard output as they are. A reader that has seen enough is no error.

@@ -8,7 +8,11 @@
 #include "sprig/error.h"
 #include "tools/StandardDescriptors.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
+#include <csignal>
+#include <cstdlib>
+#include <unistd.h>
 
 // MlirOptMain with a look at the text before its parser recurses into it.
 static mlir::LogicalResult run(int argc, char **argv, mlir::DialectRegistry &registry) {
@@ -17,7 +21,7 @@ static mlir::LogicalResult run(int argc, char **argv, mlir::DialectRegistry &reg
   // These read no input.
   if (config.shouldShowDialects() || config.shouldListPasses())
     return mlir::MlirOptMain(argc, argv, inputFile, outputFile, registry);
-  llvm::InitLLVM init(argc, argv);
+  llvm::InitLLVM init(argc, argv, /*InstallPipeSignalExitOnPipe=*/false);
   std::string message;
   auto input = mlir::openInputFile(inputFile, &message);
   auto output = input ? mlir::openOutputFile(outputFile, &message) : nullptr;
@@ -30,6 +34,8 @@ static mlir::LogicalResult run(int argc, char **argv, mlir::DialectRegistry &reg
 
 int main(int argc, char **argv) {
   if (!sprig::openStandardDescriptors()) return EXIT_FAILURE;
+  // A reader that has seen enough (`| head`) is no failure.
+  std::signal(SIGPIPE, [](int) { ::_exit(EXIT_SUCCESS); });
   mlir::DialectRegistry registry;
   sprig::registerSprigDialects(registry);
   mlir::registerTransformsPasses();

@@ -10,7 +10,6 @@
 #include "tools/sprig/Version.h"
 #include "tools/sprig/WrongUse.h"
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -80,11 +79,8 @@ int runCommand(const std::function<int()> &command) {
   try {
     int code = command();
     std::cout.flush();
-    // A reader that has seen enough (`| head`) is no failure.
-    if (!std::cout)
-      return errno == EPIPE || isInterrupted(code) ? code
-                                                   : fail("standard output: cannot write", int(ErrorKind::runtime));
-    return code;
+    if (std::cout || isInterrupted(code)) return code;
+    return fail("standard output: cannot write", int(ErrorKind::runtime));
   } catch (const Error &error) {
     std::string text = error.what();
     if (error.kind() == ErrorKind::internal)

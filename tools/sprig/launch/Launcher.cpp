@@ -169,14 +169,7 @@ void Launcher::fail(int rank, const std::string &why, int code) {
   if (store) store->fail(rank, Status(SPRIG_RT_CANCELLED, why));
 }
 
-// A reader that has seen enough (`| head`) ends no rank.
-void Launcher::writeOutput(const std::string &line) {
-  if (isUnread) return;
-  std::cout << line + "\n" << std::flush;
-  if (std::cout || errno != EPIPE) return;
-  isUnread = true;
-  std::cout.clear();
-}
+static void writeOutput(const std::string &line) { std::cout << line + "\n" << std::flush; }
 
 // One write for a line, so lines of ranks do not mix. Results are the first rank's, as it wrote them; what comes from
 // another launcher says already whose it is.

@@ -57,7 +57,6 @@ private:
   void startHosts();
   std::vector<std::string> variablesOf(int local) const;
   void print(const Member &member, RankProcess::Stream stream, const std::string &line);
-  void writeOutput(const std::string &line);
   void release();
   void suspend();
   void stopRanks(bool stops);
@@ -80,7 +79,6 @@ private:
   std::optional<Clock::time_point> stopsAt;
   std::optional<Clock::time_point> killsAt; ///< who has not ended after a signal
   bool hasAsked = false;
-  bool isUnread = false;    ///< whether nobody reads standard output any more
   bool isSuspended = false; ///< whether the launcher elsewhere has stopped these ranks
   int passedOn = 0;         ///< signals
   std::string heard;        ///< of a launcher elsewhere: the begin of a line

@@ -1,5 +1,6 @@
 #include "tools/sprig/train/TextStream.h"
 #include "sprig/rt/utf8.hpp"
+#include <cerrno>
 #include <ostream>
 
 namespace sprig::cli {
@@ -24,6 +25,7 @@ TextStream::~TextStream() {
 }
 
 bool TextStream::put(std::string_view text, bool isWhole) {
+  if (isUnread) return true;
   std::string clean;
   clean.reserve(text.size());
   while (!text.empty()) {
@@ -40,7 +42,13 @@ bool TextStream::put(std::string_view text, bool isWhole) {
     text.remove_prefix(start.size);
   }
   held = text;
-  return target->sputn(clean.data(), std::streamsize(clean.size())) == std::streamsize(clean.size());
+  auto size = std::streamsize(clean.size());
+  return written(target->sputn(clean.data(), size) == size);
+}
+
+bool TextStream::written(bool succeeded) {
+  isUnread = isUnread || (!succeeded && errno == EPIPE);
+  return succeeded || isUnread;
 }
 
 std::streambuf::int_type TextStream::overflow(int_type c) {
@@ -58,8 +66,8 @@ std::streamsize TextStream::xsputn(const char *text, std::streamsize count) {
 
 int TextStream::sync() {
   std::lock_guard lock(mutex);
-  bool written = held.empty() || put(std::string(std::move(held)), true);
-  return target->pubsync() == 0 && written ? 0 : -1;
+  bool isWhole = held.empty() || put(std::string(std::move(held)), true);
+  return written(isUnread || target->pubsync() == 0) && isWhole ? 0 : -1;
 }
 
 } // namespace sprig::cli
