@@ -7,6 +7,7 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/compile/EntryRequests.h"
 #include "tools/sprig/inspect/CudaKernels.h"
+#include "tools/sprig/inspect/PackageReport.h"
 #include "tools/sprig/shard/ShardModel.h"
 #include "tools/sprig/train/StepsPerCall.h"
 #include "tools/sprig/train/TrainModel.h"
@@ -54,6 +55,7 @@ void printReport(const CompileCommandOptions &options, const Compiled &compiled,
     table.add({name, formatBytes(double(section.size))});
     sections.push_back({{"kind", name}, {"bytes", section.size}});
   }
+  table.add({"header and padding", formatBytes(double(bytesBesideSections(runner)))});
   double total = 0;
   Table times({"phase", "ms"});
   for (const PhaseTime &phase : compiled.phases) {
@@ -66,9 +68,13 @@ void printReport(const CompileCommandOptions &options, const Compiled &compiled,
   std::vector<CudaImageReport> gpuKernels;
   if (isVerbose()) gpuKernels = cudaKernels(std::as_bytes(std::span(compiled.package)));
   if (options.common.json()) {
-    Json document = {{"output", options.output},    {"bytes", compiled.package.size()},
-                     {"entries", info.entry_count}, {"kernels", info.kernel_count},
-                     {"sections", sections},        {"phases", phases}};
+    Json document = {{"output", options.output},
+                     {"bytes", compiled.package.size()},
+                     {"entries", info.entry_count},
+                     {"kernels", info.kernel_count},
+                     {"sections", sections},
+                     {"bytes_beside_sections", bytesBesideSections(runner)},
+                     {"phases", phases}};
     if (!gpuKernels.empty()) document["gpu_kernels"] = toJson(gpuKernels);
     if (options.settings.explainPlacement) explain(compiled.placements, &document);
     std::cout << toText(document) << '\n';

@@ -209,22 +209,44 @@ ModelSummary summarizeSomehow(const Model &model, const std::vector<InputSpec> &
   return summary;
 }
 
-int inspectModel(const InspectOptions &options, const Model &model) {
+// Sizes in place of the symbols that are bound to them.
+std::vector<InputSpec> withSizes(std::vector<InputSpec> specs, const std::map<std::string, int64_t> &sizes) {
+  for (InputSpec &spec : specs)
+    for (Dim &dim : spec.dims)
+      if (auto bound = sizes.find(dim.symbol); !dim.size && bound != sizes.end()) dim.size = bound->second;
+  return specs;
+}
+
+std::string typeText(const InputSpec &spec) { return cli::describe(spec).substr(spec.name.size() + 2); }
+
+using Ports = std::vector<std::pair<std::string, std::string>>; // names and types
+
+Ports portsOf(const std::vector<InputSpec> &specs) {
+  Ports ports;
+  for (const InputSpec &spec : specs) ports.emplace_back(spec.name, typeText(spec));
+  return ports;
+}
+
+int inspectModel(const Options &options, const Model &model) {
   EntryRequest entry{options.settings.entryDims().front(), options.settings.inputShapes(), {}};
-  const auto shown = inputsOfCalls(model, options.settings, /*isOpen=*/true);
-  std::vector<InputSpec> specs = takeTensors(shown, entry.dims);
+  const auto declared = inputsOfCalls(model, options.settings, /*isOpen=*/true);
+  std::vector<InputSpec> specs = takeTensors(declared, entry.dims);
   bindShapes(specs, entry.shapes, entry.dims);
   bindBatch(options, model, specs, entry);
+  const std::map<std::string, int64_t> given = entry.dims;
   ModelSummary summary = summarizeSomehow(model, specs, entry, options.settings);
+  // Where all sizes are given, those of the outputs follow; else names stand for what is open.
+  Ports inputs = portsOf(withSizes(declared, given)), outputs = portsOf(withSizes(outputsOf(model), given));
+  if (unboundSymbols(specs, given).empty())
+    for (auto &[name, type] : outputs)
+      if (auto found = summary.outputTypes.find(name); found != summary.outputTypes.end()) type = found->second;
   std::optional<MemoryNeeds> needs;
   if (wantsMemory(options)) needs = memoryNeeds(model, allEntries(options, specs, entry), options.settings);
   if (options.common.json()) {
     Json json = {{"model", model.path}};
-    for (auto &[key, list] :
-         {std::pair<std::string, std::vector<InputSpec>>{"inputs", shown}, {"outputs", outputsOf(model)}}) {
+    for (auto &[key, list] : {std::pair("inputs", &inputs), {"outputs", &outputs}}) {
       json[key] = Json::array();
-      for (auto &spec : list)
-        json[key].push_back({{"name", spec.name}, {"type", cli::describe(spec).substr(spec.name.size() + 2)}});
+      for (auto &[name, type] : *list) json[key].push_back({{"name", name}, {"type", type}});
     }
     json.update(toJson(summary));
     json["dims"] = Json::object();
@@ -232,8 +254,8 @@ int inspectModel(const InspectOptions &options, const Model &model) {
     if (needs) json["memory"] = toJson(*needs);
     std::cout << toText(json) << '\n';
   } else {
-    for (auto &spec : shown) std::cout << "input   " << cli::describe(spec) << '\n';
-    for (auto &spec : outputsOf(model)) std::cout << "output  " << cli::describe(spec) << '\n';
+    for (auto &[name, type] : inputs) std::cout << "input   " << name << ": " << type << '\n';
+    for (auto &[name, type] : outputs) std::cout << "output  " << name << ": " << type << '\n';
     std::cout << summary.parameterElements << " parameters, " << formatBytes(double(summary.parameterBytes));
     if (!summary.isOutline) std::cout << "; " << formatCount(double(summary.flops), "FLOP") << " a call";
     std::cout << '\n';

@@ -22,8 +22,9 @@ struct OpRow {
 struct ModelSummary {
   bool isOutline = false; ///< operators as the file has them, without work
   std::vector<ParameterRow> parameters;
-  std::vector<OpRow> ops;                     ///< the most work first
-  std::map<std::string, int64_t> bytesByType; ///< of parameters and constants of more than one element
+  std::vector<OpRow> ops;                         ///< the most work first
+  std::map<std::string, std::string> outputTypes; ///< of the entry's results, by name: "8x10xf32"; of no outline
+  std::map<std::string, int64_t> bytesByType;     ///< of parameters and constants of more than one element
   int64_t parameterElements = 0, parameterBytes = 0, flops = 0, bytes = 0, opCount = 0;
 };
 

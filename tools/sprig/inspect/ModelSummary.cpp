@@ -1,6 +1,7 @@
 // What is inside of a model, from its IR.
 #include "dialects/NN/Attributes.h"
 #include "lib/Import/ONNX/Outline.h"
+#include "lib/Model/PortNames.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/inspect/ModelReport.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -67,7 +68,9 @@ ModelSummary summarizeModel(const Model &model, const EntryRequest &request, con
     summary.parameters.push_back(row);
   }
   std::map<std::string, OpRow> rows;
-  if (auto function = module.lookupSymbol<func::FuncOp>(entry))
+  if (auto function = module.lookupSymbol<func::FuncOp>(entry)) {
+    for (auto [name, type] : llvm::zip_equal(resultNames(function), function.getResultTypes()))
+      summary.outputTypes[name] = ir::describe(type);
     function.walk([&](Operation *op) {
       if (auto constant = dyn_cast<ir::ConstantOp>(op)) {
         auto type = cast<RankedTensorType>(constant.getType());
@@ -87,6 +90,7 @@ ModelSummary summarizeModel(const Model &model, const EntryRequest &request, con
       summary.flops += cost.getFlops();
       summary.bytes += cost.getBytes();
     });
+  }
   for (auto &[name, row] : rows) {
     summary.ops.push_back(row);
     summary.ops.back().op = name;

@@ -124,6 +124,17 @@ MemoryNeeds memoryNeeds(const Runner &runner, const Settings &settings) {
   return needs;
 }
 
+uint64_t bytesBesideSections(const Runner &runner) {
+  sprig_rt_package_info info = describe(runner);
+  uint64_t bytes = info.file_bytes;
+  for (uint32_t i = 0; i < info.section_count; ++i) {
+    sprig_rt_section_info section;
+    check(sprig_rt_package_section(runner.package(), i, &section));
+    bytes -= section.size;
+  }
+  return bytes;
+}
+
 Json packageToJson(const Runner &runner) {
   auto info = describe(runner);
   Json json = {{"producer", info.producer},
@@ -181,6 +192,7 @@ Json packageToJson(const Runner &runner) {
                {"states", statesJson(runner)},
                {"constants", constantsJson(runner)},
                {"sections", sections},
+               {"bytes_beside_sections", bytesBesideSections(runner)},
                {"images", images},
                {"kernels", kernels},
                {"facts", facts}});
@@ -263,6 +275,7 @@ void printPackage(const Runner &runner) {
     check(sprig_rt_package_section(runner.package(), i, &section));
     sections.add({section.kind, std::to_string(section.offset), formatBytes(double(section.size))});
   }
+  sections.add({"header and padding", "", formatBytes(double(bytesBesideSections(runner)))});
   sections.print();
   std::cout << '\n';
   Table images({"instruction set", "features", "code"});
