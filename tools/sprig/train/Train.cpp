@@ -47,11 +47,11 @@ void addTrain(CLI::App &app, Invocation &invocation) {
   command
       ->add_flag_callback(
           "--config-help",
-          [] {
-            std::cout << training::describeSchema() << std::flush;
-            throw CLI::Success();
+          [&showsSchema = options->showsSchema, command] {
+            showsSchema = true;
+            for (CLI::Option *option : command->get_options()) option->required(false);
           },
-          "prints the schema of the configuration")
+          "prints the schema of the configuration, with --format json as one document, and trains nothing")
       ->trigger_on_parse();
   command
       ->add_option("--x", options->x,
@@ -124,6 +124,10 @@ void addTrain(CLI::App &app, Invocation &invocation) {
       ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
   command->callback([=, &invocation] {
     invocation.run = [=] {
+      if (options->showsSchema) {
+        std::cout << (options->common.json() ? training::schemaAsJson() : training::describeSchema());
+        return kDone;
+      }
       if (options->settings.givenDevices() == "auto") {
         options->choosesDevices = true;
         options->settings.devices.clear();

@@ -26,7 +26,7 @@ struct TrainOptions {
   std::optional<int> weightBits; ///< with it
   int64_t every = 0, logEvery = 0;
   int keep = 3;
-  bool debugNan = false;
+  bool debugNan = false, showsSchema = false;
   LoaderFlags loader;
   MeshFlags mesh;
   bool choosesDevices = false; ///< --devices auto; the settings name none then
