@@ -113,9 +113,10 @@ struct FitResult {
   std::vector<float> losses;       ///< of this run's steps
   int64_t steps = 0;               ///< done in all
   double secondsPerEpoch = 0, samplesPerSecond = 0;
-  bool stopped = false;    ///< by onEpochEnd
-  int ranks = 1;           ///< that there were
-  int64_t bucketBytes = 0; ///< of gradients that went together at most, given or chosen; 0: of no several ranks
+  bool stopped = false;        ///< by onEpochEnd
+  int ranks = 1;               ///< that there were
+  std::vector<Device> devices; ///< of each rank, the one that its parameters are on
+  int64_t bucketBytes = 0;     ///< of gradients that went together at most, given or chosen; 0: of no several ranks
   optim::Optimizer optimizer;
 };
 

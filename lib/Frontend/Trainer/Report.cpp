@@ -1,5 +1,6 @@
 #include "lib/Frontend/Trainer/Report.h"
 #include "lib/Data/File.h"
+#include "lib/Data/Listed.h"
 #include "lib/Frontend/Base/DevicesUsed.h"
 #include "lib/Plot/TrainingChart.h"
 #include <cstdio>
@@ -20,6 +21,19 @@ std::string describeEpoch(const EpochReport &report, int64_t epochs) {
   return text + "  " + number(report.seconds, "%.2f") + " s";
 }
 
+// What operations have run on; of several ranks each one's device: "rank 0: cpu:0, ranks 1-3: cpu:1".
+static std::string describeDevices(const FitResult &result) {
+  if (result.ranks == 1) return UsedDevice::list();
+  std::vector<std::string> ranks;
+  for (size_t first = 0, end = 0; first < result.devices.size(); first = end) {
+    const Device &device = result.devices[first];
+    while (end < result.devices.size() && result.devices[end] == device) ++end;
+    ranks.push_back((end == first + 1 ? "rank " : "ranks ") + std::to_string(first) +
+                    (end == first + 1 ? "" : "-" + std::to_string(end - 1)) + ": " + device.name());
+  }
+  return data::listed(ranks, 8);
+}
+
 std::string describeResult(const FitResult &result) {
   std::string text = "loss " + number(result.epochs.empty() ? 0 : result.epochs.back().loss);
   if (!result.epochs.empty()) {
@@ -28,7 +42,7 @@ std::string describeResult(const FitResult &result) {
     if (last.accuracy) text = "test acc " + number(*last.accuracy, "%.2f");
   }
   return text + ", " + number(result.secondsPerEpoch, "%.1f") + " s/epoch, " + number(result.samplesPerSecond, "%.0f") +
-         " samples/s, on [" + UsedDevice::list() + "]";
+         " samples/s, on [" + describeDevices(result) + "]";
 }
 
 static bool knowsAccuracy(const std::vector<SweepRun> &runs) {

@@ -46,6 +46,22 @@ void printLine(const std::string &text) {
   std::fflush(stdout);
 }
 
+/// Where the module's tensors are, and so the first rank's.
+Device deviceOfModule(const nn::Module &module) {
+  std::vector<Parameter> parameters = module.parameters();
+  return parameters.empty() ? defaultDevice() : parameters[0].value().device();
+}
+
+/// Each rank's, by which all meet.
+std::vector<Device> devicesOfRanks(dist::Group &group, Device own, Source at) {
+  Tensor all = group.allGather(Tensor({int64_t(own.kind()), int64_t(own.number())}), {}, at);
+  const auto *numbers = all.data<int64_t>(at);
+  std::vector<Device> devices;
+  for (int rank = 0; rank < group.size(); ++rank)
+    devices.emplace_back(Device::Kind(numbers[2 * rank]), uint16_t(numbers[2 * rank + 1]));
+  return devices;
+}
+
 /// The rate of a step, on the host: a schedule is a function of the number of steps, so nothing waits for the device.
 class Rates {
 public:
@@ -162,7 +178,11 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   checkpoints.finish();
   if (group) group->checkReplicas(*training.module, at);
   result.steps = step;
-  if (group) result.ranks = group->size();
+  result.devices = {deviceOfModule(*training.module)};
+  if (group) {
+    result.ranks = group->size();
+    result.devices = devicesOfRanks(*group, result.devices[0], at);
+  }
   if (result.ranks > 1) result.bucketBytes = programs.bucketBytes();
   for (const training::StepMetrics &line : log.history()) result.losses.push_back(line.loss);
   if (!result.epochs.empty()) {
@@ -230,12 +250,6 @@ static void scaleRates(const Training &training, const TrainerOptions &options, 
     training.optimizer.setLr(training.optimizer.baseLr(group, at) * factor, group, at);
 }
 
-/// Where the module's tensors are, and so the first rank's.
-static Device deviceOf(const nn::Module &module) {
-  std::vector<Parameter> parameters = module.parameters();
-  return parameters.empty() ? defaultDevice() : parameters[0].value().device();
-}
-
 void Trainer::onRanks(int ranks, Training training, const std::function<void(Training, dist::Group *)> &body) const {
   if (options.group || ranks == 1) return body(std::move(training), options.group);
   if (dist::isLaunched())
@@ -256,7 +270,7 @@ void Trainer::onRanks(int ranks, Training training, const std::function<void(Tra
   for (int rank = 1; rank < ranks; ++rank) copies.push_back(training.copy());
   dist::spawnFrom(
       ranks, [&](dist::Group &group) { body(group.rank() ? copies[size_t(group.rank() - 1)]() : training, &group); },
-      {.devices = {deviceOf(*training.module)}}, at);
+      {.devices = {deviceOfModule(*training.module)}}, at);
 }
 
 FitResult Trainer::run(Training training, data::Loader &train, data::Loader *evaluation) const {

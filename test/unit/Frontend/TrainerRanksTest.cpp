@@ -145,6 +145,16 @@ TEST(TrainerRanks, TheFirstRankSaysWhetherToStop) {
   EXPECT_EQ(run.result.optimizer.steps(), 6);
 }
 
+TEST(TrainerRanks, TheLastLineNamesRanksAndTheirDevices) {
+  Net net = makeNet();
+  data::Loader train(points(48), {.batch = 24, .workers = 0});
+  testing::internal::CaptureStdout();
+  FitResult result = Trainer({.maxEpochs = 1, .ranks = 4}).fit(net, train);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(),
+              HasSubstr("on [rank 0: cpu:0, rank 1: cpu:1, rank 2: cpu:2, rank 3: cpu:3]\n"));
+  EXPECT_EQ(result.devices, (std::vector<Device>{"cpu:0", "cpu:1", "cpu:2", "cpu:3"}));
+}
+
 // A trainer with ranks in a rank of another group: it has its device, and free ones besides.
 TEST(TrainerRanks, RanksWithinARank) {
   Trained two = fit({.ranks = 2}, makeNet());
