@@ -138,4 +138,6 @@ parser.add_argument('--precision', default='f32', choices=('f32', 'tf32'))
 parser.add_argument('--seconds', default='0.2', help='of each cell for its whole calls (default 0.2)')
 parser.add_argument('--json', type=pathlib.Path)
 arguments = parser.parse_args()
+if not arguments.sprig.exists():
+    parser.error(f'needs {arguments.sprig}, but there is none: scripts/stages/build makes it, --sprig names another')
 main()

@@ -130,5 +130,7 @@ parser.add_argument('--calibrate', action='store_true', help="run 'sprig devices
 parser.add_argument('--sprig', type=pathlib.Path, default=ROOT / 'build/bin/sprig', help='default build/bin/sprig')
 parser.add_argument('--json', type=pathlib.Path, metavar='FILE', help='write the cells and the calibration there, too')
 arguments = parser.parse_args()
+if not arguments.sprig.exists():
+    parser.error(f'needs {arguments.sprig}, but there is none: scripts/stages/build makes it, --sprig names another')
 if __name__ == '__main__':
     main()

@@ -97,6 +97,17 @@ need_shared() {
   fi
 }
 
+# need_build FILE...: wrong use where one of them was not built.
+need_build() {
+  local file
+  for file in "$@"; do
+    if [ ! -e "$file" ]; then
+      echo "error: $(basename "$0"): needs $file, but there is none: scripts/stages/build makes it" >&2
+      exit 2
+    fi
+  done
+}
+
 finish() {
   echo "$passed passed, $failed failed"
   [ "$failed" = 0 ]
