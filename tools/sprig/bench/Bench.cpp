@@ -161,7 +161,7 @@ void refuseUnknownName(const std::string &name) {
                                        data::listed(names, names.size()) + "; 'sprig bench --help' says what each is");
 }
 
-int bench(Options &options) {
+int bench(BenchOptions &options) {
   for (const Experiment &experiment : experiments()) {
     if (options.model != experiment.name) continue;
     if (!options.mesh.mesh.empty() || options.mesh.splitsModel())
@@ -286,7 +286,7 @@ int bench(Options &options) {
 } // namespace
 
 void addBench(CLI::App &app, Invocation &invocation) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BenchOptions>();
   CLI::App *command = addCommand(
       app, "bench",
       "Times a model: steady-state calls, on random inputs where none are given, in rounds; or runs an experiment",

@@ -227,7 +227,7 @@ Ports portsOf(const std::vector<InputSpec> &specs) {
   return ports;
 }
 
-int inspectModel(const Options &options, const Model &model) {
+int inspectModel(const InspectOptions &options, const Model &model) {
   EntryRequest entry{options.settings.entryDims().front(), options.settings.inputShapes(), {}};
   const auto declared = inputsOfCalls(model, options.settings, /*isOpen=*/true);
   std::vector<InputSpec> specs = takeTensors(declared, entry.dims);

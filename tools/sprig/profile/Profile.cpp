@@ -82,7 +82,7 @@ int compare(const ProfileOptions &options) {
 }
 
 // What the calls were given and gave, so that a later comparison knows whether it compares like with like.
-void addArrays(Json &json, const Options &options, const std::map<std::string, data::Array> &inputs,
+void addArrays(Json &json, const ProfileOptions &options, const std::map<std::string, data::Array> &inputs,
                const std::vector<data::Array> &outputs) {
   json["inputs"] = {{"seed", options.seed}, {"types", Json::array()}};
   for (auto &[name, array] : inputs) {
