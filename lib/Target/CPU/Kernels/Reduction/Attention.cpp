@@ -17,6 +17,9 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
+/// Up to so many columns of a product are spelled out, with constant offsets; code does not grow with more.
+constexpr int64_t kSpelledOut = 512;
+
 /// The cut into tiles and the scratch memory, by shape alone.
 struct Plan : AttentionForm {
   int64_t tileRows, blocks; // rows of a tile, tiles of a matrix
@@ -178,10 +181,9 @@ private:
         emitPanel(k, source, count, rootType, panels, offset, PanelEnd::open, change);
     };
     int64_t first = 0;
-    if (seen.end) {
+    if (seen.end || columns > kSpelledOut) {
       first = columns / kPanelWidth * kPanelWidth;
-      k.loop(seen.begin, k.min(seen.end, k.index(first)), kPanelWidth,
-             [&](Value column) { pack(column, kPanelWidth); });
+      forColumns(seen, first, kPanelWidth, [&](Value column) { pack(column, kPanelWidth); });
     }
     for (; first < columns; first += kPanelWidth) pack(k.index(first), std::min(kPanelWidth, columns - first));
   }
@@ -192,9 +194,8 @@ private:
     Value buffer = bufferOf(p.query), base = k.add(baseOf(p.query), k.mul(row, p.query.rowStride));
     bool along = p.query.columnStride == 1;
     k.loop(k.index(0), k.index(rows), 1, [&](Value i) {
-      for (int64_t column = 0; column < p.depth; column += kLanes) {
-        int64_t count = std::min(kLanes, p.depth - column);
-        Value from = k.add(k.add(base, k.mul(i, p.query.rowStride)), column * p.query.columnStride), line;
+      auto copy = [&](Value column, int64_t count) {
+        Value from = k.add(k.add(base, k.mul(i, p.query.rowStride)), k.mul(column, p.query.columnStride)), line;
         if (along) {
           line = k.loadVector(buffer, from, rootType, count < kLanes ? k.mask(count) : Value());
         } else {
@@ -206,7 +207,13 @@ private:
           line = vector::FromElementsOp::create(k.b, k.loc, type, elements);
         }
         k.store(p.query.applyChain(k, line), queryRows, k.add(k.mul(i, queryStride()), column), p.elementType);
+      };
+      int64_t first = 0;
+      if (p.depth > kSpelledOut) {
+        first = p.depth / kLanes * kLanes;
+        k.loop(k.index(0), k.index(first), kLanes, [&](Value column) { copy(column, kLanes); });
       }
+      for (; first < p.depth; first += kLanes) copy(k.index(first), std::min(kLanes, p.depth - first));
     });
   }
 
@@ -267,6 +274,11 @@ private:
     });
   }
 
+  // The columns below `end`, a constant, or of these those that are seen.
+  void forColumns(LoopNest::Columns seen, int64_t end, int64_t step, llvm::function_ref<void(Value column)> body) {
+    k.loop(seen.begin ? seen.begin : k.index(0), seen.end ? k.min(seen.end, k.index(end)) : k.index(end), step, body);
+  }
+
   // Whole panels of the keys that some of these rows of the matrix see; null where all are computed.
   LoopNest::Columns seenBy(Value firstRow, int64_t rows) {
     if (!p.band) return {};
@@ -288,15 +300,16 @@ private:
                LoopNest::Columns seen = {}) {
     int64_t vectors = llvm::divideCeil(columns, kLanes), first = 0;
     int64_t step = std::min(chooseTileVectors(k.target, loop.elementType, rows), vectors);
-    if (seen.end && columns >= kPanelWidth) {
+    if ((seen.end && columns >= kPanelWidth) || columns > kSpelledOut) {
       constexpr int64_t kVectors = kPanelWidth / kLanes; // of a panel
-      step = std::min(step, kVectors);
-      first = columns / kPanelWidth * kVectors;
-      k.loop(seen.begin, k.min(seen.end, k.index(first * kLanes)), kPanelWidth, [&](Value column) {
-        ContractionLoop panel = loop;
-        panel.rightBase = k.add(loop.rightBase, k.mul(column, depth));
-        for (int64_t v = 0; v < kVectors; v += step)
-          columnTiles(panel, rows, v, step, kPanelWidth, /*panels=*/true, depth,
+      if (seen.end) step = std::min(step, kVectors);
+      int64_t atOnce = std::max(step, kVectors);
+      first = columns / kLanes / atOnce * atOnce;
+      forColumns(seen, first * kLanes, atOnce * kLanes, [&](Value column) {
+        ContractionLoop part = loop;
+        part.rightBase = k.add(loop.rightBase, k.mul(column, panels ? depth : 1));
+        for (int64_t v = 0; v < atOnce; v += step)
+          columnTiles(part, rows, v, step, atOnce * kLanes, panels, depth,
                       [&](Value i, Value j, Value value, Value mask) { store(i, k.add(column, j), value, mask); });
       });
     }
