@@ -34,10 +34,10 @@ private:
   };
   Value field(Value args, Type type, size_t offset);
   Value buffer(Frame &frame, unsigned index);
-  LLVM::LLVMFuncOp bodyOf(exec::KernelOp leaf, size_t buffers);
-  SmallVector<Value> bodyArguments(Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
-  Value callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands);
-  Value callBody(exec::KernelOp leaf, ArrayRef<Value> arguments);
+  LLVM::LLVMFuncOp bodyOf(exec::KernelOp leaf);
+  SmallVector<Value> ownArguments(exec::KernelOp kernel, Frame &frame);
+  Value listOf(ArrayRef<Value> buffers);
+  Value callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<Value> buffers);
   Value operandOf(Value buffer, Frame &frame, Value tile);
   void takeBody(LLVM::LLVMFuncOp function, LLVM::LLVMFuncOp body, ArrayRef<Value> arguments);
   void shiftOpIndex(Frame &frame, int32_t base);
@@ -65,32 +65,55 @@ Value AbiBuilder::buffer(Frame &frame, unsigned index) {
   return field(frame.buffers, frame.buffers.getType(), index * sizeof(void *));
 }
 
+static bool readsList(exec::KernelOp leaf) { return readsBufferList(leaf.getBody().front()); }
+
 // The function of a leaf's body; it may be in an object of its own.
-LLVM::LLVMFuncOp AbiBuilder::bodyOf(exec::KernelOp leaf, size_t buffers) {
+LLVM::LLVMFuncOp AbiBuilder::bodyOf(exec::KernelOp leaf) {
   std::string name = bodyName(stems(leaf));
   if (auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(name)) return body;
   Type i64 = b.getI64Type(), pointer = LLVM::LLVMPointerType::get(b.getContext());
   SmallVector<Type> arguments{i64, i64, pointer, pointer};
-  arguments.append(buffers, pointer);
+  arguments.append(readsList(leaf) ? 1 : leaf.getOperandTypes().size(), pointer);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(module.getBody());
   return LLVM::LLVMFuncOp::create(b, loc, name, LLVM::LLVMFunctionType::get(b.getI32Type(), arguments));
 }
 
-// `operands` are the kernel operands' indices among the buffers of the frame.
-SmallVector<Value> AbiBuilder::bodyArguments(Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands) {
-  SmallVector<Value> arguments{begin, end, frame.scratch, frame.status};
-  for (unsigned operand : operands) arguments.push_back(buffer(frame, operand));
+// Of a kernel whose buffers are those of the frame, and of all of its tiles that are asked for.
+SmallVector<Value> AbiBuilder::ownArguments(exec::KernelOp kernel, Frame &frame) {
+  SmallVector<Value> arguments{frame.begin, frame.end, frame.scratch, frame.status};
+  if (readsList(kernel)) {
+    arguments.push_back(frame.buffers);
+    return arguments;
+  }
+  for (unsigned operand = 0; operand < kernel.getOperandTypes().size(); ++operand)
+    arguments.push_back(buffer(frame, operand));
   return arguments;
 }
 
-Value AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<unsigned> operands) {
-  return callBody(leaf, bodyArguments(frame, begin, end, operands));
+Value AbiBuilder::callBody(exec::KernelOp leaf, Frame &frame, Value begin, Value end, ArrayRef<Value> buffers) {
+  SmallVector<Value> arguments{begin, end, frame.scratch, frame.status};
+  if (readsList(leaf))
+    arguments.push_back(listOf(buffers));
+  else
+    arguments.append(buffers.begin(), buffers.end());
+  return LLVM::CallOp::create(b, loc, bodyOf(leaf), arguments).getResult();
 }
 
-Value AbiBuilder::callBody(exec::KernelOp leaf, ArrayRef<Value> arguments) {
-  LLVM::LLVMFuncOp body = bodyOf(leaf, leaf.getOperandTypes().size());
-  return LLVM::CallOp::create(b, loc, body, arguments).getResult();
+// On the stack of the function at hand.
+Value AbiBuilder::listOf(ArrayRef<Value> buffers) {
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext());
+  Value list;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&b.getInsertionBlock()->getParent()->front());
+    list = LLVM::AllocaOp::create(b, loc, pointer, pointer, constant(int64_t(buffers.size())));
+  }
+  for (auto [index, buffer] : llvm::enumerate(buffers)) {
+    Value place = LLVM::GEPOp::create(b, loc, pointer, pointer, list, ArrayRef<LLVM::GEPArg>{int32_t(index)});
+    LLVM::StoreOp::create(b, loc, buffer, place);
+  }
+  return list;
 }
 
 // Moves the body's blocks to the end of the function, whose results it gives. LLVM's inliner would copy them.
@@ -156,7 +179,7 @@ Value AbiBuilder::operandOf(Value operand, Frame &frame, Value tile) {
 
 // A loop over the tiles of this run, each of which has all calls.
 void AbiBuilder::buildPieces(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
-  auto symbols = kernel->getParentOfType<ModuleOp>();
+  SymbolTable symbols(kernel->getParentOfType<ModuleOp>());
   Block *head = function.addBlock(), *body = function.addBlock(), *done = function.addBlock();
   Value tile = head->addArgument(b.getI64Type(), loc);
   LLVM::BrOp::create(b, loc, ValueRange{frame.begin}, head);
@@ -165,11 +188,11 @@ void AbiBuilder::buildPieces(exec::KernelOp kernel, LLVM::LLVMFuncOp function, F
   b.setInsertionPointToStart(body);
   int32_t opBase = 0;
   for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
-    auto leaf = symbols.lookupSymbol<exec::KernelOp>(call.getKernel());
+    auto leaf = symbols.lookup<exec::KernelOp>(call.getKernel());
     auto [begin, end] = wholeOf(leaf);
-    SmallVector<Value> arguments{begin, end, frame.scratch, frame.status};
-    for (Value operand : call.getBuffers()) arguments.push_back(operandOf(operand, frame, tile));
-    endOnError(callBody(leaf, arguments), function, frame, opBase, function.addBlock());
+    SmallVector<Value> buffers;
+    for (Value operand : call.getBuffers()) buffers.push_back(operandOf(operand, frame, tile));
+    endOnError(callBody(leaf, frame, begin, end, buffers), function, frame, opBase, function.addBlock());
     opBase += kernelOpNames(leaf).size();
   }
   Value next = LLVM::AddOp::create(b, loc, tile, constant(1));
@@ -180,12 +203,10 @@ void AbiBuilder::buildPieces(exec::KernelOp kernel, LLVM::LLVMFuncOp function, F
 
 void AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function, Frame &frame) {
   if ((*kernel.getBody().getOps<exec::CallOp>().begin()).getEach()) return buildPieces(kernel, function, frame);
-  auto symbols = kernel->getParentOfType<ModuleOp>();
+  SymbolTable symbols(kernel->getParentOfType<ModuleOp>());
   int32_t opBase = 0;
   for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
-    auto leaf = symbols.lookupSymbol<exec::KernelOp>(call.getKernel());
-    SmallVector<unsigned> operands;
-    for (Value buffer : call.getBuffers()) operands.push_back(*exec::CallOp::argumentOf(buffer));
+    auto leaf = symbols.lookup<exec::KernelOp>(call.getKernel());
     // Another tile's call is passed by.
     Block *after = nullptr;
     auto [begin, end] = kernel.getTiles() == 1 ? wholeOf(leaf) : shareOf(call, leaf, frame);
@@ -195,7 +216,9 @@ void AbiBuilder::buildComposite(exec::KernelOp kernel, LLVM::LLVMFuncOp function
       LLVM::CondBrOp::create(b, loc, LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::slt, begin, end), run, after);
       b.setInsertionPointToStart(run);
     }
-    Value result = callBody(leaf, frame, begin, end, operands);
+    SmallVector<Value> buffers;
+    for (Value operand : call.getBuffers()) buffers.push_back(buffer(frame, *exec::CallOp::argumentOf(operand)));
+    Value result = callBody(leaf, frame, begin, end, buffers);
     endOnError(result, function, frame, opBase, after ? after : function.addBlock());
     opBase += kernelOpNames(leaf).size();
   }
@@ -215,11 +238,10 @@ void AbiBuilder::build(exec::KernelOp kernel, StringRef name, bool ownsBody) {
   frame.begin = field(args, i64, offsetof(sprig_rt_args, tile_begin));
   frame.end = field(args, i64, offsetof(sprig_rt_args, tile_end));
   if (kernel.isComposite()) return buildComposite(kernel, function, frame);
-  auto operands = llvm::to_vector(llvm::seq<unsigned>(0, kernel.getOperandTypes().size()));
+  SmallVector<Value> arguments = ownArguments(kernel, frame);
   // The pointers go from the buffer list into registers, not over the stack.
-  if (ownsBody)
-    return takeBody(function, bodyOf(kernel, operands.size()), bodyArguments(frame, frame.begin, frame.end, operands));
-  LLVM::ReturnOp::create(b, loc, callBody(kernel, frame, frame.begin, frame.end, operands));
+  if (ownsBody) return takeBody(function, bodyOf(kernel), arguments);
+  LLVM::ReturnOp::create(b, loc, LLVM::CallOp::create(b, loc, bodyOf(kernel), arguments).getResult());
 }
 } // namespace
 

@@ -24,6 +24,11 @@ public:
   mlir::Value tileEnd() { return function.getArgument(1); }
   mlir::Value scratch() { return function.getArgument(2); }
   mlir::Value status() { return function.getArgument(3); }
+  /// Where the buffers are no arguments: a pointer to those of all operands, then of all results.
+  bool hasBufferList() {
+    return function.getNumArguments() != 4 + dispatch->getNumOperands() + dispatch->getNumResults();
+  }
+  mlir::Value bufferList() { return function.getArgument(4); }
   /// The buffer of an argument of the dispatch's region.
   mlir::Value operandBuffer(mlir::BlockArgument argument) { return operandBuffer(argument.getArgNumber()); }
   mlir::Value operandBuffer(unsigned operand) { return function.getArgument(4 + operand); }

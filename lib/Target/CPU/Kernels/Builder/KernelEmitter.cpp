@@ -50,7 +50,7 @@ sprig::CpuArch sprig::tunedTarget(kernel::DispatchOp dispatch, const CpuArch &ta
 }
 
 FailureOr<func::FuncOp> sprig::emitKernel(kernel::DispatchOp dispatch, StringRef name, const CpuArch &target,
-                                          ModuleOp module) {
+                                          ModuleOp module, bool isPart) {
   const KernelEmitter *emitter = findOrReport(dispatch);
   if (!emitter) return failure();
   MLIRContext *context = dispatch.getContext();
@@ -61,8 +61,12 @@ FailureOr<func::FuncOp> sprig::emitKernel(kernel::DispatchOp dispatch, StringRef
   SmallVector<Type> arguments{index, index,
                               MemRefType::get({emitter->plan(dispatch).scratchBytes}, builder.getI8Type()),
                               LLVM::LLVMPointerType::get(context)};
-  for (Type type : dispatch->getOperandTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
-  for (Type type : dispatch->getResultTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
+  if (!isPart && emitter->readsBufferList(dispatch)) {
+    arguments.push_back(LLVM::LLVMPointerType::get(context));
+  } else {
+    for (Type type : dispatch->getOperandTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
+    for (Type type : dispatch->getResultTypes()) arguments.push_back(bufferType(cast<RankedTensorType>(type)));
+  }
   auto function =
       func::FuncOp::create(builder, dispatch.getLoc(), name, builder.getFunctionType(arguments, builder.getI32Type()));
   builder.setInsertionPointToStart(function.addEntryBlock());

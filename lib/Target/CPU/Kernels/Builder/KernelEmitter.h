@@ -21,6 +21,9 @@ public:
   virtual KernelPlan plan(kernel::DispatchOp dispatch) const = 0;
   /// Whether the kernel may write a result over an operand of its type that is passed once (Target::mayOverwrite).
   virtual bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const { return false; }
+  /// Whether the kernel reads its buffers off a list rather than as arguments: one of so many that its code must not
+  /// grow with their number. It does so only where it is a function by itself (KernelBuilder::hasBufferList).
+  virtual bool readsBufferList(kernel::DispatchOp dispatch) const { return false; }
   /// Emits the function's body at the builder's insertion point; a failure has been reported on the dispatch.
   virtual mlir::LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const = 0;
 };
@@ -46,9 +49,10 @@ CpuArch tunedTarget(kernel::DispatchOp dispatch, const CpuArch &target);
 ///   -> i32
 /// which computes the tiles [begin, end). Operands and results are memrefs of static shape and identity layout in
 /// storage types (unsigned integers signless, i1 as i8); S is the plan's scratchBytes. The function returns 0 or the
-/// code that it wrote to the status (sprig/rt/kernel.h).
+/// code that it wrote to the status (sprig/rt/kernel.h). A kernel that reads its buffers off a list has a pointer to
+/// that in their place, unless it is a `part` of another function.
 mlir::FailureOr<mlir::func::FuncOp> emitKernel(kernel::DispatchOp dispatch, llvm::StringRef name, const CpuArch &target,
-                                               mlir::ModuleOp module);
+                                               mlir::ModuleOp module, bool isPart = false);
 
 /// The dialects that kernels are made of.
 void registerKernelDialects(mlir::DialectRegistry &registry);

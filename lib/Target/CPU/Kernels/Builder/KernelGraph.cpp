@@ -113,6 +113,13 @@ static LogicalResult fold(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
+bool sprig::readsBufferList(Block &body) {
+  if (!llvm::hasSingleElement(body.without_terminator())) return false;
+  auto dispatch = dyn_cast<kernel::DispatchOp>(body.front());
+  const KernelEmitter *emitter = dispatch ? findKernelEmitter(dispatch) : nullptr;
+  return emitter && emitter->readsBufferList(dispatch);
+}
+
 FailureOr<func::FuncOp> sprig::emitKernelGraph(const KernelGraph &graph, StringRef name, const CpuArch &target,
                                                ModuleOp module) {
   Operation *yield = graph.body->getTerminator();

@@ -11,4 +11,7 @@ namespace sprig {
 mlir::FailureOr<mlir::func::FuncOp> emitKernelGraph(const KernelGraph &graph, llvm::StringRef name,
                                                     const CpuArch &target, mlir::ModuleOp module);
 
+/// Whether that function has a pointer to its buffers in their place (KernelEmitter::readsBufferList).
+bool readsBufferList(mlir::Block &body);
+
 } // namespace sprig

@@ -12,7 +12,7 @@ FailureOr<Value> sprig::emitPart(OpBuilder &b, func::FuncOp function, kernel::Di
                                  ArrayRef<Value> buffers, const CpuArch &target, ModuleOp module) {
   FailureOr<KernelPlan> plan = planDispatch(dispatch);
   if (failed(plan)) return failure();
-  auto part = emitKernel(dispatch, "part", target, module);
+  auto part = emitKernel(dispatch, "part", target, module, /*isPart=*/true);
   if (failed(part)) return failure();
   Location loc = dispatch.getLoc();
   Block &body = part->getBody().front();
