@@ -79,12 +79,37 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
   return resplatted(adaptor.getOperand(), getType());
 }
 
+/// The concatenation along the same axis that alone reads this one.
+static ConcatOp outerConcat(ConcatOp op) {
+  auto outer = op->hasOneUse() ? dyn_cast<ConcatOp>(*op->user_begin()) : ConcatOp();
+  return outer && outer->getBlock() == op->getBlock() && outer.getAxis() == op.getAxis() ? outer : ConcatOp();
+}
+
+// The outermost of nested concatenations takes the operands of all: one by one, a chain would take the square of time.
+static bool joinNested(ConcatOp op) {
+  auto isNested = [&](Value operand) {
+    auto inner = operand.getDefiningOp<ConcatOp>();
+    return inner && outerConcat(inner);
+  };
+  if (outerConcat(op) || llvm::none_of(op.getOperands(), isNested)) return false;
+  SmallVector<Value> flat, left(llvm::reverse(op.getOperands()));
+  while (!left.empty()) {
+    Value operand = left.pop_back_val();
+    if (isNested(operand))
+      llvm::append_range(left, llvm::reverse(operand.getDefiningOp()->getOperands()));
+    else
+      flat.push_back(operand);
+  }
+  op.getOperandsMutable().assign(flat);
+  return true;
+}
+
 OpFoldResult ConcatOp::fold(FoldAdaptor adaptor) {
   // The only operand that has elements is the result.
   Value only;
   for (Value operand : getOperands()) {
     if (cast<RankedTensorType>(operand.getType()).getNumElements() == 0) continue;
-    if (only) return {};
+    if (only) return joinNested(*this) ? OpFoldResult(getResult()) : OpFoldResult();
     only = operand;
   }
   if (!only && getNumOperands() == 1) only = getOperands()[0];

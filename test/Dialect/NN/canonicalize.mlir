@@ -104,3 +104,21 @@ func.func @splats() -> (tensor<4x1000000xf32>, tensor<1000000x4xf32>, tensor<2x2
   %3 = nn.reshape %i : tensor<4xi64> to tensor<2x2xi64>
   return %0, %1, %2, %3 : tensor<4x1000000xf32>, tensor<1000000x4xf32>, tensor<2x2xf32>, tensor<2x2xi64>
 }
+
+// -----
+
+// The outermost of nested concatenations takes the operands of all; one that something else reads stays.
+// CHECK-LABEL: @nested_concats
+// CHECK-NEXT: %[[READ:.*]] = nn.concat %arg0, %arg1 axis = 0
+// CHECK-NEXT: %[[ALL:.*]] = nn.concat %[[READ]], %arg1, %arg0, %arg0, %arg1 axis = 0
+// CHECK-NEXT: %[[ACROSS:.*]] = nn.concat %[[ALL]], %[[ALL]] axis = 1
+// CHECK-NEXT: return %[[READ]], %[[ACROSS]]
+func.func @nested_concats(%x: tensor<1x2xf32>, %y: tensor<2x2xf32>) -> (tensor<3x2xf32>, tensor<9x4xf32>) {
+  %0 = nn.concat %x, %y axis = 0 : tensor<1x2xf32>, tensor<2x2xf32>
+  %1 = nn.concat %0, %y axis = 0 : tensor<3x2xf32>, tensor<2x2xf32>
+  %2 = nn.concat %x, %y axis = 0 : tensor<1x2xf32>, tensor<2x2xf32>
+  %3 = nn.concat %x, %2 axis = 0 : tensor<1x2xf32>, tensor<3x2xf32>
+  %4 = nn.concat %1, %3 axis = 0 : tensor<5x2xf32>, tensor<4x2xf32>
+  %5 = nn.concat %4, %4 axis = 1 : tensor<9x2xf32>, tensor<9x2xf32>
+  return %0, %5 : tensor<3x2xf32>, tensor<9x4xf32>
+}
