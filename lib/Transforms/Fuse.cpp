@@ -7,6 +7,7 @@
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
 #include "lib/Transforms/FuseGroups.h"
+#include "lib/Transforms/GatherSlices.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RegionInputs.h"
 #include "lib/Transforms/SinkReshapes.h"
@@ -77,16 +78,19 @@ public:
 private:
   bool isReadInPlace(Operation *op) const { return fusionKind(op) == FusionKind::view && target.canFuse(group, op); }
 
-  void visit(Value value, bool takesSplats, bool takesViews) {
+  // Views of views are followed so far; those of a longer chain are kernels, so that indices stay short.
+  static constexpr int kMostViews = 16;
+
+  void visit(Value value, bool takesSplats, bool takesViews, int depth = 0) {
     Operation *def = value.getDefiningOp();
     if (group.contains(def)) return;
     if (takesSplats && ir::splatOf(def)) {
       if (cloned.insert(def).second) body.push_back(def);
       return;
     }
-    if (takesViews && fuse && def && isReadInPlace(def)) {
+    if (takesViews && fuse && def && depth < kMostViews && isReadInPlace(def)) {
       if (!cloned.insert(def).second) return;
-      for (Value operand : def->getOperands()) visit(operand, takesSplats, true);
+      for (Value operand : def->getOperands()) visit(operand, takesSplats, true, depth + 1);
       body.push_back(def);
       return;
     }
@@ -101,39 +105,51 @@ private:
   llvm::SmallPtrSet<Operation *, 8> cloned;
 };
 
-// Stable, as mlir::sortTopologically; what keeps its order does, which grouping has heeded.
+// Stable, as mlir::sortTopologically, which walks over all operations again and again and takes in each walk those that
+// are ready: here each is given the number of its walk. What keeps its order does, which grouping has heeded.
 void sortDispatches(Block &block) {
-  llvm::DenseSet<Operation *> left;
-  llvm::DenseMap<Operation *, Operation *> before;
-  Operation *last = nullptr;
-  for (Operation &op : block.without_terminator()) {
-    left.insert(&op);
-    if (!FusionGroups::keepsOrder(&op)) continue;
-    before[&op] = last;
-    last = &op;
-  }
-  auto isReady = [&](Operation *op) {
-    if (Operation *first = before.lookup(op); first && left.contains(first)) return false;
-    return !op->walk([&](Operation *inner) {
-                for (Value operand : inner->getOperands())
-                  if (Operation *writer = operand.getDefiningOp(); writer && writer != op && left.contains(writer))
-                    return WalkResult::interrupt();
-                return WalkResult::advance();
-              }).wasInterrupted();
+  struct Node {
+    Operation *op;
+    unsigned walk = 0, missing = 0;
+    SmallVector<unsigned, 2> followers = {};
   };
-  auto next = block.begin();
-  for (bool isAny = true; isAny && !left.empty();) { // none: a cycle, which the verifier tells
-    isAny = false;
-    for (Operation &op : llvm::make_early_inc_range(llvm::make_range(next, block.without_terminator().end()))) {
-      if (!isReady(&op)) continue;
-      left.erase(&op);
-      if (&op == &*next)
-        ++next;
-      else
-        op.moveBefore(&block, next);
-      isAny = true;
+  std::vector<Node> nodes;
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  for (Operation &op : block.without_terminator()) {
+    numbers[&op] = unsigned(nodes.size());
+    nodes.push_back({&op});
+  }
+  auto follow = [&](unsigned earlier, unsigned later) {
+    nodes[earlier].followers.push_back(later);
+    ++nodes[later].missing;
+  };
+  std::optional<unsigned> last;
+  for (unsigned number = 0; number < nodes.size(); ++number) {
+    llvm::SmallDenseSet<unsigned, 8> writers;
+    nodes[number].op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (auto writer = numbers.find(operand.getDefiningOp()); writer != numbers.end() && writer->second != number)
+          if (writers.insert(writer->second).second) follow(writer->second, number);
+    });
+    if (!FusionGroups::keepsOrder(nodes[number].op)) continue;
+    if (last) follow(*last, number);
+    last = number;
+  }
+  std::vector<unsigned> ready, sorted;
+  for (unsigned number = 0; number < nodes.size(); ++number)
+    if (!nodes[number].missing) ready.push_back(number);
+  while (!ready.empty()) { // what is on a cycle stays, which the verifier tells
+    unsigned number = ready.back();
+    ready.pop_back();
+    sorted.push_back(number);
+    for (unsigned later : nodes[number].followers) {
+      nodes[later].walk = std::max(nodes[later].walk, nodes[number].walk + (later < number));
+      if (!--nodes[later].missing) ready.push_back(later);
     }
   }
+  llvm::sort(sorted,
+             [&](unsigned a, unsigned b) { return std::tuple(nodes[a].walk, a) < std::tuple(nodes[b].walk, b); });
+  for (unsigned number : llvm::reverse(sorted)) nodes[number].op->moveBefore(&block, block.begin());
 }
 
 struct Fuse : sprig::impl::FuseBase<Fuse> {
@@ -158,6 +174,7 @@ private:
   const Target *device = nullptr;
 
   void formDispatches(Block &block) {
+    gatherSlices(block);
     if (fuse) {
       sinkReshapes(block);
       device->fusePatterns(block, tf32 ? Precision::tf32 : Precision::f32, [](Operation *) { return true; });

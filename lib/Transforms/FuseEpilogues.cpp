@@ -131,11 +131,16 @@ void FusionGroups::leaveToReaders(Operation *root, Members &members) const {
 
 // Whether a value is made of a later contraction's result, whose epilogue it then joins.
 bool FusionGroups::followsContraction(Operation *op) const {
-  return llvm::any_of(op->getOperands(), [&](Value operand) {
-    Operation *def = operand.getDefiningOp();
-    if (!def || groupOf.count(def) || !isComputed(def)) return false;
-    return isContraction(def) || (isElementwise(def) && followsContraction(def));
-  });
+  SmallVector<Operation *> work{op};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!work.empty())
+    for (Value operand : work.pop_back_val()->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      if (!def || groupOf.count(def) || !isComputed(def)) continue;
+      if (isContraction(def)) return true;
+      if (isElementwise(def) && seen.insert(def).second) work.push_back(def);
+    }
+  return false;
 }
 
 /// Whether an operation is better left to its reader: it makes more bytes of an element than it reads.
@@ -185,6 +190,7 @@ void FusionGroups::growEpilogue(Operation *root) {
     group.ops.insert(op);
     groupOf[op] = &group;
   }
+  noteSpan(group);
   if (members.size() == 1 && reach.size() > 1)
     remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
         << (root->getName().getStringRef() + " keeps its consumers apart: several of the values are used elsewhere")

@@ -55,6 +55,13 @@ void FusionGroups::merge(FusionGroup &into, FusionGroup &from) {
   }
   for (Operation *op : from.ops) groupOf[op] = &into;
   from.ops.clear();
+  noteSpan(into);
+}
+
+// Positions that a group reaches across, without looking at those again that its last members have reached.
+void FusionGroups::noteSpan(const FusionGroup &group) {
+  unsigned first = position.lookup(group.ops.front());
+  for (unsigned at = position.lookup(group.ops.back()); at > first && reaches[at] > first; --at) reaches[at] = first;
 }
 
 // The first position from which a member can be reached: that of the first member, or of the first operation of a group
@@ -62,16 +69,7 @@ void FusionGroups::merge(FusionGroup &into, FusionGroup &from) {
 unsigned FusionGroups::searchFloor(const SetVector<Operation *> &members) const {
   unsigned floor = std::numeric_limits<unsigned>::max();
   for (Operation *member : members) floor = std::min(floor, position.lookup(member));
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (const auto &group : llvm::reverse(storage)) {
-      if (group->ops.size() < 2) continue;
-      unsigned first = position.lookup(group->ops.front());
-      if (first >= floor || position.lookup(group->ops.back()) < floor) continue;
-      floor = first;
-      moved = true;
-    }
-  }
+  while (reaches[floor] < floor) floor = reaches[floor];
   return floor;
 }
 
@@ -147,6 +145,7 @@ void FusionGroups::joinLoop(Operation *op) {
       if (wouldCycle(members)) continue;
       group->ops.insert(op);
       groupOf[op] = home = group;
+      noteSpan(*group);
       continue;
     }
     if (canMerge(*home, *group)) merge(*home, *group);
@@ -175,6 +174,7 @@ FusionGroups::FusionGroups(Block &block, const Target &target, bool fuse) : targ
     if (!isComputed(&op)) continue;
     ops.push_back(&op);
   }
+  reaches.assign(llvm::seq(0u, unsigned(position.size())).begin(), llvm::seq(0u, unsigned(position.size())).end());
   for (Operation *op : ops) {
     if (!fuse) {
       newGroup(op);

@@ -51,6 +51,7 @@ private:
   FusionGroup &newGroup(mlir::Operation *op);
   bool canMerge(const FusionGroup &into, const FusionGroup &from) const;
   void merge(FusionGroup &into, FusionGroup &from);
+  void noteSpan(const FusionGroup &group);
   /// Whether some operation outside `members` uses a value of theirs, and feeds one of them or comes before it in the
   /// order that is kept.
   unsigned searchFloor(const llvm::SetVector<mlir::Operation *> &members) const;
@@ -60,7 +61,8 @@ private:
   std::vector<std::unique_ptr<FusionGroup>> storage;
   llvm::SmallVector<FusionGroup *> list;
   llvm::DenseMap<mlir::Operation *, FusionGroup *> groupOf;
-  llvm::DenseMap<mlir::Operation *, unsigned> position;               // of every operation of the block
+  llvm::DenseMap<mlir::Operation *, unsigned> position; // of every operation of the block
+  std::vector<unsigned> reaches;                        // by position: where the first group begins that lies across it
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> orderedBefore; // of those that keep their order, the last before
 };
 
