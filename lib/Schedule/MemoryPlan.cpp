@@ -2,7 +2,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include <map>
+#include <queue>
 #include <random>
+#include <set>
 #include <tuple>
 
 using namespace llvm;
@@ -14,6 +16,8 @@ namespace {
 constexpr size_t kExactBuffers = 9;
 // Placements that the search may try: some milliseconds.
 constexpr int64_t kSearchSteps = 4'000'000;
+// Pairs of buffers alive at the same time that orders are tried with.
+constexpr size_t kMostPairs = 2'000'000;
 
 class Planner {
 public:
@@ -23,17 +27,18 @@ public:
     best.lowerBound = peak();
     for (size_t i = 0; i < requests.size(); ++i)
       if (requests[i].bytes > 0) used.push_back(i);
-    // Neighbours in time, so that placing one does not look at all others.
     neighbours.resize(requests.size());
-    for (size_t a : used)
-      for (size_t b : used)
-        if (a != b && conflict(a, b)) neighbours[a].push_back(b);
+    isCrowded = !findNeighbours();
   }
 
   MemoryPlan plan() {
     if (used.empty()) {
       best.bytes = 0;
       best.offsets.assign(requests.size(), 0);
+      return std::move(best);
+    }
+    if (isCrowded) {
+      for (bool backwards : {false, true}) sweep(backwards);
       return std::move(best);
     }
     auto order = tryOrders();
@@ -53,6 +58,82 @@ private:
   bool conflict(size_t a, size_t b) const {
     if (requests[a].first <= requests[b].last && requests[b].first <= requests[a].last) return true;
     return mayMeet && mayMeet(a, b);
+  }
+
+  // Neighbours in time, so that placing a buffer does not look at all others. False where there are too many pairs.
+  bool findNeighbours() {
+    if (mayMeet) {
+      for (size_t a : used)
+        for (size_t b : used)
+          if (a != b && conflict(a, b)) neighbours[a].push_back(b);
+      return true;
+    }
+    SmallVector<size_t> byBegin(used), alive;
+    llvm::stable_sort(byBegin, [&](size_t a, size_t b) { return requests[a].first < requests[b].first; });
+    size_t pairs = 0;
+    for (size_t index : byBegin) {
+      llvm::erase_if(alive, [&](size_t other) { return requests[other].last < requests[index].first; });
+      if ((pairs += alive.size()) > kMostPairs) return false;
+      for (size_t other : alive) {
+        neighbours[index].push_back(other);
+        neighbours[other].push_back(index);
+      }
+      alive.push_back(index);
+    }
+    return true;
+  }
+
+  // Places buffers as time passes, forwards or backwards, each in the smallest gap that holds it. Takes n log n.
+  void sweep(bool backwards) {
+    auto begins = [&](size_t index) { return backwards ? -requests[index].last : requests[index].first; };
+    auto ends = [&](size_t index) { return backwards ? -requests[index].first : requests[index].last; };
+    SmallVector<size_t> order(used);
+    llvm::stable_sort(order, [&](size_t a, size_t b) {
+      return std::tuple(begins(a), requests[b].bytes) < std::tuple(begins(b), requests[a].bytes);
+    });
+    std::map<int64_t, int64_t> gaps; // begin to end
+    std::set<std::pair<int64_t, int64_t>> gapsBySize;
+    auto remove = [&](std::map<int64_t, int64_t>::iterator gap) {
+      gapsBySize.erase({gap->second - gap->first, gap->first});
+      return gaps.erase(gap);
+    };
+    auto add = [&](int64_t begin, int64_t end) {
+      auto next = gaps.lower_bound(begin);
+      if (next != gaps.end() && next->first == end) {
+        end = next->second;
+        next = remove(next);
+      }
+      if (next != gaps.begin() && std::prev(next)->second == begin) {
+        begin = std::prev(next)->first;
+        remove(std::prev(next));
+      }
+      gaps[begin] = end;
+      gapsBySize.insert({end - begin, begin});
+    };
+    using Alive = std::pair<int64_t, size_t>; // by end
+    std::priority_queue<Alive, std::vector<Alive>, std::greater<>> alive;
+    int64_t top = 0;
+    for (size_t index : order) {
+      for (; !alive.empty() && alive.top().first < begins(index); alive.pop()) {
+        size_t over = alive.top().second;
+        add(offsets[over], offsets[over] + requests[over].bytes);
+      }
+      int64_t bytes = requests[index].bytes;
+      auto fit = gapsBySize.lower_bound({bytes, 0});
+      // Without one, the last gap grows.
+      auto gap = fit != gapsBySize.end() ? gaps.find(fit->second) : gaps.empty() ? gaps.end() : std::prev(gaps.end());
+      if (gap != gaps.end() && fit == gapsBySize.end() && gap->second < top) gap = gaps.end();
+      int64_t begin = top, end = top;
+      if (gap != gaps.end()) {
+        std::tie(begin, end) = *gap;
+        remove(gap);
+      }
+      if (begin + bytes < end) add(begin + bytes, end);
+      offsets[index] = begin;
+      top = std::max(top, begin + bytes);
+      alive.push({ends(index), index});
+    }
+    keep(top);
   }
 
   // The most bytes alive at one time in the one order.
@@ -177,6 +258,7 @@ private:
   MayMeet mayMeet;
   SmallVector<size_t> used;
   SmallVector<SmallVector<size_t>> neighbours;
+  bool isCrowded = false;
   SmallVector<int64_t> offsets;
   SmallVector<bool> placed;
   SmallVector<std::pair<int64_t, int64_t>> ranges;

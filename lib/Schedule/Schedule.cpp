@@ -89,7 +89,7 @@ void Scheduler::makeDevices() {
 }
 
 unsigned Scheduler::homeOf(FlatSymbolRefAttr param) {
-  auto declared = module.lookupSymbol<ir::ParamOp>(param);
+  auto declared = symbols.lookup<ir::ParamOp>(param.getValue());
   return declared ? kernel::deviceOf(declared) : 0;
 }
 

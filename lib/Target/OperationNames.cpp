@@ -28,12 +28,12 @@ static SmallVector<std::string> opNames(exec::KernelOp kernel, ArrayAttr places)
 SmallVector<std::string> sprig::kernelOpNames(exec::KernelOp kernel) {
   if (!kernel.isComposite()) return opNames(kernel, {});
   SmallVector<std::string> names;
-  auto module = kernel->getParentOfType<ModuleOp>();
+  SymbolTable symbols(kernel->getParentOfType<ModuleOp>());
   // Calls of one kernel have operations of their own.
   for (auto call : kernel.getBody().getOps<exec::CallOp>()) {
     auto use = dyn_cast<FusedLoc>(call.getLoc());
     auto places = use ? dyn_cast_if_present<ArrayAttr>(use.getMetadata()) : ArrayAttr();
-    llvm::append_range(names, opNames(module.lookupSymbol<exec::KernelOp>(call.getKernel()), places));
+    llvm::append_range(names, opNames(symbols.lookup<exec::KernelOp>(call.getKernel()), places));
   }
   return names;
 }

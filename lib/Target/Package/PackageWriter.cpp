@@ -267,11 +267,11 @@ FailureOr<Writer::Encoded> Writer::encode(Operation *op) {
 }
 
 Writer::Encoded Writer::encode(exec::DispatchOp op) {
-  auto kernel = module.lookupSymbol<KernelOp>(op.getKernel());
+  auto kernel = symbols.lookupSymbolIn<KernelOp>(module, op.getKernelAttr());
   std::vector<uint32_t> operands;
   for (Value value : op.getBuffers()) operands.push_back(bufferIndex.lookup(value));
   auto buffers = builder.CreateVector(operands);
-  auto partList = encode(partsOf(op));
+  auto partList = encode(partsOf(op, symbols));
   int64_t first = op.getFirstTile().value_or(0), end = op.getEndTile().value_or(kernel.getTiles());
   auto content =
       fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, end - first, kernel.getGrain(),

@@ -81,16 +81,17 @@ SmallVector<Part> sprig::partsOf(exec::CopyOp copy) {
   return {{exec::nameOf(copy.getLoc()).str(), "copy", exec::describe(from.getType()), source, 0, 2 * bytes}};
 }
 
-SmallVector<Part> sprig::partsOf(exec::DispatchOp dispatch) {
+SmallVector<Part> sprig::partsOf(exec::DispatchOp dispatch, SymbolTableCollection &symbols) {
   SmallVector<Part> parts;
   auto module = dispatch->getParentOfType<ModuleOp>();
-  auto kernel = module.lookupSymbol<exec::KernelOp>(dispatch.getKernel());
+  auto kernelOf = [&](auto use) { return symbols.lookupSymbolIn<exec::KernelOp>(module, use.getKernelAttr()); };
+  exec::KernelOp kernel = kernelOf(dispatch);
   unsigned count = 0;
   if (!kernel.isComposite()) {
     addParts(kernel, dispatch.getLoc(), /*runs=*/1, count, parts);
     return parts;
   }
   for (auto call : kernel.getBody().getOps<exec::CallOp>())
-    addParts(module.lookupSymbol<exec::KernelOp>(call.getKernel()), call.getLoc(), call.countRuns(), count, parts);
+    addParts(kernelOf(call), call.getLoc(), call.countRuns(), count, parts);
   return parts;
 }

@@ -21,7 +21,7 @@ struct Part {
 };
 
 /// Of a command that runs a composite kernel, those of all kernels that it calls, in order.
-llvm::SmallVector<Part> partsOf(exec::DispatchOp dispatch);
+llvm::SmallVector<Part> partsOf(exec::DispatchOp dispatch, mlir::SymbolTableCollection &symbols);
 /// Of a copy from one device to another: what it is made for, where its location says; else nothing.
 llvm::SmallVector<Part> partsOf(exec::CopyOp copy);
 

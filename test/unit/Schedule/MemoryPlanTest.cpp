@@ -122,6 +122,19 @@ TEST(MemoryPlan, RandomGraphsComeNearTheLowerBound) {
   }
 }
 
+TEST(MemoryPlan, ThousandsThatAreAliveTogetherAreNeitherPairedNorWasted) {
+  Requests joined;
+  for (int64_t i = 0; i < 10'000; ++i) joined.push_back({i % 7 * 100 + 1, i, 10'000});
+  EXPECT_EQ(planMemory(joined, 64).bytes, planMemory(joined, 64).lowerBound);
+  std::mt19937_64 random(4);
+  Requests mixed;
+  for (int64_t i = 0; i < 6'000; ++i)
+    mixed.push_back({int64_t(random() % 5000) + 1, i, i + int64_t(random() % (i % 3 ? 10 : 6'000))});
+  MemoryPlan plan = planMemory(mixed, 64);
+  expectSound(mixed, plan);
+  EXPECT_LE(double(plan.bytes), 1.3 * double(plan.lowerBound));
+}
+
 TEST(MemoryPlan, TheSameRequestsGiveTheSamePlan) {
   std::mt19937_64 random(9);
   Requests requests;
