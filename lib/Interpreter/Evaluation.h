@@ -72,6 +72,8 @@ Strides rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 /// Strides that read a row-major tensor of shape `from` as if broadcast to `to`.
 Strides broadcastStrides(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 int64_t product(llvm::ArrayRef<int64_t> sizes);
+/// Whether so many elements of a tensor are better read one by one than as all of its elements.
+inline bool isSmallPart(const Tensor &whole, int64_t elements) { return elements < whole.count() / 4; }
 /// `axis` counted from the front.
 inline int64_t fromFront(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 

@@ -2,6 +2,7 @@
 #include "lib/Interpreter/Elementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Interpreter/Numbers.h"
+#include <optional>
 
 namespace sprig::interp {
 namespace {
@@ -18,13 +19,15 @@ int64_t checkedIndex(Evaluation &e, int64_t index, int64_t size) {
 template <typename From> mlir::LogicalResult giveBlocks(Evaluation &e, int64_t blocks, int64_t width, From from) {
   return byClass(e.operands[0], [&](auto zero) {
     using T = decltype(zero);
-    Elements<T> in = e.operands[0].elements<T>();
     mlir::RankedTensorType type = e.resultType();
     std::vector<T> result(type.getNumElements());
+    std::optional<Elements<T>> in;
+    if (!isSmallPart(e.operands[0], blocks * width)) in = e.operands[0].elements<T>();
     for (int64_t b = 0; b < blocks; ++b) {
       int64_t offset = from(b);
       if (offset < 0) return mlir::failure();
-      for (int64_t i = 0; i < width; ++i) result[b * width + i] = in[offset + i];
+      if (!in) e.operands[0].load(offset, width, result.data() + b * width);
+      for (int64_t i = 0; in && i < width; ++i) result[b * width + i] = (*in)[offset + i];
     }
     return e.give(Tensor::of<T>(type, std::move(result)));
   });

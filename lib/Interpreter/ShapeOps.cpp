@@ -28,8 +28,20 @@ mlir::LogicalResult giveStrided(Evaluation &e, Strides strides, int64_t offset =
   if (operand.isSplat()) return e.give(operand.reshaped(type));
   return byClass(operand, [&](auto zero) {
     using T = decltype(zero);
-    Elements<T> in = operand.elements<T>();
     std::vector<T> result(type.getNumElements());
+    if (isSmallPart(operand, type.getNumElements())) {
+      // Runs of neighbours, so that what thousands of slices are cut of is not read as a whole for each.
+      int64_t run = 1, outer = type.getRank();
+      while (outer > 0 && (strides[outer - 1] == run || type.getDimSize(outer - 1) == 1))
+        run *= type.getDimSize(--outer);
+      strides.truncate(outer);
+      walk<1>(
+          type.getShape().take_front(outer), {strides},
+          [&](int64_t i, const std::array<int64_t, 1> &at) { operand.load(at[0], run, result.data() + i * run); },
+          {offset});
+      return e.give(Tensor::of<T>(type, std::move(result)));
+    }
+    Elements<T> in = operand.elements<T>();
     walk<1>(type.getShape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) { result[i] = in[at[0]]; },
             {offset});
     return e.give(Tensor::of<T>(type, std::move(result)));

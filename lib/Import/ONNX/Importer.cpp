@@ -10,6 +10,7 @@
 #include "mlir/IR/Location.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringSet.h"
+#include <unordered_set>
 
 using namespace mlir;
 
@@ -23,6 +24,12 @@ Importer::Importer(const Model &model, ModuleOp module, const ImportLimits &limi
 void Importer::importEntry(const EntryAtLength &given) {
   entry = &given.entry;
   bound.clear();
+  // All of its own nodes are imported: one that is past the limit is not begun.
+  if (int64_t own = model.proto.graph().node_size(); own > state.limits.nodes)
+    model.fail(ErrorKind::unsupported,
+               "has " + std::to_string(own) + " nodes; the limit is " + std::to_string(state.limits.nodes));
+  if (parameters.contains(entry->name) || !functions.insert(entry->name).second)
+    throw Error(ErrorKind::usage, model.file + ": two entries or parameters are called '" + entry->name + "'");
   // Every round binds at least one more input or number.
   while (!tryImportEntry(given.entry)) {
   }
@@ -44,8 +51,6 @@ bool Importer::tryImportEntry(const ImportEntry &given) {
   const onnx::GraphProto &graph = model.proto.graph();
   Location loc = FileLineColLoc::get(builder.getContext(), model.file, 0, 0); // a name would be that of a layer
   builder.setInsertionPointToEnd(module.getBody());
-  if (module.lookupSymbol(given.name))
-    throw Error(ErrorKind::usage, model.file + ": two entries or parameters are called '" + given.name + "'");
   function = func::FuncOp::create(builder, loc, given.name, builder.getFunctionType({}, {}));
   try {
     builder.setInsertionPointToStart(function.addEntryBlock());
@@ -77,9 +82,14 @@ void Importer::eraseUnusedParameters() {
   llvm::StringSet<> read;
   module.walk([&](ir::GetParamOp get) { read.insert(get.getParam()); });
   for (auto it = symbols.begin(); it != symbols.end();) {
-    bool isUnused = !read.contains(it->second);
-    if (isUnused) module.lookupSymbol(it->second)->erase();
-    it = isUnused ? symbols.erase(it) : std::next(it);
+    if (read.contains(it->second)) {
+      ++it;
+      continue;
+    }
+    auto unused = parameters.find(it->second);
+    unused->second.erase();
+    parameters.erase(unused);
+    it = symbols.erase(it);
   }
 }
 
@@ -102,13 +112,14 @@ void Importer::finishFunction(Scope &scope) {
   auto &[values, counts, names, countNames] = results;
   if (values.empty() && graph.output_size() > 0)
     model.fail(ErrorKind::unsupported, "gives no tensor: its outputs are empty sequences or absent optionals");
-  for (auto name = names.begin(); name != names.end(); ++name)
-    if (std::find(names.begin(), name, *name) != name)
-      model.fail(ErrorKind::unsupported, "output '" + *name + "' is called as an element of a sequence");
+  std::unordered_set<std::string> different;
+  for (const std::string &name : names)
+    if (!different.insert(name).second)
+      model.fail(ErrorKind::unsupported, "output '" + name + "' is called as an element of a sequence");
   // By its name a count is known: no other output may be taken for one.
   for (auto [value, name] : llvm::zip(values, names))
     for (int64_t d = 0; d < Emit::rank(value); ++d)
-      if (std::string count = data::countName(name, d); llvm::is_contained(names, count))
+      if (std::string count = data::countName(name, d); different.count(count))
         model.fail(ErrorKind::unsupported, "output '" + count + "' is called as the count of output '" + name + "'");
   for (auto [count, name] : llvm::zip(counts, countNames)) {
     names.push_back(name);
@@ -201,15 +212,16 @@ Value Importer::parameter(const onnx::TensorProto &tensor) {
   if (symbol.empty()) {
     ElementsAttr value = readTensor(builder.getContext(), model, tensor, what, state.limits.tensorBytes, tensorOwner());
     symbol = tensor.name();
-    for (int suffix = 1; module.lookupSymbol(symbol); ++suffix) symbol = tensor.name() + "_" + std::to_string(suffix);
+    auto isTaken = [&] { return functions.contains(symbol) || parameters.contains(symbol); };
+    for (int suffix = 1; isTaken(); ++suffix) symbol = tensor.name() + "_" + std::to_string(suffix);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPoint(function);
     OperationState param(loc, ir::ParamOp::getOperationName());
     param.addAttribute("sym_name", builder.getStringAttr(symbol));
     param.addAttribute("value", value);
-    builder.create(param);
+    parameters[symbol] = cast<ir::ParamOp>(builder.create(param));
   }
-  auto param = module.lookupSymbol<ir::ParamOp>(symbol);
+  auto param = parameters.lookup(symbol);
   Value value =
       ir::GetParamOp::create(builder, loc, param.getTensorType(), FlatSymbolRefAttr::get(builder.getContext(), symbol));
   return materialized[&tensor] = value;

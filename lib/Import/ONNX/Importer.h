@@ -1,11 +1,13 @@
 // Walks a model's graph and imports it node by node into one function.
 // Owns scopes of names, parameters, calls of functions, and the bodies of control flow.
 #pragma once
+#include "dialects/NN/NNState.h"
 #include "lib/Import/ONNX/EntryLengths.h"
 #include "lib/Import/ONNX/Model.h"
 #include "lib/Import/ONNX/Node.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <deque>
 #include <functional>
 #include <memory>
@@ -142,6 +144,8 @@ private:
   Scope *current = nullptr; ///< of the node being imported
   mlir::func::FuncOp function;
   const ImportEntry *entry = nullptr;
+  llvm::StringSet<> functions;             ///< of the module
+  llvm::StringMap<ir::ParamOp> parameters; ///< of the module
   std::vector<std::string> argumentNames;
   std::set<std::string> bound; ///< inputs that are constants in this entry
   /// Float initializers that a shape or the flow of control is computed from: constants in all entries, no parameters.
