@@ -6,6 +6,7 @@
 #include "lib/Target/CUDA/CodeGen/Passes.h"
 #include "lib/Target/CUDA/Kernels/Control/KernelGraph.h"
 #include "lib/Target/CUDA/Kernels/Passes.h"
+#include "lib/Target/CUDA/Kernels/Slices/SplitConcats.h"
 #include "lib/Target/CUDA/Layout/Passes.h"
 #include "sprig/error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -88,6 +89,7 @@ public:
   void fusePatterns(Block &block, Precision precision, IsHere isHere) const override {
     fuseAttentionForCuda(block, precision, isHere);
     layFiltersForCuda(block, isHere);
+    splitConcatsForCuda(block, isHere);
   }
   bool canFuse(const FusionGroup &group, Operation *op) const override { return canFuseOnCuda(group, op); }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planCudaDispatch(dispatch); }

@@ -1,6 +1,8 @@
 // nn.concat: a thread an element of the result, from the operand that has it.
 #include "lib/Target/CUDA/Kernels/Slices/SliceEmitter.h"
+#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "lib/Target/CUDA/Kernels/Slices/SplitConcats.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -38,5 +40,28 @@ private:
   }
 };
 } // namespace
+
+void sprig::splitConcatsForCuda(Block &block, llvm::function_ref<bool(Operation *)> isHere) {
+  constexpr size_t kMostOperands = 128;
+  for (auto op : llvm::make_early_inc_range(block.getOps<ir::ConcatOp>())) {
+    if (!isHere(op)) continue;
+    OpBuilder b(op);
+    while (op.getNumOperands() > kMostOperands) {
+      SmallVector<Value> operands(op.getOperands()), joined;
+      for (ArrayRef<Value> rest = operands; !rest.empty();) {
+        ArrayRef<Value> few = rest.take_front(kMostOperands);
+        rest = rest.drop_front(few.size());
+        if (few.size() == 1) {
+          joined.push_back(few.front());
+          continue;
+        }
+        auto part = ir::ConcatOp::create(b, op.getLoc(), few, op.getAxis());
+        kernel::setDevice(part, kernel::deviceOf(op));
+        joined.push_back(part);
+      }
+      op.getOperandsMutable().assign(joined);
+    }
+  }
+}
 
 std::unique_ptr<GpuEmitter> sprig::createGpuConcatEmitter() { return std::make_unique<ConcatEmitter>(); }
