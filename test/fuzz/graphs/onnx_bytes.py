@@ -18,7 +18,7 @@ def varint(value):
 
 def message(*fields):
     """int: varint; float: 32 bits; str and bytes: with their length. None is left out."""
-    out = b''
+    out = bytearray()
     for number, value in fields:
         if isinstance(value, float):
             out += varint(number << 3 | 5) + struct.pack('<f', value)
@@ -27,7 +27,7 @@ def message(*fields):
         elif value is not None:
             value = value.encode() if isinstance(value, str) else value
             out += varint(number << 3 | 2) + varint(len(value)) + value
-    return out
+    return bytes(out)
 
 
 def packed(dtype, values):
