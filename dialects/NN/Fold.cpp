@@ -4,6 +4,7 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
+#include "dialects/NN/Select.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/TypeUtilities.h"
 #include <cmath>
@@ -76,7 +77,20 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
   bool forward = llvm::all_of(llvm::zip(getSteps(), getSizes()),
                               [](auto pair) { return std::get<0>(pair) > 0 || std::get<1>(pair) <= 1; });
   if (getOperand().getType() == getType() && forward) return getOperand();
-  return resplatted(adaptor.getOperand(), getType());
+  if (Attribute value = resplatted(adaptor.getOperand(), getType())) return value;
+  // Nothing else reads the slice that this one is of. What selects one element stays apart: it goes its own way up.
+  auto inner = getOperand().getDefiningOp<SliceOp>();
+  if (!inner || !inner->hasOneUse() || selectedAxis(inner) || selectedAxis(*this)) return {};
+  SmallVector<int64_t> starts, steps;
+  for (auto [start, step, own, ownStep] :
+       llvm::zip_equal(inner.getStarts(), inner.getSteps(), getStarts(), getSteps())) {
+    starts.push_back(start + own * step);
+    steps.push_back(step * ownStep);
+  }
+  getOperandMutable().assign(inner.getOperand());
+  setStarts(starts);
+  setSteps(steps);
+  return getResult();
 }
 
 /// The concatenation along the same axis that alone reads this one.

@@ -14,6 +14,13 @@ struct CompositeCall {
 /// A lane's commands that run kernels, as long as nothing else is between them.
 llvm::SmallVector<llvm::SmallVector<exec::DispatchOp>> runsOfDispatches(exec::LaneOp lane);
 
+/// Whether a composite may call a kernel: one with more buffers, which a call would pass one by one, stays a command.
+inline bool isCallable(exec::KernelOp kernel) {
+  constexpr size_t kMostBuffers = 1024;
+  return !kernel.isComposite() &&
+         kernel.getFunctionType().getNumInputs() + kernel.getFunctionType().getNumResults() <= kMostBuffers;
+}
+
 /// "first and 2 more" of three.
 std::string titleOf(llvm::ArrayRef<exec::DispatchOp> commands);
 

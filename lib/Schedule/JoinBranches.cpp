@@ -102,7 +102,7 @@ public:
       auto dispatch = dyn_cast<exec::DispatchOp>(command.getOperation());
       if (!dispatch || dispatch.isPart()) continue;
       auto kernel = symbols.lookup<KernelOp>(dispatch.getKernel());
-      if (kernel.isComposite() || kernel.getTiles() == 0) continue;
+      if (!isCallable(kernel) || kernel.getTiles() == 0) continue;
       step.command = dispatch;
       step.cost = costs.of(kernel);
       step.alone = step.cost.secondsOn(std::min<int64_t>(threads, step.cost.tiles / int64_t(kernel.getGrain())), model);

@@ -50,8 +50,21 @@ private:
   SmallProgram limit;
 
   void merge(ProgramOp program, LaneOp lane, SymbolTable &symbols) {
-    for (auto &run : runsOfDispatches(lane))
-      if (run.size() > 1) mergeRun(program, run, symbols);
+    // Compiling a kernel that calls more takes longer than linear time, and gains nothing.
+    constexpr size_t kMostCalls = 256;
+    for (auto &run : runsOfDispatches(lane)) {
+      SmallVector<exec::DispatchOp> calls;
+      auto flush = [&] {
+        if (calls.size() > 1) mergeRun(program, calls, symbols);
+        calls.clear();
+      };
+      for (exec::DispatchOp dispatch : run) {
+        bool isCalled = isCallable(symbols.lookup<KernelOp>(dispatch.getKernel()));
+        if (!isCalled || calls.size() == kMostCalls) flush();
+        if (isCalled) calls.push_back(dispatch);
+      }
+      flush();
+    }
   }
 
   void mergeRun(ProgramOp program, ArrayRef<exec::DispatchOp> run, SymbolTable &symbols) {

@@ -4,7 +4,7 @@
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include <limits>
-#include <set>
+#include <numeric>
 
 using namespace mlir;
 using namespace sprig;
@@ -58,17 +58,51 @@ void FusionGroups::merge(FusionGroup &into, FusionGroup &from) {
   noteSpan(into);
 }
 
-// Positions that a group reaches across, without looking at those again that its last members have reached.
+// Numbers that a group reaches across, without looking at those again that its members before have reached.
 void FusionGroups::noteSpan(const FusionGroup &group) {
-  unsigned first = position.lookup(group.ops.front());
-  for (unsigned at = position.lookup(group.ops.back()); at > first && reaches[at] > first; --at) reaches[at] = first;
+  auto numbers = llvm::map_range(group.ops, [&](Operation *op) { return lateness.lookup(op); });
+  unsigned first = *llvm::min_element(numbers);
+  for (unsigned at = *llvm::max_element(numbers); at > first && reaches[at] > first; --at) reaches[at] = first;
 }
 
-// The first position from which a member can be reached: that of the first member, or of the first operation of a group
+// Numbers operations in an order in which they could stand, each as late as what reads it first allows: what a group
+// needs then has numbers near its own, and searches end soon.
+void FusionGroups::numberOperations(Block &block) {
+  auto forEachNeeded = [&](Operation *op, llvm::function_ref<void(Operation *)> visit) {
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (Operation *def = operand.getDefiningOp(); def && def->getBlock() == &block && def != op) visit(def);
+    });
+    if (Operation *earlier = orderedBefore.lookup(op)) visit(earlier);
+  };
+  SmallVector<std::pair<Operation *, bool>> work; // whether what it needs has been seen to
+  for (Operation &sink : block) {
+    if (!sink.use_empty()) continue;
+    work.emplace_back(&sink, false);
+    while (!work.empty()) {
+      auto [op, isReady] = work.pop_back_val();
+      if (lateness.contains(op)) continue;
+      if (isReady) {
+        lateness[op] = unsigned(lateness.size());
+        continue;
+      }
+      work.emplace_back(op, true);
+      size_t before = work.size();
+      forEachNeeded(op, [&](Operation *needed) {
+        if (!lateness.contains(needed)) work.emplace_back(needed, false);
+      });
+      std::reverse(work.begin() + before, work.end());
+    }
+  }
+  reaches.resize(lateness.size());
+  std::iota(reaches.begin(), reaches.end(), 0);
+}
+
+// The first number from which a member can be reached: that of the first member, or of the first operation of a group
 // that reaches across it. What stands before needs nothing that comes later, so a search need not go there.
 unsigned FusionGroups::searchFloor(const SetVector<Operation *> &members) const {
   unsigned floor = std::numeric_limits<unsigned>::max();
-  for (Operation *member : members) floor = std::min(floor, position.lookup(member));
+  for (Operation *member : members) floor = std::min(floor, lateness.lookup(member));
   while (reaches[floor] < floor) floor = reaches[floor];
   return floor;
 }
@@ -80,7 +114,7 @@ bool FusionGroups::wouldCycle(const SetVector<Operation *> &members) const {
   auto visit = [&](Operation *needed, bool fromMember) -> bool {
     if (!needed) return false;
     if (members.contains(needed)) return !fromMember;
-    if (position.lookup(needed) >= floor && visited.insert(needed).second) work.push_back(needed);
+    if (lateness.lookup(needed) >= floor && visited.insert(needed).second) work.push_back(needed);
     return false;
   };
   auto push = [&](Operation *of, bool fromMember) -> bool {
@@ -174,7 +208,7 @@ FusionGroups::FusionGroups(Block &block, const Target &target, bool fuse) : targ
     if (!isComputed(&op)) continue;
     ops.push_back(&op);
   }
-  reaches.assign(llvm::seq(0u, unsigned(position.size())).begin(), llvm::seq(0u, unsigned(position.size())).end());
+  numberOperations(block);
   for (Operation *op : ops) {
     if (!fuse) {
       newGroup(op);

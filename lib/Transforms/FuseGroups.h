@@ -52,6 +52,7 @@ private:
   bool canMerge(const FusionGroup &into, const FusionGroup &from) const;
   void merge(FusionGroup &into, FusionGroup &from);
   void noteSpan(const FusionGroup &group);
+  void numberOperations(mlir::Block &block);
   /// Whether some operation outside `members` uses a value of theirs, and feeds one of them or comes before it in the
   /// order that is kept.
   unsigned searchFloor(const llvm::SetVector<mlir::Operation *> &members) const;
@@ -62,7 +63,8 @@ private:
   llvm::SmallVector<FusionGroup *> list;
   llvm::DenseMap<mlir::Operation *, FusionGroup *> groupOf;
   llvm::DenseMap<mlir::Operation *, unsigned> position; // of every operation of the block
-  std::vector<unsigned> reaches;                        // by position: where the first group begins that lies across it
+  llvm::DenseMap<mlir::Operation *, unsigned> lateness; // the same in another order (numberOperations)
+  std::vector<unsigned> reaches; // by that number: where the first group begins that lies across it
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> orderedBefore; // of those that keep their order, the last before
 };
 

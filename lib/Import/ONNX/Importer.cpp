@@ -131,9 +131,12 @@ void Importer::finishFunction(Scope &scope) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op)) op.erase();
   function.setFunctionType(builder.getFunctionType(block.getArgumentTypes(), ValueRange(values).getTypes()));
-  for (unsigned i = 0; i < argumentNames.size(); ++i)
-    function.setArgAttr(i, ir::kNameAttr, builder.getStringAttr(argumentNames[i]));
-  for (unsigned i = 0; i < names.size(); ++i) function.setResultAttr(i, ir::kNameAttr, builder.getStringAttr(names[i]));
+  // All at once: the list of attributes is made anew for each that is set.
+  auto named = [&](const std::string &name) {
+    return builder.getDictionaryAttr(builder.getNamedAttr(ir::kNameAttr, builder.getStringAttr(name)));
+  };
+  function.setAllArgAttrs(llvm::map_to_vector(argumentNames, named));
+  function.setAllResultAttrs(llvm::map_to_vector(names, named));
 }
 
 Importer::Sources Importer::sourcesOf(Value v) {

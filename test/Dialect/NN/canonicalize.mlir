@@ -122,3 +122,15 @@ func.func @nested_concats(%x: tensor<1x2xf32>, %y: tensor<2x2xf32>) -> (tensor<3
   %5 = nn.concat %4, %4 axis = 1 : tensor<9x2xf32>, tensor<9x2xf32>
   return %0, %5 : tensor<3x2xf32>, tensor<9x4xf32>
 }
+
+// -----
+
+// A slice that a slice alone reads is part of it.
+// CHECK-LABEL: @nested_slices
+// CHECK-NEXT: %[[S:.*]] = nn.slice %arg0 starts = [11, 9] sizes = [2, 3] steps = [6, -2] : tensor<20x10xf32>
+// CHECK-NEXT: return %[[S]]
+func.func @nested_slices(%x: tensor<20x10xf32>) -> tensor<2x3xf32> {
+  %0 = nn.slice %x starts = [2, 9] sizes = [6, 5] steps = [3, -2] : tensor<20x10xf32>
+  %1 = nn.slice %0 starts = [3, 0] sizes = [2, 3] steps = [2, 1] : tensor<6x5xf32>
+  return %1 : tensor<2x3xf32>
+}
