@@ -35,10 +35,9 @@ mlir::LogicalResult giveStrided(Evaluation &e, Strides strides, int64_t offset =
       while (outer > 0 && (strides[outer - 1] == run || type.getDimSize(outer - 1) == 1))
         run *= type.getDimSize(--outer);
       strides.truncate(outer);
-      walk<1>(
-          type.getShape().take_front(outer), {strides},
-          [&](int64_t i, const std::array<int64_t, 1> &at) { operand.load(at[0], run, result.data() + i * run); },
-          {offset});
+      walk<1>(type.getShape().take_front(outer), {strides},
+              [&](int64_t i, const std::array<int64_t, 1> &at) { operand.load(at[0], run, result.data() + i * run); },
+              {offset});
       return e.give(Tensor::of<T>(type, std::move(result)));
     }
     Elements<T> in = operand.elements<T>();

@@ -1,5 +1,5 @@
-// Many slices of one value become gathers at constant indices: their kernels would differ in nothing but a number that is
-// part of the code. For the fuse pass.
+// Many slices of one value become gathers at constant indices: their kernels would differ in nothing but a number that
+// is part of the code. For the fuse pass.
 #pragma once
 #include "mlir/IR/Block.h"
 

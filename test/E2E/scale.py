@@ -535,7 +535,6 @@ MODELS = {  # the number of parts
 
 REFUSED = {  # beyond a limit: the number that is found, and the limit
     'nodes': (elementwise, 200_001, '200001 nodes; the limit is 200000'),
-    'iterations': (loop, 5000, '5000.*4096'),
     'tensor': (one_hot, 1 << 36, '68719476736.*limit is 68719476736 bytes'),
 }
 
