@@ -37,12 +37,10 @@ public:
       return infer.fail("takes a recurrence of rank 2, got ", describe(*recurrence), " of rank ",
                         recurrence->getRank());
     type = *input;
-    hidden = recurrence->getDimSize(1);
+    hidden = recurrence->getDimSize(kIsOfBytes ? 0 : 1);
     if (type.getDimSize(0) < 1) return infer.fail("runs over no steps: input is ", describe(type));
     int64_t batch = type.getDimSize(1);
-    if (failed(expect(op.getWeight(), "weight", {gates * hidden, type.getDimSize(2)})) ||
-        failed(expect(op.getRecurrence(), "recurrence", {gates * hidden, hidden})) ||
-        failed(expect(op.getInitialH(), "initial_h", {batch, hidden})) ||
+    if (failed(checkWeights()) || failed(expect(op.getInitialH(), "initial_h", {batch, hidden})) ||
         (op.getBias() && failed(expect(op.getBias(), "bias", {2 * gates * hidden}))))
       return failure();
     if (op.getLengths()) {
@@ -57,9 +55,7 @@ public:
   LogicalResult expect(Value value, StringRef name, ArrayRef<int64_t> shape) {
     auto own = infer.tensor(value, name);
     if (failed(own) || failed(infer.sameElementType(type, "input", *own, name))) return failure();
-    if (own->getShape() == shape) return success();
-    return infer.fail("has ", name, " ", describe(*own), "; with ", hidden, " hidden units and input ", describe(type),
-                      " it is ", describe(RankedTensorType::get(shape, type.getElementType())));
+    return expectShape(*own, name, shape);
   }
 
   LogicalResult give(int64_t states) {
@@ -85,6 +81,42 @@ public:
   int64_t hidden = 0;
 
 private:
+  /// Weights of bytes have a row for each of what they are multiplied by, others a column.
+  static constexpr bool kIsOfBytes = requires(Adaptor a) { a.getWeightScale(); };
+
+  LogicalResult expectShape(RankedTensorType own, StringRef name, ArrayRef<int64_t> shape) {
+    if (own.getShape() == shape) return success();
+    return infer.fail("has ", name, " ", describe(own), "; with ", hidden, " hidden units and input ", describe(type),
+                      " it is ", describe(RankedTensorType::get(shape, own.getElementType())));
+  }
+
+  LogicalResult checkWeights() {
+    const int64_t columns = gates * hidden;
+    if constexpr (kIsOfBytes)
+      return failure(
+          failed(checkBytes(op.getWeight(), op.getWeightScale(), op.getWeightZero(), "weight", type.getDimSize(2))) ||
+          failed(
+              checkBytes(op.getRecurrence(), op.getRecurrenceScale(), op.getRecurrenceZero(), "recurrence", hidden)));
+    else
+      return failure(failed(expect(op.getWeight(), "weight", {columns, type.getDimSize(2)})) ||
+                     failed(expect(op.getRecurrence(), "recurrence", {columns, hidden})));
+  }
+
+  LogicalResult checkBytes(Value matrix, Value scale, Value zero, StringRef name, int64_t depth) {
+    const int64_t columns = gates * hidden;
+    auto own = infer.tensor(matrix, name);
+    if (failed(own) || failed(expectShape(*own, name, {depth, columns}))) return failure();
+    auto isSpread = [&](Value value, const char *suffix, RankedTensorType model, StringRef modelName) {
+      std::string parameter = (name + suffix).str();
+      auto each = infer.tensor(value, parameter);
+      if (failed(each) || failed(infer.sameElementType(model, modelName, *each, parameter))) return failure();
+      if (each->getRank() == 0 || each->getShape() == ArrayRef<int64_t>(columns)) return success();
+      return infer.fail("has ", parameter, " ", describe(*each), "; expected one number or ", columns,
+                        ", one for each column of ", name, " ", describe(*own));
+    };
+    return failure(failed(isSpread(scale, "_scale", type, "input")) || failed(isSpread(zero, "_zero", *own, name)));
+  }
+
   LogicalResult checkFunctions() {
     if (ArrayAttr names = op.getActivationsAttr()) {
       if (int64_t(names.size()) != functions)
@@ -127,6 +159,16 @@ SPRIG_NN_INFER(LstmOp) {
   Inference infer(location, LstmOp::getOperationName(), results);
   Layer layer(infer, op, 4, 3);
   if (failed(layer.check()) || failed(layer.checkGates()) ||
+      failed(layer.expect(op.getInitialC(), "initial_c", {layer.type.getDimSize(1), layer.hidden})) ||
+      (op.getPeephole() && failed(layer.expect(op.getPeephole(), "peephole", {3 * layer.hidden}))))
+    return failure();
+  return layer.give(2);
+}
+
+SPRIG_NN_INFER(LstmIntegerOp) {
+  Inference infer(location, LstmIntegerOp::getOperationName(), results);
+  Layer layer(infer, op, 4, 3);
+  if (failed(layer.check()) ||
       failed(layer.expect(op.getInitialC(), "initial_c", {layer.type.getDimSize(1), layer.hidden})) ||
       (op.getPeephole() && failed(layer.expect(op.getPeephole(), "peephole", {3 * layer.hidden}))))
     return failure();

@@ -55,8 +55,9 @@ def NN_ScanOp : NN_Op<"scan", [IsolatedFromAbove, SingleBlockImplicitTerminator<
 }
 
 // What all recurrent layers share: one direction, time first. Attributes and optional operands as ONNX has them.
-class NN_RecurrentOp<string mnemonic, dag arguments_, dag results_>
-    : NN_InferredOp<mnemonic, [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DecomposableOpInterface>],
+class NN_RecurrentOp<string mnemonic, dag arguments_, dag results_, list<Trait> traits = []>
+    : NN_InferredOp<mnemonic,
+                    !listconcat(traits, [AttrSizedOperandSegments, DeclareOpInterfaceMethods<DecomposableOpInterface>]),
                     NN_ContractionCost> {
   let arguments = !con(arguments_, (ins OptionalAttr<StrArrayAttr>:$activations, OptionalAttr<DenseF64ArrayAttr>:$alphas,
                                         OptionalAttr<DenseF64ArrayAttr>:$betas, OptionalAttr<F64Attr>:$clip,
@@ -134,6 +135,39 @@ def NN_LstmOp : NN_RecurrentOp<"lstm",
                  "%last_h, %last_c", "nn.lstm %x, %w, %r from %h, %c peephole %p : tensor<5x2x3xf32>, tensor<16x3xf32>, tensor<16x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<12xf32>",
                  "tensor<5x2x4xf32>">.text;
   let assemblyFormat = "$input `,` $weight `,` $recurrence `from` $initial_h `,` $initial_c (`bias` $bias^)? (`peephole` $peephole^)? (`lengths` $lengths^)? attr-dict `:` type(operands)";
+}
+
+def NN_RecurrentF32Tensor : StaticShapeTensorOf<[F32]>;
+def NN_RecurrentByteTensor : StaticShapeTensorOf<[I8, UI8]>;
+
+def NN_LstmIntegerOp : NN_RecurrentOp<"lstm_integer",
+    (ins NN_RecurrentF32Tensor:$input, NN_RecurrentByteTensor:$weight, NN_RecurrentByteTensor:$recurrence,
+         NN_RecurrentF32Tensor:$weight_scale, NN_RecurrentByteTensor:$weight_zero,
+         NN_RecurrentF32Tensor:$recurrence_scale, NN_RecurrentByteTensor:$recurrence_zero,
+         NN_RecurrentF32Tensor:$initial_h, NN_RecurrentF32Tensor:$initial_c, Optional<NN_RecurrentF32Tensor>:$bias,
+         Optional<NN_RecurrentF32Tensor>:$peephole, Optional<NN_IndexTensor>:$lengths, UnitAttr:$input_forget),
+    (outs NN_RecurrentF32Tensor:$outputs, NN_RecurrentF32Tensor:$last_h, NN_RecurrentF32Tensor:$last_c), [NoGradient]> {
+  let summary = "long short-term memory on products of bytes (com.microsoft DynamicQuantizeLSTM)";
+  let description = [{
+    nn.lstm with `weight` [I, 4H] and `recurrence` [H, 4H] of bytes, whose elements are (w - zero) * scale: scales and
+    zero points are one number or one for each column [4H]. Its products are sums of bytes in 32-bit integers.
+    The input is rounded to ui8 once, the state before each step, with the scale and the zero point that the extremes of
+    the whole tensor and 0 give: scale = (high - low) / 255, 1 where that is 0, zero = round(-low / scale). A sum becomes
+    f32 times the product of both scales. Terms of a gate are added in this order: input, state, peephole, both biases,
+    which are added first. `initial_h` and `initial_c` are [B, H], `bias` is [8H], `peephole` [3H]; the order of gates and
+    all else is that of nn.lstm.
+
+    With `lengths` only the steps below the largest length count for the input's extremes; with `reverse`, too, each row
+    begins at its own last step. All rows take their first step together, then their second, and a row that has put out
+    zeros counts as these.
+  }] # recurrentText #
+      NN_RecurrentExample<"%x: tensor<5x2x3xf32>, %w: tensor<3x16xi8>, %r: tensor<4x16xi8>, %s: tensor<f32>, %z: tensor<i8>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>",
+                 "%last_h, %last_c", "nn.lstm_integer %x, %w, %r scales %s, %z, %s, %z from %h, %c : tensor<5x2x3xf32>, tensor<3x16xi8>, tensor<4x16xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<i8>, tensor<2x4xf32>, tensor<2x4xf32>",
+                 "tensor<5x2x4xf32>">.text;
+  let assemblyFormat = [{
+    $input `,` $weight `,` $recurrence `scales` $weight_scale `,` $weight_zero `,` $recurrence_scale `,` $recurrence_zero
+    `from` $initial_h `,` $initial_c (`bias` $bias^)? (`peephole` $peephole^)? (`lengths` $lengths^)? attr-dict `:` type(operands)
+  }];
 }
 
 #endif // SPRIG_NN_NNRECURRENT_TD

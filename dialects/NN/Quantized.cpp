@@ -1,8 +1,7 @@
 // Quantisation and products of quantised tensors: scalar bodies, costs, decompositions.
 #include "dialects/NN/NNQuantized.h"
-#include "dialects/Interfaces/TensorTypes.h"
-#include "dialects/NN/ExpressionBuilder.h"
 #include "dialects/NN/IntegerBounds.h"
+#include "dialects/NN/IntegerProducts.h"
 #include "dialects/NN/ScalarBuilder.h"
 #include "dialects/NN/VjpExpression.h"
 
@@ -100,14 +99,6 @@ static std::optional<SmallVector<int>> bytesOf(Value value) {
   return numbers;
 }
 
-namespace {
-/// A constant weight less its zero point, w - b, as bytes plus one number for each place.
-struct CentredWeight {
-  Value bytes; // i8; null where weight or zero point are no constants
-  Value rest;  // i32 [places]; null where all are 0
-};
-} // namespace
-
 static Value wordConstant(Expression &e, ArrayRef<uint32_t> numbers, ArrayRef<int64_t> shape) {
   auto type = RankedTensorType::get(shape, e.b.getI32Type());
   ArrayRef<char> bytes(reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(uint32_t));
@@ -116,7 +107,7 @@ static Value wordConstant(Expression &e, ArrayRef<uint32_t> numbers, ArrayRef<in
 
 /// `perPlace` elements in a row share a zero point of `places`, which repeat. Where a difference of a place leaves i8,
 /// its bytes count from the middle of their type.
-static CentredWeight centredConstant(Expression &e, Value weight, Value zero, int64_t perPlace, int64_t places) {
+static IntegerWeight centredConstant(Expression &e, Value weight, Value zero, int64_t perPlace, int64_t places) {
   auto numbers = bytesOf(weight), zeros = bytesOf(zero);
   if (!numbers || !zeros) return {};
   int middle = tensorOf(weight).getElementType().isUnsignedInteger() ? 128 : 0;
@@ -135,7 +126,7 @@ static CentredWeight centredConstant(Expression &e, Value weight, Value zero, in
     bytes.push_back(char(number - zeroOf(place) - int(rest[place])));
   }
   auto type = RankedTensorType::get(tensorOf(weight).getShape(), e.b.getI8Type());
-  CentredWeight centred{ConstantOp::create(e.b, e.loc, type, makeConstant(type, std::move(bytes))), {}};
+  IntegerWeight centred{ConstantOp::create(e.b, e.loc, type, makeConstant(type, std::move(bytes))), {}};
   if (llvm::any_of(rest, [](uint32_t number) { return number != 0; })) centred.rest = wordConstant(e, rest, places);
   return centred;
 }
@@ -170,33 +161,73 @@ static Value centred(Expression &e, Value x, Value zero) {
 /// number in every place, as an i32.
 static Value word(Expression &e, int64_t number) { return wordConstant(e, uint32_t(number), {}); }
 
-// Of a constant right side, sum (x - a)(w - b) is sum x w' - a sum w' + c sum (x - a), with w - b = w' + c once and for
-// all: the sums of its columns are constants too, c is 0 where the differences are bytes, and the product is one of ui8
-// and i8. In integers that wrap, all of these are equal.
+DynamicBytes quantizeByRange(Expression &e, Value x) {
+  SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, tensorOf(x).getRank()));
+  Value none = e.splat(x, 0);
+  Value low = e.binary<MinOp>(e.reduce(ReduceKind::min, x, all, /*keepDims=*/false), none);
+  Value high = e.binary<MaxOp>(e.reduce(ReduceKind::max, x, all, /*keepDims=*/false), none);
+  DynamicBytes q;
+  q.scale = e.div(e.sub(high, low), e.splat(x, 255));
+  // All zeros: any scale serves, but not 0 / 0.
+  q.divisor = e.select(e.compare(ComparePredicate::eq, q.scale, none), e.splat(x, 1), q.scale);
+  Value point = e.unary<RoundOp>(e.div(e.sub(none, low), q.divisor));
+  point = e.binary<MinOp>(e.binary<MaxOp>(point, none), e.splat(x, 255));
+  q.zero = e.cast(point, e.b.getIntegerType(8, /*isSigned=*/false));
+  q.bytes = QuantizeOp::create(e.b, e.loc, x, q.divisor, q.zero);
+  return q;
+}
+
+namespace {
+/// A matrix [K, N], or [N, K] where it is transposed.
+struct MatrixSizes {
+  int64_t depth, columns, perColumn;
+  MatrixSizes(Value matrix, bool isTransposed) {
+    ArrayRef<int64_t> shape = tensorOf(matrix).getShape();
+    depth = shape[isTransposed ? 1 : 0], columns = shape[isTransposed ? 0 : 1];
+    perColumn = isTransposed ? depth : 1;
+  }
+};
+} // namespace
+
+IntegerWeight integerWeight(Expression &e, Value weight, Value zero, bool isTransposed) {
+  MatrixSizes sizes(weight, isTransposed);
+  return centredConstant(e, weight, zero, sizes.perColumn, sizes.columns);
+}
+
+Value columnSums(Expression &e, Value bytes, bool isTransposed) {
+  MatrixSizes sizes(bytes, isTransposed);
+  return sumsOfPlaces(e, bytes, sizes.perColumn, sizes.columns);
+}
+
+// With w - b = w' + c once and for all, sum (x - a)(w - b) is sum x w' - a sum w' + c sum (x - a): the sums of the
+// columns of w' are constants too, c is 0 where the differences are bytes, and the product is one of ui8 and i8. In
+// integers that wrap, all of these are equal.
+Value multiplyBytes(Expression &e, Value x, Value zero, const IntegerWeight &weight, llvm::function_ref<Value()> sums,
+                    bool isTransposed) {
+  Type i32 = e.b.getI32Type();
+  Value product =
+      MatmulOp::create(e.b, e.loc, x, weight.bytes, /*transpose_lhs=*/false, isTransposed, TypeAttr::get(i32));
+  if (zero) product = e.sub(product, e.mul(zero, sums()));
+  if (!weight.rest) return product;
+  Value ofRows = e.reduce(ReduceKind::sum, e.cast(x, i32), tensorOf(x).getRank() - 1, /*keepDims=*/true);
+  if (zero) ofRows = e.sub(ofRows, e.mul(zero, word(e, tensorOf(x).getShape().back())));
+  return e.add(product, e.mul(ofRows, weight.rest));
+}
+
 FailureOr<SmallVector<Value>> MatmulIntegerOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
-  RankedTensorType type = tensorOf(getRhs());
-  bool transposed = getTransposeRhs();
-  int64_t depth = type.getShape()[transposed ? 1 : 0], columns = type.getShape()[transposed ? 0 : 1];
-  int64_t perColumn = transposed ? depth : 1;
-  CentredWeight weight;
-  if (type.getRank() == 2) weight = centredConstant(e, getRhs(), getRhsZero(), perColumn, columns);
+  bool isTransposed = getTransposeRhs();
+  IntegerWeight weight;
+  if (tensorOf(getRhs()).getRank() == 2) weight = integerWeight(e, getRhs(), getRhsZero(), isTransposed);
   if (!weight.bytes) {
     Value product = MatmulOp::create(b, getLoc(), centred(e, getLhs(), getLhsZero()),
-                                     centred(e, getRhs(), getRhsZero()), /*transpose_lhs=*/false, transposed);
+                                     centred(e, getRhs(), getRhsZero()), /*transpose_lhs=*/false, isTransposed);
     return SmallVector<Value>{product};
   }
   auto [x, zero] = asUnsigned(e, getLhs(), getLhsZero());
-  Value product = MatmulOp::create(b, getLoc(), x, weight.bytes, /*transpose_lhs=*/false, transposed,
-                                   TypeAttr::get(b.getI32Type()));
   bool isCentred = x == getLhs() && isZero(getLhsZero());
-  if (!isCentred) product = e.sub(product, e.mul(zero, sumsOfPlaces(e, weight.bytes, perColumn, columns)));
-  if (weight.rest) {
-    Value sums = e.reduce(ReduceKind::sum, e.cast(x, b.getI32Type()), tensorOf(x).getRank() - 1, /*keepDims=*/true);
-    if (!isCentred) sums = e.sub(sums, e.mul(zero, word(e, depth)));
-    product = e.add(product, e.mul(sums, weight.rest));
-  }
-  return SmallVector<Value>{product};
+  auto sums = [&] { return columnSums(e, weight.bytes, isTransposed); };
+  return SmallVector<Value>{multiplyBytes(e, x, isCentred ? Value() : zero, weight, sums, isTransposed)};
 }
 
 /// The sums of x - zero over the windows of a convolution and over the channels of each group: [N, groups, 1,
@@ -240,7 +271,7 @@ FailureOr<SmallVector<Value>> ConvIntegerOp::decompose(OpBuilder &b) {
   bool isDepthwise = filter.getDimSize(1) == 1 && groups > 1 && taps <= kExactTaps;
   // Several filters for a channel are no dot products of their own kernel, and groups of so few would waste panels.
   bool isMultiple = isDepthwise && outputs != groups;
-  CentredWeight weight;
+  IntegerWeight weight;
   if (!isMultiple) weight = centredConstant(e, getFilter(), getFilterZero(), taps, outputs);
   if (!weight.bytes) {
     Value x = centred(e, getInput(), getInputZero()), w = centred(e, getFilter(), getFilterZero());

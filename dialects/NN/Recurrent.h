@@ -42,9 +42,11 @@ llvm::SmallVector<RecurrentActivation> recurrentActivations(OpT op, llvm::ArrayR
   return result;
 }
 
-/// Where a gate of nn.gru or nn.lstm, counted in the dialect's order, lies among the blocks of its weights.
+/// Where a gate of a layer, counted in the dialect's order, lies among the blocks of its weights.
 template <typename OpT> int64_t gateBlock(OpT op, int64_t gate) {
-  return op.getGateBlocks() ? (*op.getGateBlocks())[gate] : gate;
+  if constexpr (requires { op.getGateBlocks(); })
+    if (op.getGateBlocks()) return (*op.getGateBlocks())[gate];
+  return gate;
 }
 
 } // namespace sprig::ir

@@ -5,6 +5,7 @@
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -25,6 +26,8 @@ std::optional<Product> Product::of(Operation *op) {
   return Product{op->getOperand(0), op->getOperand(1)};
 }
 
+bool isWhole(Operation *op) { return isa<ReduceOp>(op) || Product::of(op); }
+
 Value movedInRow(Operation *op) {
   return isa_and_present<SliceOp, ReshapeOp, BroadcastOp>(op) ? op->getOperand(0) : Value();
 }
@@ -42,10 +45,13 @@ public:
     Operation *yield = body.getTerminator();
     for (BlockArgument argument : body.getArguments())
       if (!checkArgument(argument)) return false;
-    for (Operation &op : body.without_terminator())
+    for (Operation &op : body.without_terminator()) {
       if (!check(&op)) return refuse(&op);
+      if (isNumber(&op)) numbers.insert(&op);
+    }
     for (Value value : yield->getOperands())
       if (RowView::of(value).rows != rows) return refuse(yield);
+    result.rowsMeet = rowsMeet;
     assignStages(result);
     return true;
   }
@@ -74,10 +80,22 @@ private:
     return false;
   }
 
+  /// Of integers, ui8 times a constant of i8 that are summed in i32: nothing but constants lies as dot products read
+  /// it.
+  bool isOfBytes(Operation *op, const Product &product) {
+    auto is = [](Value value, bool isUnsigned, unsigned width) {
+      Type element = tensorOf(value).getElementType();
+      return isUnsigned ? element.isUnsignedInteger(width) : element.isSignlessInteger(width);
+    };
+    Value matrix = scan->getOperand(cast<BlockArgument>(product.rhs).getArgNumber());
+    bool isKnown = !isa<MatmulOp>(op) || isa_and_present<ConstantOp>(matrix.getDefiningOp());
+    return isKnown && is(product.lhs, true, 8) && is(product.rhs, false, 8) && is(op->getResult(0), false, 32);
+  }
+
   bool checkProduct(Operation *op, const Product &product) {
     auto rhs = dyn_cast<BlockArgument>(product.rhs);
     if (!rhs || !llvm::is_contained(scan.getInvariantArguments(), rhs) ||
-        isa<IntegerType>(tensorOf(rhs).getElementType()))
+        (isa<IntegerType>(tensorOf(rhs).getElementType()) && !isOfBytes(op, product)))
       return false;
     if (auto matmul = dyn_cast<MatmulOp>(op); matmul && (matmul.getTransposeLhs() || tensorOf(rhs).getRank() != 2))
       return false;
@@ -85,9 +103,30 @@ private:
            RowView::of(product.lhs).columns > 0;
   }
 
+  /// Reductions of whole rows, or of all of them to one number, that are the same in every order.
+  bool checkReduction(ReduceOp op) {
+    RowView from = RowView::of(op.getOperand()), to = RowView::of(op.getResult());
+    int64_t last = tensorOf(op.getOperand()).getRank() - 1;
+    bool isExact = isa<IntegerType>(tensorOf(op.getOperand()).getElementType()) || op.getKind() == ReduceKind::min ||
+                   op.getKind() == ReduceKind::max;
+    if (!isExact || !fits(op.getOperand()) || !llvm::is_contained(op.getAxes(), last) || to.columns != 1) return false;
+    if (to.rows == from.rows) return true;
+    rowsMeet = true;
+    return to.rows == 1;
+  }
+
+  /// Whether one number for all places is computed of a reduction.
+  bool isNumber(Operation *op) const {
+    RowView view = RowView::of(op->getResult(0));
+    if (view.rows != 1 || view.columns != 1) return false;
+    auto ofNumbers = [&](Value operand) { return numbers.contains(operand.getDefiningOp()); };
+    return isa<ReduceOp>(op) || (!Product::of(op) && llvm::any_of(op->getOperands(), ofNumbers));
+  }
+
   bool check(Operation *op) {
     if (op->getNumResults() != 1 || !fits(op->getResult(0))) return false;
     if (auto product = Product::of(op)) return checkProduct(op, *product);
+    if (auto reduce = dyn_cast<ReduceOp>(op)) return checkReduction(reduce);
     if (isa<ConstantOp>(op)) return bool(splatOf(op));
     if (!llvm::all_of(op->getOperands(), [&](Value operand) { return fits(operand); })) return false;
     RowView view = RowView::of(op->getResult(0));
@@ -111,15 +150,22 @@ private:
     return value;
   }
 
-  /// Whether a product reads its left side where it lies.
-  static bool liesInMemory(Value lhs) { return isa<BlockArgument>(lhs) || Product::of(lhs.getDefiningOp()); }
+  /// Whether a product or reduction reads its operand where it lies.
+  static bool liesInMemory(Value operand) { return isa<BlockArgument>(operand) || isWhole(operand.getDefiningOp()); }
 
-  /// Whether an operation reads an operand in a later stage than the one that computes it: all of its row, or parts
-  /// that are joined in memory.
-  static bool readsLater(Operation *op, Value operand) {
-    auto product = Product::of(op);
-    return isa_and_present<ConcatOp>(operand.getDefiningOp()) ||
-           (product && operand == product->lhs && !liesInMemory(operand));
+  /// What an operation reads whole: a product its left side, a reduction its operand. Null of others.
+  static Value readWhole(Operation *op) {
+    if (auto product = Product::of(op)) return product->lhs;
+    return isa<ReduceOp>(op) ? op->getOperand(0) : Value();
+  }
+
+  /// Whether an operation reads an operand in a later stage than the one that computes it: all of its row, parts that
+  /// are joined in memory, or a number that all places share. Reductions come before a stage's products.
+  bool readsLater(Operation *op, Value operand) const {
+    Operation *def = operand.getDefiningOp();
+    if (operand == readWhole(op)) return !liesInMemory(operand) || (isa<ReduceOp>(op) && def && isWhole(def));
+    if (isa_and_present<ConcatOp>(def)) return true;
+    return def && numbers.contains(def) && !isa<ReduceOp>(def) && !numbers.contains(op);
   }
 
   // Every operation as late as its users allow, within as few stages as there must be.
@@ -154,30 +200,32 @@ private:
     for (Operation *op : operations) {
       if (!stage.count(op)) continue;
       int64_t at = stage.lookup(op);
-      auto product = Product::of(op);
-      if (product) result.stages[at].products.push_back(op);
-      for (Value operand : op->getOperands()) keep(result, stage, operand, at, product && operand == product->lhs);
+      if (Product::of(op)) result.stages[at].products.push_back(op);
+      if (auto reduce = dyn_cast<ReduceOp>(op)) result.stages[at].reductions.push_back(reduce);
+      for (Value operand : op->getOperands()) keep(result, stage, operand, at, operand == readWhole(op));
     }
     for (Value value : body.getTerminator()->getOperands()) keep(result, stage, value, last, false);
   }
 
-  /// A value that is read after its stage stays in memory, as does what a product reads.
+  /// A value that is read after its stage stays in memory, as does what a product or reduction reads.
   void keep(ScanStages &result, const llvm::DenseMap<Operation *, int64_t> &stage, Value value, int64_t readAt,
-            bool byProduct) {
-    if (byProduct) {
+            bool isReadWhole) {
+    if (isReadWhole) {
       if (!liesInMemory(value)) result.stages[stage.lookup(value.getDefiningOp())].kept.insert(value);
       return;
     }
     // Moves are read through.
     value = origin(value);
     Operation *def = value.getDefiningOp();
-    if (!def || isa<ConstantOp>(def) || Product::of(def)) return;
+    if (!def || isa<ConstantOp>(def) || isWhole(def)) return;
     if (int64_t at = stage.lookup(def); at < readAt) result.stages[at].kept.insert(value);
   }
 
   ScanOp scan;
   std::string &reason;
   int64_t rows = 1;
+  bool rowsMeet = false;
+  llvm::DenseSet<Operation *> numbers;
 };
 } // namespace
 

@@ -87,6 +87,7 @@ struct LastOfSteps : OpRewritePattern<SliceOp> {
     if (auto layer = dyn_cast<RnnOp>(outputs.getOwner())) return ofLayer(layer);
     if (auto layer = dyn_cast<GruOp>(outputs.getOwner())) return ofLayer(layer);
     if (auto layer = dyn_cast<LstmOp>(outputs.getOwner())) return ofLayer(layer);
+    if (auto layer = dyn_cast<LstmIntegerOp>(outputs.getOwner())) return ofLayer(layer);
     return {};
   }
 

@@ -34,8 +34,8 @@ template <typename OpT> struct Layer {
         activations(ir::recurrentActivations(op, defaults)) {
     auto shape = op.getInput().getType().getShape();
     steps = shape[0], batch = shape[1], features = shape[2];
-    hidden = op.getRecurrence().getType().getDimSize(1);
-    width = op.getRecurrence().getType().getDimSize(0);
+    hidden = op.getInitialH().getType().getDimSize(1);
+    width = *llvm::max_element(op.getRecurrence().getType().getShape());
     bias = op.getBias() ? read(op.getBias()) : Row(2 * width, 0);
     if (op.getLengths()) lengths = read(op.getLengths());
   }
@@ -153,12 +153,95 @@ mlir::LogicalResult evaluateLstm(ir::LstmOp op, Evaluation &e) {
   });
 }
 
+/// Rows of f32 as integers from 0 to 255 less their zero point, by the extremes of all and 0 (docs/numerics.md).
+struct RoundedRows {
+  Row numbers;
+  double scale;
+
+  explicit RoundedRows(const Row &rows) : numbers(rows.size()) {
+    double low = 0, high = 0;
+    for (double x : rows) low = smaller(low, x), high = larger(high, x);
+    auto single = [](double x) { return double(float(x)); };
+    scale = single(single(single(high) - single(low)) / 255);
+    if (scale == 0) scale = 1;
+    double zero = std::min(std::nearbyint(single(-single(low) / scale)), 255.0);
+    for (auto [x, number] : llvm::zip_equal(rows, numbers)) {
+      double integer = std::nearbyint(single(single(x) / scale)) + zero;
+      number = (integer > 0 ? std::min(integer, 255.0) : 0) - zero;
+    }
+  }
+};
+
+/// Columns of a weight of bytes less their zero points, with their scales.
+struct ByteMatrix {
+  Row elements, scale;
+  int64_t columns;
+
+  ByteMatrix(Row matrix, const Row &zeros, const Row &scales, int64_t columns)
+      : elements(std::move(matrix)), scale(size_t(columns)), columns(columns) {
+    for (size_t i = 0; i < elements.size(); ++i) elements[i] -= zeros[zeros.size() == 1 ? 0 : i % size_t(columns)];
+    for (size_t n = 0; n < scale.size(); ++n) scale[n] = scales[scales.size() == 1 ? 0 : n];
+  }
+  double product(const RoundedRows &left, int64_t row, int64_t depth, int64_t column) const {
+    double sum = 0;
+    for (int64_t k = 0; k < depth; ++k) sum += left.numbers[row * depth + k] * elements[k * columns + column];
+    return sum * (left.scale * scale[column]);
+  }
+};
+
+// All rows take a step together: they share the scale that the state is rounded with.
+mlir::LogicalResult evaluateLstmInteger(ir::LstmIntegerOp op, Evaluation &e) {
+  Layer layer(op, e, {RecurrentFunction::sigmoid, RecurrentFunction::tanh, RecurrentFunction::tanh});
+  const int64_t h = layer.hidden, batch = layer.batch;
+  auto matrix = [&](mlir::Value bytes, mlir::Value zero, mlir::Value scale) {
+    return ByteMatrix(layer.read(bytes), layer.read(zero), layer.read(scale), 4 * h);
+  };
+  ByteMatrix weight = matrix(op.getWeight(), op.getWeightZero(), op.getWeightScale());
+  ByteMatrix recurrence = matrix(op.getRecurrence(), op.getRecurrenceZero(), op.getRecurrenceScale());
+  Row peephole = op.getPeephole() ? layer.read(op.getPeephole()) : Row(3 * h, 0);
+  Row state = layer.read(op.getInitialH()), cell = layer.read(op.getInitialC()), input = layer.input;
+  std::vector<int64_t> lengths(size_t(batch), layer.steps);
+  for (auto [length, given] : llvm::zip(lengths, layer.lengths)) length = std::min(length, int64_t(given));
+  int64_t longest = batch ? *llvm::max_element(lengths) : 0;
+  std::fill(input.begin() + std::max<int64_t>(longest, 0) * batch * layer.features, input.end(), 0);
+  RoundedRows inputs(input);
+  Row outputs(layer.steps * batch * h, 0);
+  for (int64_t i = 0; i < longest; ++i) {
+    Row seen = state;
+    for (int64_t row = 0; row < batch; ++row)
+      if (i > lengths[row]) std::fill_n(seen.begin() + row * h, h, 0);
+    RoundedRows states(seen);
+    for (int64_t row = 0; row < batch; ++row) {
+      if (i >= lengths[row]) continue;
+      int64_t step = op.getReverse() ? lengths[row] - 1 - i : i;
+      for (int64_t u = 0; u < h; ++u) {
+        auto sum = [&](int64_t gate) {
+          int64_t column = gate * h + u;
+          return weight.product(inputs, step * batch + row, layer.features, column) +
+                 recurrence.product(states, row, h, column) + layer.bias[column] + layer.bias[4 * h + column];
+        };
+        double &before = cell[row * h + u];
+        double entry = layer.activated(0, sum(0) + peephole[u] * before);
+        double forget = op.getInputForget() ? 1 - entry : layer.activated(0, sum(2) + peephole[2 * h + u] * before);
+        before = forget * before + entry * layer.activated(1, sum(3));
+        double output = layer.activated(0, sum(1) + peephole[h + u] * before);
+        state[row * h + u] = output * apply(layer.activations[2], before);
+        outputs[(step * batch + row) * h + u] = state[row * h + u];
+      }
+    }
+  }
+  (void)e.give(Tensor::ofFloats(e.resultType(0), std::move(outputs)));
+  (void)e.give(Tensor::ofFloats(e.resultType(1), std::move(state)));
+  return e.give(Tensor::ofFloats(e.resultType(2), std::move(cell)));
+}
+
 } // namespace
 
 void addRecurrent(EvaluatorTable &table) {
   table.add(evaluateRnn);
   table.add(evaluateGru);
   table.add(evaluateLstm);
+  table.add(evaluateLstmInteger);
 }
 
 } // namespace sprig::interp

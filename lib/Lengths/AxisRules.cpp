@@ -146,22 +146,52 @@ LogicalResult LengthRules::visitWindows(Operation *op) {
 // The layers know sequences of several lengths themselves.
 LogicalResult LengthRules::visitRecurrent(Operation *op) {
   Value input = op->getOperand(0);
-  if (!grows(input, 0)) return passesAll(op) ? followRule(op) : programs.decompose();
-  Length length = of(input)[0];
+  bool stepsGrow = grows(input, 0);
+  // Rows of a layer that rounds its state share the state's range: those that nobody gave are zeros, and have no steps.
+  auto rounding = dyn_cast<ir::LstmIntegerOp>(op);
+  bool rowsGrow = rounding && grows(input, 1);
+  if (!stepsGrow && !rowsGrow) return passesAll(op) ? followRule(op) : programs.decompose();
+  SmallVector<Place> done;
+  SmallVector<ResultLength> given;
+  if (stepsGrow) {
+    done.push_back({0, 0});
+    given.push_back({0, 0, of(input)[0]});
+  }
+  Length rows = of(input)[1];
   auto set = [&](auto layer) -> LogicalResult {
-    if (!layer.getLengths()) {
-      OpBuilder builder(op);
-      ir::Expression e(builder, op->getLoc());
-      Value steps = masks.number(e, length);
-      auto rows = RankedTensorType::get({ir::Expression::typeOf(input).getDimSize(1)}, builder.getI64Type());
-      Value ofRows = ir::BroadcastOp::create(builder, op->getLoc(), rows, steps);
-      lengths[ofRows] = {of(input)[1]};
+    OpBuilder builder(op);
+    ir::Expression e(builder, op->getLoc());
+    Value ofRows = layer.getLengths();
+    if (!ofRows) {
+      int64_t size = ir::Expression::typeOf(input).getDimSize(0);
+      Value steps = stepsGrow ? masks.number(e, of(input)[0]) : Masks::integer(e, size);
+      auto type = RankedTensorType::get({ir::Expression::typeOf(input).getDimSize(1)}, builder.getI64Type());
+      ofRows = ir::BroadcastOp::create(builder, op->getLoc(), type, steps);
+    }
+    if (rowsGrow) ofRows = masks.mask(e, ofRows, 0, rows, Neutral::zero);
+    if (ofRows != layer.getLengths()) {
+      lengths[ofRows] = {rows};
       layer.getLengthsMutable().assign(ofRows);
     }
-    return followRule(op, {{0, 0}}, {{0, 0, length}});
+    return followRule(op, done, given);
   };
+  if (rowsGrow) {
+    for (unsigned result = 0; result < 3; ++result) given.push_back({result, result == 0 ? 1 : 0, rows});
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      for (int64_t dim = 0; dim < rankOf(operand); ++dim) {
+        bool isState = operand == rounding.getInitialH();
+        bool isOfRows = operand == input                               ? dim == 1
+                        : isState || operand == rounding.getInitialC() ? dim == 0
+                                                                       : operand == rounding.getLengths();
+        if (!isOfRows) continue;
+        done.push_back({unsigned(i), dim});
+        if ((operand == input || isState) && grows(operand, dim)) maskOperand(op, {unsigned(i), dim}, Neutral::zero);
+      }
+    if (!rounding.getLengths()) done.push_back({unsigned(op->getNumOperands()), 0});
+  }
   if (auto layer = dyn_cast<ir::RnnOp>(op)) return set(layer);
   if (auto layer = dyn_cast<ir::GruOp>(op)) return set(layer);
+  if (rounding) return set(rounding);
   return set(cast<ir::LstmOp>(op));
 }
 

@@ -189,7 +189,7 @@ LogicalResult LengthRules::visit(Operation *op) {
       .Case<ir::SoftmaxOp, ir::LogSoftmaxOp, ir::CumulativeOp, ir::ArgReduceOp, ir::TopKOp>(
           [&](auto each) { return visitAlong(each, int64_t(each.getAxis())); })
       .Case<ir::ConvOp, ir::ConvTransposeOp, ir::PoolOp>([&](auto each) { return visitWindows(each); })
-      .Case<ir::RnnOp, ir::GruOp, ir::LstmOp>([&](auto each) { return visitRecurrent(each); })
+      .Case<ir::RnnOp, ir::GruOp, ir::LstmOp, ir::LstmIntegerOp>([&](auto each) { return visitRecurrent(each); })
       .Case([&](ir::ScanOp each) { return visitScan(each); })
       .Case<ir::PhiloxOp, ir::DropoutOp>(
           [&](auto each) -> LogicalResult { return refuse(each) << "it is random, by the size of the whole"; })

@@ -3,6 +3,7 @@
 #include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/NNRecurrent.h"
 #include "lib/Target/Registry.h"
 #include "lib/Transforms/Passes.h"
 
@@ -15,14 +16,21 @@ using namespace mlir;
 using namespace sprig;
 
 /// ui8 times a constant of i8, or bf16 times a constant, in the function itself: a region's products belong to the
-/// kernel of its loop.
+/// kernel of its loop. Such a kernel of a loop over time takes bytes that the loop is given.
 static bool isDotProduct(Operation *op) {
   Value left = op->getOperand(0), right = op->getOperand(1);
+  bool areBytes = elementOf(left).isUnsignedInteger(8) && elementOf(right).isSignlessInteger(8), isTaken = areBytes;
+  if (auto scan = dyn_cast<ir::ScanOp>(op->getParentOp())) {
+    auto argument = dyn_cast<BlockArgument>(right);
+    if (!argument) return false;
+    right = scan->getOperand(argument.getArgNumber());
+  } else {
+    if (!isa<func::FuncOp>(op->getParentOp())) return false;
+    isTaken |= elementOf(left).isBF16();
+  }
   auto constant = right.getDefiningOp<ir::ConstantOp>();
   std::string reason;
-  bool areBytes = elementOf(left).isUnsignedInteger(8) && elementOf(right).isSignlessInteger(8);
-  return isa<func::FuncOp>(op->getParentOp()) && (areBytes || elementOf(left).isBF16()) && constant &&
-         ir::isReadableConstant(constant.getValue(), reason);
+  return isTaken && constant && ir::isReadableConstant(constant.getValue(), reason);
 }
 
 template <typename OpT> static void widen(OpT op) {

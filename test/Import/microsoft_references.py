@@ -294,20 +294,30 @@ case("quantize_16", "q = com.microsoft.QuantizeLinear (x, s, z)",
 case("dequantize_16", "x = com.microsoft.DequantizeLinear (q, s, z)",
      [("q", "uint16", words16), f("s", 1 / 64), ("z", "uint16", 1000)], [f("x", real(words16, 1 / 64, 1000))])
 
-# LSTM on the weights' true values: gates in the order input, output, forget, cell.
+# LSTM on bytes: the input is rounded once, the state of all rows before each step. Gates in the order input, output,
+# forget, cell.
+def rounded_by_range(rows):
+    low, high = (end([0] + [v for row in rows for v in row]) for end in (min, max))
+    scale = (high - low) / 255 or 1
+    zero = min(round(-low / scale), 255)
+    return [[(quantise(v, scale, zero) - zero) * scale for v in row] for row in rows]
+
 x, w, r, bias = rand(3, 2, 4), integers(-128, 127, 2, 4, 12), integers(-128, 127, 2, 3, 12), rand(2, 24)
 sw, sr = [[2.0**-(6 + (d + i) % 3) for i in range(12)] for d in range(2)], [1 / 64, 1 / 128]
 sigmoid = lambda v: 1 / (1 + math.exp(-v))
 outputs = [[[None] * 2 for _ in range(2)] for _ in range(3)]
+inputs = rounded_by_range([row for step in x for row in step])
 for d in range(2):
-    for b in range(2):
-        h, c = [0] * 3, [0] * 3
-        for t in (range(3), range(2, -1, -1))[d]:
-            gate = [sum(x[t][b][i] * (w[d][i][g] - 5) * sw[d][g] for i in range(4)) +
-                    sum(h[i] * r[d][i][g] * sr[d] for i in range(3)) + bias[d][g] + bias[d][12 + g] for g in range(12)]
-            c = [sigmoid(gate[6 + i]) * c[i] + sigmoid(gate[i]) * math.tanh(gate[9 + i]) for i in range(3)]
-            h = [sigmoid(gate[3 + i]) * math.tanh(c[i]) for i in range(3)]
-            outputs[t][d][b] = h
+    h, c = [[0] * 3 for _ in range(2)], [[0] * 3 for _ in range(2)]
+    for t in (range(3), range(2, -1, -1))[d]:
+        seen = rounded_by_range(h)
+        for b in range(2):
+            gate = [sum(inputs[2 * t + b][i] * (w[d][i][g] - 5) * sw[d][g] for i in range(4)) +
+                    sum(seen[b][i] * r[d][i][g] * sr[d] for i in range(3)) + bias[d][g] + bias[d][12 + g]
+                    for g in range(12)]
+            c[b] = [sigmoid(gate[6 + i]) * c[b][i] + sigmoid(gate[i]) * math.tanh(gate[9 + i]) for i in range(3)]
+            h[b] = [sigmoid(gate[3 + i]) * math.tanh(c[b][i]) for i in range(3)]
+            outputs[t][d][b] = h[b]
 case("dynamic_quantize_lstm",
      'y = com.microsoft.DynamicQuantizeLSTM <hidden_size = 3, direction = "bidirectional"> '
      "(x, w, r, b, , , , , sw, zw, sr, zr)",

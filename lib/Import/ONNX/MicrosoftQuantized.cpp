@@ -11,6 +11,7 @@
 namespace sprig::onnximport {
 
 Value matmulOfAnyRank(Node &n, Value a, Value b);
+void lstmOfBytes(Node &n);
 
 namespace {
 
@@ -119,35 +120,8 @@ void dynamicQuantizeMatMul(Node &n) {
   scaledProduct(n, a.values, a.scale, a.zero, 2, 3, 4);
 }
 
-/// Weights [directions, inputs, gates * hidden] in bytes, with a scale for each direction or column, as LSTM has them.
-Value recurrentWeight(Node &n, unsigned input, unsigned scale, const char *name) {
-  Value w = n.in(input);
-  n.require(Emit::rank(w) == 3, std::string("has ") + name + " " + typeText(w) +
-                                    "; expected directions, inputs and gates times hidden units");
-  int64_t directions = Emit::shape(w)[0], columns = Emit::shape(w)[2];
-  auto perColumn = [&](Value v, const char *what) {
-    IntsRef shape = Emit::shape(v);
-    n.require(shape == IntsRef{directions} || shape == IntsRef{directions, columns},
-              std::string("has a ") + what + " " + typeText(v) + " of " + name + " " + typeText(w));
-    return n.reshape(v, {directions, 1, shape.size() == 1 ? 1 : columns});
-  };
-  Value wide = dequantize(n, w, perColumn(n.in(scale), "scale"), perColumn(n.in(scale + 1), "zero point"));
-  return n.transpose(wide, {0, 2, 1});
-}
-
-/// LSTM with the weights' true values. ONNX Runtime rounds inputs and states to bytes as well before it multiplies;
-/// here they stay f32.
-void dynamicQuantizeLstm(Node &n) {
-  Items inputs(n.items.begin(), n.items.begin() + 8);
-  inputs[1] = recurrentWeight(n, 1, 8, "W");
-  inputs[2] = recurrentWeight(n, 2, 10, "R");
-  std::swap(n.items, inputs);
-  table().find("", "LSTM", 7)(n);
-  std::swap(n.items, inputs);
-}
-
-void microsoftQuantizeLinear(Node &n) { table().find("", "QuantizeLinear", 13)(n); }
-void microsoftDequantizeLinear(Node &n) { table().find("", "DequantizeLinear", 13)(n); }
+void quantizeLinear(Node &n) { table().find("", "QuantizeLinear", 13)(n); }
+void dequantizeLinear(Node &n) { table().find("", "DequantizeLinear", 13)(n); }
 
 } // namespace
 
@@ -164,9 +138,9 @@ void addMicrosoftQuantized(Table &t) {
   add("QGemm", qGemm);
   add("MatMulIntegerToFloat", matMulIntegerToFloat);
   add("DynamicQuantizeMatMul", dynamicQuantizeMatMul);
-  add("DynamicQuantizeLSTM", dynamicQuantizeLstm);
-  add("QuantizeLinear", microsoftQuantizeLinear);
-  add("DequantizeLinear", microsoftDequantizeLinear);
+  add("DynamicQuantizeLSTM", lstmOfBytes);
+  add("QuantizeLinear", quantizeLinear);
+  add("DequantizeLinear", dequantizeLinear);
 }
 
 } // namespace sprig::onnximport

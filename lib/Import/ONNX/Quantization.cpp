@@ -2,6 +2,7 @@
 #include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Quantized.h"
 #include "lib/Import/ONNX/Table.h"
+#include "dialects/NN/IntegerProducts.h"
 #include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
@@ -91,17 +92,9 @@ Value convolveIntegers(Node &n, Value x, Value filter, Value xZero, Value filter
 }
 
 DynamicQuantized dynamicQuantize(Node &n, Value x) {
-  Ints all;
-  for (int64_t i = 0; i < Emit::rank(x); ++i) all.push_back(i);
-  Value zero = n.scalar(0, n.f32());
-  Value low = n.min(n.reduce(ir::ReduceKind::min, x, all, false), zero);
-  Value high = n.max(n.reduce(ir::ReduceKind::max, x, all, false), zero);
-  Value scale = n.div(n.sub(high, low), n.scalar(255, n.f32()));
-  // All zeros: any scale serves, but not 0 / 0.
-  Value safe = n.select(n.compare(ir::ComparePredicate::eq, scale, zero), n.scalar(1, n.f32()), scale);
-  Value point = n.op<ir::RoundOp>({n.div(n.sub(zero, low), safe)});
-  point = n.cast(n.min(n.max(point, zero), n.scalar(255, n.f32())), n.ui8());
-  return {quantize(n, x, safe, point, n.ui8()), scale, point};
+  ir::Expression e(n.state.builder, n.loc);
+  ir::DynamicBytes q = ir::quantizeByRange(e, x);
+  return {q.bytes, q.scale, q.zero};
 }
 
 Value centred(Node &n, Value x, Value zero, bool rows) {

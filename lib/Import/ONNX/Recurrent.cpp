@@ -25,11 +25,17 @@ constexpr Function kFunctions[] = {{"Sigmoid", "sigmoid", {}, {}},
                                    {"Softplus", "softplus", {}, {}},
                                    {"ThresholdedRelu", "thresholded_relu", 1.0, {}}};
 
+/// How the weights of a layer lie: as ONNX has them, [directions, gates * hidden, inputs], or turned and in bytes,
+/// whose scales and zero points are inputs 8 to 11 (com.microsoft DynamicQuantizeLSTM).
+enum class Weights { floats, bytes };
+
 class Layer {
 public:
-  Layer(Node &n, int64_t gates, size_t functions, unsigned states) : n(n), functions(functions), states(states) {
+  Layer(Node &n, int64_t gates, size_t functions, unsigned states, Weights weights = Weights::floats)
+      : n(n), functions(functions), states(states), weights(weights) {
+    bool areBytes = weights == Weights::bytes;
     x = n.in(0);
-    batchFirst = n.opset >= 14 && n.intAttr("layout", 0) != 0;
+    batchFirst = !areBytes && n.opset >= 14 && n.intAttr("layout", 0) != 0;
     n.require(Emit::rank(x) == 3, "has an input " + typeText(x) + "; expected time, batch and features");
     if (batchFirst) x = n.transpose(x, {1, 0, 2});
     type = Emit::elem(x);
@@ -41,13 +47,21 @@ public:
     directions = direction == "bidirectional" ? 2 : 1;
     startsReversed = direction == "reverse";
     Value w = n.in(1), r = n.in(2);
-    n.require(Emit::rank(r) == 3, "has a recurrence " + typeText(r) + "; expected directions, gates and hidden units");
-    hidden = Emit::shape(r)[2];
+    n.require(Emit::rank(r) == 3,
+              "has a recurrence " + typeText(r) + "; expected directions, " +
+                  (areBytes ? "hidden units, and gates times hidden units" : "gates and hidden units"));
+    hidden = Emit::shape(r)[areBytes ? 1 : 2];
     n.require(!n.attribute("hidden_size") || n.intAttr("hidden_size", 0) == hidden,
               "has hidden_size " + std::to_string(n.intAttr("hidden_size", 0)) + ", but a recurrence of " +
                   std::to_string(hidden));
-    expect(w, {directions, gates * hidden, Emit::shape(x)[2]}, "weight");
-    expect(r, {directions, gates * hidden, hidden}, "recurrence");
+    if (areBytes) {
+      expect(w, {directions, Emit::shape(x)[2], gates * hidden}, "weight");
+      expect(r, {directions, hidden, gates * hidden}, "recurrence");
+      for (unsigned i = 8; i < 12; ++i) expectSpread(i, gates * hidden);
+    } else {
+      expect(w, {directions, gates * hidden, Emit::shape(x)[2]}, "weight");
+      expect(r, {directions, gates * hidden, hidden}, "recurrence");
+    }
     if (n.has(3)) expect(n.in(3), {directions, 2 * gates * hidden}, "bias");
     if (n.has(4)) {
       lengths = n.in(4);
@@ -87,6 +101,15 @@ private:
               std::string("has a ") + what + " " + typeText(v) + "; expected shape " + shapeText(shape));
   }
 
+  /// A scale or zero point of bytes: one for each direction, or one for each of its columns.
+  void expectSpread(unsigned i, int64_t columns) {
+    IntsRef shape = Emit::shape(n.in(i));
+    n.require(shape == IntsRef{directions} || shape == IntsRef{directions, columns},
+              std::string("has a ") + (i % 2 ? "zero point " : "scale ") + typeText(n.in(i)) + " of its " +
+                  (i < 10 ? "weight " : "recurrence ") + typeText(n.in(i < 10 ? 1 : 2)) + "; expected shape " +
+                  shapeText(IntsRef{directions}) + " or " + shapeText(IntsRef{directions, columns}));
+  }
+
   /// Alphas and betas go, in order, to the activations that have them.
   void readActivations() {
     std::vector<std::string> given = n.stringsAttr("activations");
@@ -120,6 +143,11 @@ private:
     auto row = [&](unsigned i) { return n.squeeze(n.sliceAxis(n.in(i), 0, d, 1), 0); };
     Values result{x, row(1), row(2)};
     segments = {1, 1, 1};
+    if (weights == Weights::bytes)
+      for (unsigned i = 8; i < 12; ++i) {
+        result.push_back(row(i));
+        segments.push_back(1);
+      }
     auto optional = [&](bool has, llvm::function_ref<Value()> value) {
       if (has) result.push_back(value());
       segments.push_back(has);
@@ -153,6 +181,7 @@ private:
   int64_t steps = 0, batch = 0, hidden = 0, directions = 1;
   size_t functions;
   unsigned states;
+  Weights weights;
   bool batchFirst = false, startsReversed = false;
   Value x, lengths;
   Type type;
@@ -176,6 +205,12 @@ void lstm(Node &n) {
 }
 
 } // namespace
+
+void lstmOfBytes(Node &n) {
+  llvm::SmallVector<NamedAttribute> extra;
+  if (n.intAttr("input_forget", 0) != 0) extra.push_back(n.unit("input_forget"));
+  Layer(n, 4, 3, 2, Weights::bytes).run<ir::LstmIntegerOp>(extra);
+}
 
 void addRecurrent(Table &t) {
   t.add("RNN", {1, 7, 14, 22}, rnn);

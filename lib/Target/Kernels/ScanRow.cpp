@@ -15,7 +15,7 @@ Value sprig::loopOverTime(ElementBuilder &k, ir::ScanOp scan, llvm::function_ref
 }
 
 bool ScanRow::isInMemory(Value value) const {
-  if (!value.getDefiningOp() || ir::Product::of(value.getDefiningOp())) return true;
+  if (!value.getDefiningOp() || ir::isWhole(value.getDefiningOp())) return true;
   for (unsigned stage = 0; stage < currentStage; ++stage)
     if (stages.stages[stage].kept.contains(value)) return true;
   return false;

@@ -28,7 +28,7 @@ protected:
   /// from so many columns on.
   void forParts(mlir::Value value, llvm::function_ref<void(mlir::Value part, int64_t column)> body) const;
 
-  /// What lies in memory: an argument of the step, a product, or what an earlier stage has kept.
+  /// What lies in memory: an argument of the step, a product, a reduction, or what an earlier stage has kept.
   virtual mlir::Value load(mlir::Value value, int64_t shift) = 0;
   /// A scalar as `load` gives values.
   virtual mlir::Value uniform(mlir::Value scalar) { return scalar; }

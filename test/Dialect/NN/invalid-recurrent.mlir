@@ -243,3 +243,43 @@ func.func @rejected(%x: tensor<5x2x3xf32>, %w: tensor<12x3xf32>, %r: tensor<12x4
   %0:2 = nn.gru %x, %w, %r from %h {gate_blocks = array<i64: 0, 2, 1>} : tensor<5x2x3xf32>, tensor<12x3xf32>, tensor<12x4xf32>, tensor<2x4xf32>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<5x2x3xf32>, %w: tensor<3x16xi8>, %r: tensor<4x16xi8>, %s: tensor<f32>, %z: tensor<i8>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>, %u: tensor<ui8>, %v: tensor<3xf32>, %t: tensor<16x4xi8>, %p: tensor<16xf32>) {
+  // expected-error@+1 {{has weight 4x16xi8; with 4 hidden units and input 5x2x3xf32 it is 3x16xi8}}
+  %0:3 = nn.lstm_integer %x, %r, %r scales %s, %z, %s, %z from %h, %c : tensor<5x2x3xf32>, tensor<4x16xi8>, tensor<4x16xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<i8>, tensor<2x4xf32>, tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<5x2x3xf32>, %w: tensor<3x16xi8>, %r: tensor<4x16xi8>, %s: tensor<f32>, %z: tensor<i8>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>, %u: tensor<ui8>, %v: tensor<3xf32>, %t: tensor<16x4xi8>, %p: tensor<16xf32>) {
+  // expected-error@+1 {{has weight 3x16xi8; with 16 hidden units and input 5x2x3xf32 it is 3x64xi8}}
+  %0:3 = nn.lstm_integer %x, %w, %t scales %s, %z, %s, %z from %h, %c : tensor<5x2x3xf32>, tensor<3x16xi8>, tensor<16x4xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<i8>, tensor<2x4xf32>, tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<5x2x3xf32>, %w: tensor<3x16xi8>, %r: tensor<4x16xi8>, %s: tensor<f32>, %z: tensor<i8>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>, %u: tensor<ui8>, %v: tensor<3xf32>, %t: tensor<16x4xi8>, %p: tensor<16xf32>) {
+  // expected-error@+1 {{has weight_scale 3xf32; expected one number or 16, one for each column of weight 3x16xi8}}
+  %0:3 = nn.lstm_integer %x, %w, %r scales %v, %z, %s, %z from %h, %c : tensor<5x2x3xf32>, tensor<3x16xi8>, tensor<4x16xi8>, tensor<3xf32>, tensor<i8>, tensor<f32>, tensor<i8>, tensor<2x4xf32>, tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<5x2x3xf32>, %w: tensor<3x16xi8>, %r: tensor<4x16xi8>, %s: tensor<f32>, %z: tensor<i8>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>, %u: tensor<ui8>, %v: tensor<3xf32>, %t: tensor<16x4xi8>, %p: tensor<16xf32>) {
+  // expected-error@+1 {{combines i8 of recurrence with ui8 of recurrence_zero}}
+  %0:3 = nn.lstm_integer %x, %w, %r scales %s, %z, %s, %u from %h, %c : tensor<5x2x3xf32>, tensor<3x16xi8>, tensor<4x16xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<ui8>, tensor<2x4xf32>, tensor<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<5x2x3xf32>, %w: tensor<3x16xi8>, %r: tensor<4x16xi8>, %s: tensor<f32>, %z: tensor<i8>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>, %u: tensor<ui8>, %v: tensor<3xf32>, %t: tensor<16x4xi8>, %p: tensor<16xf32>) {
+  // expected-error@+1 {{has peephole 16xf32; with 4 hidden units and input 5x2x3xf32 it is 12xf32}}
+  %0:3 = nn.lstm_integer %x, %w, %r scales %s, %z, %s, %z from %h, %c peephole %p : tensor<5x2x3xf32>, tensor<3x16xi8>, tensor<4x16xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<i8>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<16xf32>
+  return
+}

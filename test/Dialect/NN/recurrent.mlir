@@ -132,3 +132,44 @@ func.func @gru_before(%x: tensor<5x2x3xf32>, %w: tensor<12x3xf32>, %r: tensor<12
   %y, %last = nn.gru %x, %w, %r from %h {linear_before_reset, gate_blocks = array<i64: 1, 0, 2>} : tensor<5x2x3xf32>, tensor<12x3xf32>, tensor<12x4xf32>, tensor<2x4xf32>
   return %y : tensor<5x2x4xf32>
 }
+
+// -----
+
+// Of constant weights: the input is rounded and multiplied at once, in integers; the step rounds the state of all rows by
+// its extremes. Zero points of weights go into their bytes, both biases are one behind all sums.
+// CHECK-LABEL: func.func @bytes(
+// CHECK: nn.lstm_integer %{{.*}}, %{{.*}}, %{{.*}} scales %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} from %{{.*}}, %{{.*}} bias %{{.*}} lengths %{{.*}} {reverse} : tensor<5x2x3xf32>
+// PARTS-LABEL: func.func @bytes(
+// PARTS: %[[X:.*]] = nn.quantize
+// PARTS: nn.matmul %[[X]], %{{.*}} {accumulator = i32} : tensor<5x2x3xui8>, tensor<3x16xi8>
+// PARTS: nn.gather
+// PARTS: nn.scan steps = 5 over
+// PARTS: %[[SEEN:.*]] = nn.select
+// PARTS: nn.reduce min %[[SEEN]] axes = [0, 1] : tensor<2x4xf32>
+// PARTS: nn.reduce max %[[SEEN]] axes = [0, 1] : tensor<2x4xf32>
+// PARTS: %[[H:.*]] = nn.quantize %[[SEEN]]
+// PARTS: nn.matmul %[[H]], %{{.*}} {accumulator = i32} : tensor<2x4xui8>, tensor<4x16xi8>
+// PARTS-NOT: nn.reduce sum
+// PARTS: nn.yield
+// PARTS: nn.gather
+func.func @bytes(%x: tensor<5x2x3xf32>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>, %b: tensor<32xf32>, %l: tensor<2xi32>) -> tensor<5x2x4xf32> {
+  %w = nn.constant dense<7> : tensor<3x16xi8>
+  %r = nn.constant dense<-9> : tensor<4x16xi8>
+  %s = nn.constant dense<0.01> : tensor<f32>
+  %z = nn.constant dense<3> : tensor<i8>
+  %y, %last, %cell = nn.lstm_integer %x, %w, %r scales %s, %z, %s, %z from %h, %c bias %b lengths %l {reverse} : tensor<5x2x3xf32>, tensor<3x16xi8>, tensor<4x16xi8>, tensor<f32>, tensor<i8>, tensor<f32>, tensor<i8>, tensor<2x4xf32>, tensor<2x4xf32>, tensor<32xf32>, tensor<2xi32>
+  return %y : tensor<5x2x4xf32>
+}
+
+// -----
+
+// Weights that are computed: the same numbers in floats.
+// CHECK-LABEL: func.func @computed_bytes(
+// PARTS-LABEL: func.func @computed_bytes(
+// PARTS-NOT: accumulator
+// PARTS: nn.scan
+// PARTS: nn.matmul %{{.*}}, %{{.*}} : tensor<2x4xf32>, tensor<4x16xf32>
+func.func @computed_bytes(%x: tensor<5x2x3xf32>, %w: tensor<3x16xi8>, %r: tensor<4x16xi8>, %s: tensor<16xf32>, %z: tensor<i8>, %h: tensor<2x4xf32>, %c: tensor<2x4xf32>) -> tensor<5x2x4xf32> {
+  %y, %last, %cell = nn.lstm_integer %x, %w, %r scales %s, %z, %s, %z from %h, %c : tensor<5x2x3xf32>, tensor<3x16xi8>, tensor<4x16xi8>, tensor<16xf32>, tensor<i8>, tensor<16xf32>, tensor<i8>, tensor<2x4xf32>, tensor<2x4xf32>
+  return %y : tensor<5x2x4xf32>
+}

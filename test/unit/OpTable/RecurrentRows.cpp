@@ -1,5 +1,6 @@
 // Rows of recurrent layers and scans: one kernel for all steps, and the same step by step where nothing is fused,
 // judged by the equations in double precision.
+#include "test/unit/OpTable/Bytes.h"
 #include "test/unit/OpTable/Harness.h"
 #include <gtest/gtest.h>
 
@@ -152,6 +153,85 @@ TEST(OpTable, GatesElsewhereHaveTheSameBits) {
          sameBitsRow("nn.gru", {1, 0, 2}, "linear_before_reset"), sameBitsRow("nn.gru", {2, 1, 0}, "")});
 }
 
+/// A layer of bytes; `bytes` is their type, options as above, and "columns" for scales and zero points of columns and
+/// "computed" for weights that are arguments.
+Row byteLayerRow(const Layer &l, const std::string &bytes) {
+  auto has = [&](const char *option) { return l.options.find(option) != std::string::npos; };
+  Row row;
+  std::string body, names, types;
+  auto operand = [&](const std::string &word, const std::string &name, const std::string &type) {
+    names += word + name;
+    types += (types.empty() ? "tensor<" : ", tensor<") + type + ">";
+  };
+  auto argument = [&](const std::string &word, const std::string &type, Pattern pattern) {
+    operand(word, "%a" + std::to_string(row.arguments.size()), type);
+    row.arguments.push_back(type);
+    row.patterns.push_back(pattern);
+  };
+  const int64_t columns = 4 * l.hidden;
+  argument("", shape({l.steps, l.batch, l.features}, "f32"), {Fill::Unit});
+  for (auto [name, depth] : {std::pair("%w", l.features), std::pair("%r", l.hidden)}) {
+    if (has("computed")) {
+      argument(", ", tensor({depth, columns}, bytes), {});
+      continue;
+    }
+    body += std::string(name) + " = nn.constant " + constantBytes({depth, columns}, bytes, depth) + "\n";
+    operand(", ", name, tensor({depth, columns}, bytes));
+  }
+  // Sums of a few dozen bytes in the range of the activations.
+  std::vector<int64_t> spread;
+  if (has("columns")) spread.push_back(columns);
+  std::string scale = tensor(spread, "f32"), zero = tensor(spread, bytes);
+  body += "%f = nn.constant dense<0.0009765625> : tensor<f32>\n%n = nn.iota axis = 0 : tensor<" +
+          tensor({columns}, "f32") + ">\n%g = nn.mul %n, %f : tensor<" + tensor({columns}, "f32") +
+          ">, tensor<f32>\n%z = nn.constant " +
+          (has("columns") ? constantBytes(spread, bytes, 9)
+                          : "dense<" + std::string(has("zero") ? "77" : "0") + "> : tensor<" + zero + ">") +
+          "\n";
+  for (const char *word : {" scales ", ", "}) {
+    operand(word, has("columns") ? "%g" : "%f", scale);
+    operand(", ", "%z", zero);
+  }
+  argument(" from ", shape({l.batch, l.hidden}, "f32"), {Fill::Unit});
+  argument(", ", shape({l.batch, l.hidden}, "f32"), {Fill::Unit});
+  if (has("bias")) argument(" bias ", shape({2 * columns}, "f32"), {Fill::Unit});
+  if (has("peephole")) argument(" peephole ", shape({3 * l.hidden}, "f32"), {Fill::Unit});
+  if (has("lengths")) argument(" lengths ", shape({l.batch}, "i32"), {Fill::Index, l.steps + 2});
+  row.body = body + "%q:3 = nn.lstm_integer " + names + (l.attributes.empty() ? "" : " {" + l.attributes + "}") +
+             " : " + types;
+  row.name = "nn.lstm_integer " + row.arguments[0] + " " + bytes + " " + l.options + " " + l.attributes;
+  // What is rounded to bytes is the same, but for roundings in f32.
+  row.bound = roundings("f32", 24 + 8.0 * double(l.steps));
+  return row;
+}
+
+TEST(OpTable, RecurrentBytes) {
+  std::vector<Row> rows;
+  auto add = [&](int64_t steps, int64_t batch, int64_t features, int64_t hidden, const char *options = "bias",
+                 const char *attributes = "", const char *bytes = "i8") {
+    rows.push_back(byteLayerRow({"", 4, steps, batch, features, hidden, options, attributes}, bytes));
+  };
+  add(1, 1, 1, 1);
+  add(1, 3, 5, 16);
+  add(6, 1, 3, 32);
+  add(3, 2, 17, 33);
+  add(4, 1, 8, 50, "");
+  add(2, 9, 3, 7);
+  add(2, 29, 4, 20);
+  add(3, 1, 70, 130);
+  add(4, 3, 5, 21, "columns bias", "", "ui8");
+  add(4, 1, 5, 21, "columns bias", "reverse");
+  add(4, 2, 6, 12, "zero", "", "ui8");
+  add(4, 1, 6, 12, "zero bias", "input_forget", "i8");
+  add(4, 3, 5, 21, "bias peephole lengths", "clip = 0.75 : f64");
+  add(4, 3, 5, 21, "bias peephole lengths", "reverse");
+  add(5, 1, 5, 21, "lengths", "reverse");
+  add(3, 2, 5, 9, "computed bias");
+  add(3, 2, 5, 9, "computed columns lengths", "", "ui8");
+  add(3, 2, 5, 9, "bias", "activations = [\"sigmoid\", \"softsign\", \"elu\"], alphas = array<f64: 0.0, 0.0, 1.5>");
+  check(rows);
+}
+
 Row scanRow(std::string name, std::vector<std::string> arguments, std::string body) {
   return {std::move(name), std::move(arguments), std::move(body), roundings("f32", 400), {}};
 }
@@ -232,6 +312,23 @@ TEST(OpTable, Scans) {
   %0 = nn.reduce max %s axes = [0] {keep_dims} : tensor<4x6xf32>
   %1 = nn.sub %x, %0 : tensor<4x6xf32>, tensor<1x6xf32>
   nn.yield %1, %s : tensor<4x6xf32>, tensor<4x6xf32>
+})"));
+  // Reductions that are the same in every order: of rows, and of all rows to one number, behind a product and before
+  // it.
+  rows.push_back(scanRow(
+      "reductions", {"3x4x21xf32", "4x21xf32", "21x18xf32"},
+      R"(%r:2 = nn.scan steps = 3 over (%x = %a0 : tensor<3x4x21xf32>) carry (%s = %a1 : tensor<4x21xf32>) with (%p = %a2 : tensor<21x18xf32>) -> (tensor<4x21xf32>, tensor<3x4x18xf32>) {
+  %0 = nn.reduce max %s axes = [1] {keep_dims} : tensor<4x21xf32>
+  %1 = nn.sub %s, %0 : tensor<4x21xf32>, tensor<4x1xf32>
+  %2 = nn.reduce min %1 axes = [0, 1] : tensor<4x21xf32>
+  %3 = nn.div %1, %2 : tensor<4x21xf32>, tensor<f32>
+  %4 = nn.matmul %3, %p : tensor<4x21xf32>, tensor<21x18xf32>
+  %5 = nn.reduce max %4 axes = [0, 1] {keep_dims} : tensor<4x18xf32>
+  %6 = nn.neg %5 : tensor<1x1xf32>
+  %7 = nn.add %3, %6 : tensor<4x21xf32>, tensor<1x1xf32>
+  %8 = nn.tanh %7 : tensor<4x21xf32>
+  %9 = nn.add %8, %x : tensor<4x21xf32>, tensor<4x21xf32>
+  nn.yield %9, %4 : tensor<4x21xf32>, tensor<4x18xf32>
 })"));
   check(rows);
 }

@@ -2,6 +2,7 @@
 // become one kernel.
 #include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/Kernel/KernelContraction.h"
+#include "dialects/Kernel/Panels.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNRecurrent.h"
@@ -107,7 +108,8 @@ private:
       if (!panels) {
         OpBuilder b(&getContext());
         b.setInsertionPointAfterValue(matrix);
-        panels = packed(b, scan.getLoc(), matrix, product.getTransposeRhs());
+        int64_t interleave = product.getAccumulator() ? kernel::interleaveOf(tensorOf(matrix).getElementType()) : 1;
+        panels = packed(b, scan.getLoc(), matrix, product.getTransposeRhs(), interleave);
       }
       BlockArgument argument;
       for (auto [own, operand] : llvm::zip_equal(scan.getInvariantArguments(), scan.getInvariants()))

@@ -80,3 +80,24 @@ func.func @apart(%x: tensor<3x15x5xf32>, %h: tensor<15x4xf32>, %w: tensor<5x4xf3
   }
   return %0, %1, %read, %2 : tensor<15x4xf32>, tensor<16x4xf32>, tensor<3x16x4xf32>, tensor<16x4xf32>
 }
+
+// -----
+
+// A constant matrix of bytes is packed as dot products read it; reductions stay in the step.
+// CHECK-LABEL: func.func @bytes(
+// CHECK-DAG: %[[K:.*]] = nn.constant dense<{{.*}}> : tensor<1x2x32x4xi8>
+// CHECK: nn.scan steps = 3 carry (%[[S:.*]] = %{{.*}} : tensor<2x6xf32>) with (%[[A:.*]] = %[[K]] : tensor<1x2x32x4xi8>)
+// CHECK: nn.reduce max %[[S]]
+// CHECK: kernel.matmul_packed %{{.*}}, %[[A]] {columns = 6 : i64} : tensor<2x6xui8>, tensor<1x2x32x4xi8>
+func.func @bytes(%h: tensor<2x6xf32>) -> tensor<2x6xf32> {
+  %k = nn.constant dense<[[1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6], [1, 2, 3, 4, 5, 6]]> : tensor<6x6xi8>
+  %0 = nn.scan steps = 3 carry (%s = %h : tensor<2x6xf32>) with (%m = %k : tensor<6x6xi8>) -> tensor<2x6xf32> {
+    %z = nn.constant dense<128> : tensor<ui8>
+    %1 = nn.reduce max %s axes = [0, 1] : tensor<2x6xf32>
+    %2 = nn.quantize %s, %1, %z : tensor<2x6xf32>, tensor<f32>, tensor<ui8>
+    %3 = nn.matmul %2, %m {accumulator = i32} : tensor<2x6xui8>, tensor<6x6xi8>
+    %4 = nn.cast %3 : tensor<2x6xi32> to tensor<2x6xf32>
+    nn.yield %4 : tensor<2x6xf32>
+  }
+  return %0 : tensor<2x6xf32>
+}

@@ -1,6 +1,7 @@
 #include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
 #include "lib/Target/CPU/Kernels/Contraction/FlushDenormals.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include <array>
 
 using namespace mlir;
 using namespace sprig;
@@ -104,8 +105,17 @@ struct Instruction {
 static constexpr Instruction kDotBytes{"llvm.x86.avx512.vpdpbusd.512", "llvm.x86.avx512.vpdpbusd.256",
                                        "llvm.x86.avx512.vpdpbusd.128"};
 static constexpr Instruction kPairs{"llvm.x86.avx512.pmaddw.d.512", "llvm.x86.avx2.pmadd.wd", "llvm.x86.sse2.pmadd.wd"};
+static constexpr Instruction kBytePairs{"llvm.x86.avx512.pmaddubs.w.512", "llvm.x86.avx2.pmadd.ub.sw",
+                                        "llvm.x86.ssse3.pmadd.ub.sw.128"};
 static constexpr Instruction kDotHalves{"llvm.x86.avx512bf16.dpbf16ps.512", "llvm.x86.avx512bf16.dpbf16ps.256",
                                         "llvm.x86.avx512bf16.dpbf16ps.128"};
+
+/// An instruction on a register of so many 32-bit lanes.
+static Value callOnRegister(KernelBuilder &k, const Instruction &instruction, int64_t lanes, Type result,
+                            ValueRange operands) {
+  auto name = k.b.getStringAttr(lanes == 16 ? instruction.of16 : lanes == 8 ? instruction.of8 : instruction.of4);
+  return LLVM::CallIntrinsicOp::create(k.b, k.loc, result, name, operands).getResult(0);
+}
 
 // Products of a byte that has 8 bits and one that has 7 and a sign fit into pairs of words: two of them are added in 32
 // bits, where instructions on bytes would saturate in 16.
@@ -113,9 +123,7 @@ Value DotProduct::accumulate(const Side &left, const Side &right, Value sums) {
   auto type = cast<VectorType>(sums.getType());
   auto call = [&](const Instruction &instruction, ArrayRef<Value> operands) {
     return byRegisters(operands, type.getNumElements(), type.getElementType(), [&](ValueRange parts, VectorType part) {
-      int64_t lanes = part.getNumElements();
-      auto name = k.b.getStringAttr(lanes == 16 ? instruction.of16 : lanes == 8 ? instruction.of8 : instruction.of4);
-      return LLVM::CallIntrinsicOp::create(k.b, k.loc, part, name, parts).getResult(0);
+      return callOnRegister(k, instruction, part.getNumElements(), part, parts);
     });
   };
   if (isNative()) return call(factors == 4 ? kDotBytes : kDotHalves, {sums, left.even, right.even});
@@ -142,4 +150,94 @@ SmallVector<Value> DotProduct::withDenormals(ValueRange sums,
   SmallVector<Value> result = pin(chain(pin(sums)));
   flush.end();
   return result;
+}
+
+int64_t HalvedRows::vectors(const CpuArch &target) {
+  // For each register of columns sums in 32 bits and two in 16; one for each half of the left side, one for the right.
+  constexpr int64_t kMost = 4, kSums = 3, kOthers = 3;
+  int64_t parts = std::max<int64_t>(1, kLanes / target.lanes());
+  return std::clamp<int64_t>((target.vectorRegisters - kOthers) / (kSums * parts), 1, kMost);
+}
+
+MemRefType HalvedRows::type(KernelBuilder &k, int64_t depth, int64_t rows) {
+  return MemRefType::get({rows * stride(depth)}, k.b.getI32Type());
+}
+
+// Four steps at a time: their lower halves and their upper ones in turn, a word each.
+void HalvedRows::take(Value left, Value leftBase, int64_t rowStride, int64_t rows) {
+  Type byte = k.b.getIntegerType(8, /*isSigned=*/false);
+  constexpr int64_t kWords = kLanes / 4;
+  const int64_t whole = depth / kLanes * kLanes;
+  auto split = [&](Value row, Value column, Value mask) {
+    Value bytes = k.loadVector(left, k.add(leftBase, k.add(k.mul(row, rowStride), column)), byte, mask);
+    Value words = vector::BitCastOp::create(k.b, k.loc, VectorType::get({kWords}, k.b.getI32Type()), bytes);
+    auto lowBits = [&](Value of) -> Value { return arith::AndIOp::create(k.b, k.loc, of, same(k, words, 0x0f0f0f0f)); };
+    Value high = lowBits(shift(k, words, 0, 4, /*isSigned=*/false));
+    SmallVector<int64_t> inTurn;
+    for (int64_t i = 0; i < kWords; ++i) inTurn.append({i, kWords + i});
+    Value both = vector::ShuffleOp::create(k.b, k.loc, lowBits(words), high, inTurn);
+    Value at = k.add(k.mul(row, stride(depth)), k.div(column, 2));
+    vector::StoreOp::create(k.b, k.loc, both, halves, at);
+  };
+  k.loop(k.index(0), k.index(rows), 1, [&](Value row) {
+    k.loop(k.index(0), k.index(whole), kLanes, [&](Value column) { split(row, column, Value()); });
+    if (whole < depth) split(row, k.index(whole), k.mask(depth - whole));
+  });
+}
+
+SmallVector<Value> HalvedRows::contract(Value row, Value right, Value rightBase, ArrayRef<int64_t> rightOffsets,
+                                        int64_t rightStep) {
+  // Pairs of products of 15 and -128: of so many steps they stay in 16 bits.
+  constexpr int64_t kTogether = 8;
+  const int64_t width = std::min<int64_t>(kLanes, k.target.lanes()), parts = kLanes / width;
+  const int64_t steps = llvm::divideCeil(depth, 4);
+  Type i8 = k.b.getI8Type(), i16 = k.b.getI16Type(), i32 = k.b.getI32Type();
+  auto bytes = VectorType::get({4 * width}, i8), pairs = VectorType::get({2 * width}, i16),
+       words = VectorType::get({width}, i32);
+  Value base = k.mul(row, stride(depth));
+  auto together = [&](Value first, int64_t count, ValueRange sums) {
+    SmallVector<std::array<Value, 2>> pairSums(sums.size());
+    for (int64_t t = 0; t < count; ++t) {
+      Value step = k.add(first, t), from = k.add(rightBase, k.mul(step, rightStep));
+      std::array<Value, 2> left;
+      for (auto [half, value] : llvm::enumerate(left)) {
+        Value word =
+            memref::LoadOp::create(k.b, k.loc, halves, ValueRange{k.add(k.add(base, k.mul(step, 2)), int64_t(half))});
+        value = vector::BitCastOp::create(k.b, k.loc, bytes, k.splat(word, width));
+      }
+      for (auto [i, ofRegister] : llvm::enumerate(pairSums)) {
+        int64_t part = int64_t(i) % parts;
+        Value at = k.add(from, rightOffsets[i / size_t(parts)] + part * 4 * width);
+        Value factors = vector::LoadOp::create(k.b, k.loc, bytes, right, at);
+        for (auto [value, sum] : llvm::zip_equal(left, ofRegister)) {
+          Value product = callOnRegister(k, kBytePairs, width, pairs, {value, factors});
+          sum = sum ? arith::AddIOp::create(k.b, k.loc, sum, product).getResult() : product;
+        }
+      }
+    }
+    SmallVector<Value> next;
+    for (auto [sum, ofRegister] : llvm::zip_equal(sums, pairSums)) {
+      auto weighted = [&](Value of, int64_t weight) {
+        return callOnRegister(k, kPairs, width, words, {of, k.constant(cast<IntegerType>(i16), weight, 2 * width)});
+      };
+      Value added = arith::AddIOp::create(k.b, k.loc, weighted(ofRegister[0], 1), weighted(ofRegister[1], 16));
+      next.push_back(arith::AddIOp::create(k.b, k.loc, sum, added));
+    }
+    return next;
+  };
+  const int64_t whole = steps / kTogether * kTogether;
+  SmallVector<Value> zeros(rightOffsets.size() * size_t(parts), k.zero(i32, width));
+  SmallVector<Value> sums = k.loop(k.index(0), k.index(whole), kTogether, zeros, [&](Value first, ValueRange carried) {
+    return together(first, kTogether, carried);
+  });
+  if (whole < steps) sums = together(k.index(whole), steps - whole, sums);
+  SmallVector<Value> joined;
+  for (size_t j = 0; j < rightOffsets.size(); ++j) {
+    Value vector = k.zero(i32, kLanes);
+    for (int64_t part = 0; part < parts; ++part)
+      vector = vector::InsertStridedSliceOp::create(k.b, k.loc, sums[j * size_t(parts) + size_t(part)], vector,
+                                                    ArrayRef<int64_t>{part * width}, ArrayRef<int64_t>{1});
+    joined.push_back(vector);
+  }
+  return joined;
 }

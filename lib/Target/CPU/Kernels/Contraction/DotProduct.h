@@ -4,6 +4,7 @@
 // For the inner loop of contractions; the same bits with every instruction set from x86-64-v3 up.
 #pragma once
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace sprig {
 
@@ -46,6 +47,39 @@ private:
 
   KernelBuilder &k;
   int64_t factors;
+};
+
+/// Few rows of ui8 times panels of i8 on processors without sums of four products: bytes of the left side as two halves
+/// of four bits, whose products with i8 an instruction adds up in pairs of 16 bits that no few of them leave. The
+/// integers are those of DotProduct, which takes panels apart for each row of few.
+class HalvedRows {
+public:
+  static bool areFor(const CpuArch &target, int64_t rows) { return !target.dotBytes && rows <= kMostRows; }
+  /// Vectors of columns that the registers hold the sums of.
+  static int64_t vectors(const CpuArch &target);
+  /// The memory that rows of a depth take.
+  static mlir::MemRefType type(KernelBuilder &kernel, int64_t depth, int64_t rows);
+  static int64_t bytes(int64_t depth, int64_t rows) { return areRows(rows) ? rows * stride(depth) * 4 : 0; }
+
+  /// `halves`: a buffer of that type.
+  HalvedRows(KernelBuilder &kernel, mlir::Value halves, int64_t depth) : k(kernel), halves(halves), depth(depth) {}
+
+  /// Takes `rows` rows of a buffer apart.
+  void take(mlir::Value left, mlir::Value leftBase, int64_t rowStride, int64_t rows);
+  /// A row times vectors of kLanes columns that begin at right[rightBase + rightOffsets[j]], a step of four rows of the
+  /// panel every `rightStep` elements: i32.
+  llvm::SmallVector<mlir::Value> contract(mlir::Value row, mlir::Value right, mlir::Value rightBase,
+                                          llvm::ArrayRef<int64_t> rightOffsets, int64_t rightStep);
+
+private:
+  static constexpr int64_t kMostRows = 3; // of more rows the panels are sooner taken apart for all of them
+  static bool areRows(int64_t rows) { return rows <= kMostRows; }
+  /// Words of a row: two for each four bytes.
+  static int64_t stride(int64_t depth) { return llvm::alignTo(depth, kLanes) / 2; }
+
+  KernelBuilder &k;
+  mlir::Value halves;
+  int64_t depth;
 };
 
 } // namespace sprig

@@ -1,4 +1,5 @@
-// nn.scan: all steps in one kernel. A tile is a block of rows, which goes through time on its own.
+// nn.scan: all steps in one kernel. A tile is a block of rows, which goes through time on its own; all rows where they
+// meet.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/NN/NNRecurrent.h"
@@ -11,9 +12,11 @@
 using namespace mlir;
 using namespace sprig;
 
-/// Rows of a block. Every block reads all weights in every step, from the cache as far as they stay there: then small
-/// blocks do, which leave work for several threads.
-static int64_t chooseBlockRows(ir::ScanOp scan, int64_t rows) {
+/// Rows of a block: all of them where they meet. Every block reads all weights in every step, from the cache as far as
+/// they stay there: then small blocks do, which leave work for several threads.
+static int64_t chooseBlockRows(ir::ScanOp scan, const ir::ScanStages &stages) {
+  const int64_t rows = stages.rows;
+  if (stages.rowsMeet) return rows;
   constexpr int64_t kCached = 512 * 1024;
   int64_t weightBytes = 0;
   for (Value invariant : scan.getInvariants())
@@ -43,7 +46,7 @@ public:
     ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
     std::string reason;
     ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
-    int64_t blockRows = chooseBlockRows(scan, stages.rows);
+    int64_t blockRows = chooseBlockRows(scan, stages);
     KernelPlan plan;
     plan.tiles = llvm::divideCeil(stages.rows, blockRows);
     plan.scratchBytes = ScanScratch(scan, stages, blockRows).bytes;
@@ -54,7 +57,7 @@ public:
     ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
     std::string reason;
     ir::ScanStages stages = *ir::ScanStages::analyze(scan, reason);
-    int64_t blockRows = chooseBlockRows(scan, stages.rows), blocks = llvm::divideCeil(stages.rows, blockRows);
+    int64_t blockRows = chooseBlockRows(scan, stages), blocks = llvm::divideCeil(stages.rows, blockRows);
     int64_t lastRows = stages.rows - (blocks - 1) * blockRows;
     ScanScratch scratch(scan, stages, blockRows);
     ScanStep step(k, scan, stages, scratch);

@@ -1,7 +1,10 @@
 #include "lib/Target/CPU/Kernels/Control/ScanStep.h"
+#include "dialects/Kernel/Panels.h"
 #include "dialects/NN/NNRecurrent.h"
+#include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
+#include "lib/Target/Kernels/ReductionSteps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <functional>
@@ -20,13 +23,20 @@ ScanScratch::ScanScratch(ir::ScanOp scan, const ir::ScanStages &stages, int64_t 
   };
   for (Value carried : scan.getCarriedArguments()) add(carried, true);
   for (const ir::ScanStage &stage : stages.stages) {
+    for (ir::ReduceOp reduction : stage.reductions) add(reduction.getResult(), false);
     for (Operation *product : stage.products) add(product->getResult(0), false);
     for (Value kept : stage.kept) add(kept, false);
   }
+  halvesOffset = bytes;
+  for (const ir::ScanStage &stage : stages.stages)
+    for (Operation *product : stage.products)
+      if (Value left = ir::Product::of(product)->lhs; elementTypeOf(left).isInteger(8))
+        halvesBytes = std::max(halvesBytes, HalvedRows::bytes(RowView::of(left).columns, blockRows));
+  bytes += llvm::alignTo(halvesBytes, 64);
 }
 
 ScanStep::ScanStep(KernelBuilder &kernel, ir::ScanOp scan, const ir::ScanStages &stages, const ScanScratch &scratch)
-    : ScanRow(kernel, stages), k(kernel), scan(scan) {
+    : ScanRow(kernel, stages), k(kernel), scan(scan), scratch(scratch) {
   for (auto &[value, place] : scratch.places) {
     auto type = MemRefType::get({(place.carried ? 2 : 1) * place.elements}, storageType(elementOf(value)));
     buffers[value] = {k.scratchBuffer(place.byteOffset, type), place};
@@ -50,14 +60,18 @@ std::optional<unsigned> ScanStep::resultOf(unsigned yielded) {
   return std::nullopt;
 }
 
-void ScanStep::forVectors(int64_t columns, llvm::function_ref<void()> body) {
+int64_t ScanStep::rowsOf(Value value) const { return RowView::of(value).rows == 1 && stages.rows > 1 ? 1 : rows; }
+
+Value ScanStep::rowOf(Value value) { return RowView::of(value).rows == 1 && stages.rows > 1 ? k.index(0) : here.row; }
+
+void ScanStep::forVectors(int64_t count, int64_t columns, llvm::function_ref<void()> body) {
   int64_t whole = columns / kLanes * kLanes;
   auto at = [&](Position position) {
     here = position;
     startPlace();
     body();
   };
-  k.loop(k.index(0), k.index(rows), 1, [&](Value row) {
+  k.loop(k.index(0), k.index(count), 1, [&](Value row) {
     k.loop(k.index(0), k.index(whole), kLanes, [&](Value column) { at({row, column, Value()}); });
     if (whole < columns) at({row, k.index(whole), k.mask(columns - whole)});
   });
@@ -101,16 +115,48 @@ void ScanStep::emit(Value step, Value copy) {
   otherParity = k.sub(k.index(1), copy);
   for (unsigned stage = 0; stage < stages.stages.size(); ++stage) {
     currentStage = stage;
+    for (ir::ReduceOp reduction : stages.stages[stage].reductions) emitReduction(reduction);
     for (Operation *product : stages.stages[stage].products) emitProduct(product);
     emitElementwise(stage);
   }
+}
+
+// Rows on their own, or all rows of the block to one number: in that case the block has all that there are.
+void ScanStep::emitReduction(ir::ReduceOp op) {
+  Value operand = op.getOperand(), result = op.getResult();
+  const Buffer &to = buffers.find(result)->second;
+  Type type = elementTypeOf(operand);
+  ir::ReduceKind kind = op.getKind();
+  const int64_t columns = RowView::of(operand).columns, whole = columns / kLanes * kLanes;
+  Value identity = reductionIdentity(k, kind, type, kLanes);
+  auto ofRow = [&](Value row, Value sofar) {
+    auto step = [&](Value column, Value mask, Value sums) {
+      here = {row, column, mask};
+      startPlace();
+      Value read = at(operand);
+      if (mask) read = arith::SelectOp::create(k.b, k.loc, mask, read, identity);
+      return reductionStep(k, kind, type, sums, read);
+    };
+    sofar = k.loop(k.index(0), k.index(whole), kLanes, sofar, [&](Value column, ValueRange sums) {
+      return SmallVector<Value>{step(column, Value(), sums[0])};
+    })[0];
+    return whole < columns ? step(k.index(whole), k.mask(columns - whole), sofar) : sofar;
+  };
+  auto store = [&](Value row, Value partials) {
+    k.store(reductionTree(k, kind, type, partials), to.buffer, k.mul(row, to.place.stride), type);
+  };
+  const int64_t count = rowsOf(operand);
+  if (rowsOf(result) == count)
+    return k.loop(k.index(0), k.index(count), 1, [&](Value row) { store(row, ofRow(row, identity)); });
+  store(k.index(0), k.loop(k.index(0), k.index(count), 1, identity,
+                           [&](Value row, ValueRange sums) { return SmallVector<Value>{ofRow(row, sums[0])}; })[0]);
 }
 
 // All rows of the block times the panels, a group of panels after the other.
 void ScanStep::emitProduct(Operation *op) {
   auto product = *ir::Product::of(op);
   int64_t depth = RowView::of(product.lhs).columns, columns = RowView::of(op->getResult(0)).columns;
-  Type type = elementOf(product.lhs);
+  Type type = elementTypeOf(op->getResult(0)), factor = elementTypeOf(product.rhs);
   const Buffer &to = buffers.find(op->getResult(0))->second;
   ContractionLoop loop;
   Value leftBase;
@@ -125,25 +171,37 @@ void ScanStep::emitProduct(Operation *op) {
     leftBase = k.mul(firstRow, depth);
     if (argument.getArgNumber() < scan.getNumInputs()) leftBase = k.add(leftBase, k.mul(time, stages.rows * depth));
   }
+  auto panels = cast<RankedTensorType>(product.rhs.getType());
+  const int64_t interleave = kernel::interleaveIn(panels.getShape());
+  kernel::PanelPlaces places{depth, depth, interleave};
   loop.right = flatOperand(k, scan->getOperand(cast<BlockArgument>(product.rhs).getArgNumber()));
   loop.elementType = type;
-  loop.count = k.index(depth);
-  int64_t panelSize = depth * kPanelWidth, vectors = llvm::divideCeil(columns, kLanes);
+  loop.takeSteps(k.index(depth / interleave), interleave, depth % interleave);
+  const int64_t panelSize = places.size(), halfPanel = kLanes * interleave;
+  int64_t vectors = llvm::divideCeil(columns, kLanes);
   int64_t step = std::min(chooseTileVectors(k.target, type, rows), std::max<int64_t>(vectors, 1));
   // One row of weights that the first-level cache does not hold waits for the second, not for its chains: smaller
   // groups leave more of the last ones there.
   constexpr int64_t kFirstLevel = 24 << 10, kEnoughVectors = 4;
-  if (rows == 1 && depth * columns * storageBytes(type) > kFirstLevel) step = std::min(step, kEnoughVectors);
+  if (rows == 1 && depth * columns * storageBytes(factor) > kFirstLevel) step = std::min(step, kEnoughVectors);
+  std::optional<HalvedRows> halved;
+  if (interleave == 4 && scratch.halvesBytes && HalvedRows::areFor(k.target, rows)) {
+    halved.emplace(k, k.scratchBuffer(scratch.halvesOffset, HalvedRows::type(k, depth, rows)), depth);
+    halved->take(loop.left, leftBase, loop.leftRowStride, rows);
+    step = std::min(HalvedRows::vectors(k.target), std::max<int64_t>(vectors, 1));
+  }
 
   // `count` vectors of columns from `column` on, a multiple of the panel width or half of it.
   auto strip = [&](Value panel, Value column, int64_t count) {
     loop.rightOffsets.clear();
-    for (int64_t j = 0; j < count; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * kLanes);
+    for (int64_t j = 0; j < count; ++j) loop.rightOffsets.push_back(j / 2 * panelSize + j % 2 * halfPanel);
     loop.rightBase = panel;
-    int64_t tileRows = maxTileRows(k.target, type, count, loop.leftRowStride);
+    int64_t tileRows = halved ? 1 : maxTileRows(k.target, type, count, loop.leftRowStride, interleave);
     forRowTiles(k, k.index(0), splitRows(rows, tileRows), [&](Value row, int64_t registerRows) {
       loop.leftBase = k.add(leftBase, k.mul(row, loop.leftRowStride));
-      SmallVector<Value> sums = emitContraction(k, loop, zeroTile(k, type, registerRows, count));
+      SmallVector<Value> sums =
+          halved ? halved->contract(row, loop.right, loop.rightBase, loop.rightOffsets, loop.rightStep)
+                 : emitContraction(k, loop, zeroTile(k, type, registerRows, count));
       for (int64_t i = 0; i < registerRows; ++i)
         for (int64_t j = 0; j < count; ++j)
           k.store(k.round(sums[i * count + j], type), to.buffer,
@@ -155,7 +213,7 @@ void ScanStep::emitProduct(Operation *op) {
   auto group = [&](Value index, int64_t count) {
     Value panel = k.mul(index, groupVectors / 2 * panelSize), column = k.mul(index, groupVectors * kLanes);
     for (int64_t j = 0; j < count; j += step)
-      strip(k.add(panel, j / 2 * panelSize + j % 2 * kLanes), k.add(column, j * kLanes), std::min(step, count - j));
+      strip(k.add(panel, j / 2 * panelSize + j % 2 * halfPanel), k.add(column, j * kLanes), std::min(step, count - j));
   };
   // Every other step goes from the last to the first, to find in the first-level cache what the step before read last.
   int64_t rest = vectors - groups * groupVectors;
@@ -175,10 +233,10 @@ void ScanStep::emitProduct(Operation *op) {
 
 // What this stage keeps, and in the last one what the step yields: values of one width in one loop.
 void ScanStep::emitElementwise(unsigned stage) {
-  llvm::MapVector<int64_t, SmallVector<std::function<void()>>> loops; // by width
+  llvm::MapVector<std::pair<int64_t, int64_t>, SmallVector<std::function<void()>>> loops; // by rows and width
   auto add = [&](Value value, std::function<void(Value, int64_t)> store) {
     forParts(value, [&](Value part, int64_t column) {
-      loops[RowView::of(part).columns].push_back([=] { store(part, column); });
+      loops[{rowsOf(value), RowView::of(part).columns}].push_back([=] { store(part, column); });
     });
   };
   for (Value value : stages.stages[stage].kept)
@@ -187,8 +245,8 @@ void ScanStep::emitElementwise(unsigned stage) {
     for (auto [i, value] : llvm::enumerate(scan.getStep().getTerminator()->getOperands()))
       if (i < scan.getNumCarried() || resultOf(i))
         add(value, [this, i = i](Value part, int64_t column) { storeYield(part, i, column); });
-  for (auto &[width, stores] : loops)
-    forVectors(width, [&stores] {
+  for (auto &[size, stores] : loops)
+    forVectors(size.first, size.second, [&stores] {
       for (auto &store : stores) store();
     });
 }
@@ -220,8 +278,8 @@ Value ScanStep::load(Value value, int64_t shift) {
   auto found = buffers.find(value);
   if (found == buffers.end()) return readTensor(cast<BlockArgument>(value), shift);
   const Buffer &from = found->second;
-  Value row = k.add(copyOffset(from, false), k.mul(here.row, from.place.stride));
-  Type type = elementOf(value);
+  Value row = k.add(copyOffset(from, false), k.mul(rowOf(value), from.place.stride));
+  Type type = elementTypeOf(value);
   if (RowView::of(value).columns == 1) return k.splat(k.load(from.buffer, row, type));
   return k.loadVector(from.buffer, k.add(row, k.add(here.column, shift)), type);
 }

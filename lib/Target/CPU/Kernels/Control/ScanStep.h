@@ -1,4 +1,4 @@
-// One step of a scan inside a kernel: its memory, its matrix products and its elementwise operations.
+// One step of a scan inside a kernel: its memory, its reductions, its matrix products and its elementwise operations.
 // For the scan emitter, which has the loops over rows and time. Everything that a step keeps lies in scratch memory,
 // rows padded to whole vectors, so that only what comes from or goes to tensors needs masks.
 #pragma once
@@ -19,11 +19,13 @@ public:
     bool carried;
   };
   llvm::MapVector<mlir::Value, Place> places;
+  int64_t halvesOffset = 0, halvesBytes = 0; ///< where a product of bytes has few rows of its left side in halves
   int64_t bytes = 0;
 };
 
 class ScanStep : ScanRow {
 public:
+  /// `scratch` outlives the step.
   ScanStep(KernelBuilder &kernel, ir::ScanOp scan, const ir::ScanStages &stages, const ScanScratch &scratch);
 
   /// Rows [firstRow, firstRow + rows) of the batch.
@@ -43,6 +45,7 @@ private:
     mlir::Value row, column, mask;
   };
 
+  void emitReduction(ir::ReduceOp op);
   void emitProduct(mlir::Operation *op);
   void emitElementwise(unsigned stage);
   mlir::Value load(mlir::Value value, int64_t shift) override;
@@ -52,13 +55,19 @@ private:
   void store(mlir::Value part, mlir::Value value, int64_t column);
   void storeYield(mlir::Value part, unsigned index, int64_t column);
   mlir::Value copyOffset(const Buffer &buffer, bool next);
-  /// Calls `body` at the vectors of all rows of the block and `columns` columns.
-  void forVectors(int64_t columns, llvm::function_ref<void()> body);
+  /// Rows of a block that a value has: all, or one for all of them.
+  int64_t rowsOf(mlir::Value value) const;
+  /// The row of a value that is read at this one.
+  mlir::Value rowOf(mlir::Value value);
+  /// Calls `body` at the vectors of the first `count` rows of the block and `columns` columns.
+  void forVectors(int64_t count, int64_t columns, llvm::function_ref<void()> body);
+  void forVectors(int64_t columns, llvm::function_ref<void()> body) { forVectors(rows, columns, body); }
   std::optional<unsigned> resultOf(unsigned yielded);
 
   KernelBuilder &k;
   ir::ScanOp scan;
   llvm::DenseMap<mlir::Value, Buffer> buffers;
+  const ScanScratch &scratch;
   int64_t rows = 0;
   Position here;
   mlir::Value firstRow, time, parity, otherParity;

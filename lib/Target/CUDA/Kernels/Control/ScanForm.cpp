@@ -29,10 +29,18 @@ std::optional<ScanForm> ScanForm::analyze(ir::ScanOp scan, std::string &why) {
   llvm::DenseSet<Value> matrices;
   int64_t allBytes = 0; // of the matrices
   for (const ir::ScanStage &stage : form.stages.stages) {
+    if (!stage.reductions.empty()) {
+      why = "its step holds a reduction, which no kernel of a block's threads computes";
+      return std::nullopt;
+    }
     for (Operation *op : stage.products) {
       auto product = dyn_cast<ir::MatmulOp>(op);
       if (!product) {
         why = "its matrices are packed";
+        return std::nullopt;
+      }
+      if (product.getAccumulator()) {
+        why = "its step multiplies bytes";
         return std::nullopt;
       }
       add(product.getResult(), 1);
