@@ -178,7 +178,7 @@ LogicalResult LengthRules::visitRecurrent(Operation *op) {
   if (rowsGrow) {
     for (unsigned result = 0; result < 3; ++result) given.push_back({result, result == 0 ? 1 : 0, rows});
     for (auto [i, operand] : llvm::enumerate(op->getOperands()))
-      for (int64_t dim = 0; dim < rankOf(operand); ++dim) {
+      for (int64_t dim = 0; dim < tensorOf(operand).getRank(); ++dim) {
         bool isState = operand == rounding.getInitialH();
         bool isOfRows = operand == input                               ? dim == 1
                         : isState || operand == rounding.getInitialC() ? dim == 0

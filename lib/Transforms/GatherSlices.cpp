@@ -1,4 +1,5 @@
 #include "lib/Transforms/GatherSlices.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -37,8 +38,6 @@ private:
 };
 } // namespace
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 static Value indicesOf(OpBuilder &b, Location loc, int64_t first, int64_t count) {
   SmallVector<int64_t> numbers(count);
   std::iota(numbers.begin(), numbers.end(), first);
@@ -51,7 +50,7 @@ static Value indicesOf(OpBuilder &b, Location loc, int64_t first, int64_t count)
 // What all slices are of, whole along their axis.
 Value SliceGroup::restOf(OpBuilder &b, Location loc) {
   ir::SliceOp first = slices.front();
-  ArrayRef<int64_t> shape = typeOf(first.getOperand()).getShape();
+  ArrayRef<int64_t> shape = tensorOf(first.getOperand()).getShape();
   SmallVector<int64_t> starts(first.getStarts()), sizes(first.getSizes()), steps(first.getSteps());
   starts[axis] = 0, sizes[axis] = shape[axis], steps[axis] = 1;
   if (ArrayRef(sizes) == shape && llvm::all_of(steps, [](int64_t step) { return step == 1; }))
@@ -65,14 +64,14 @@ void SliceGroup::replace() {
   ir::SliceOp front = slices.front();
   OpBuilder b(front);
   Value rest = restOf(b, front.getLoc());
-  SmallVector<int64_t> shape(typeOf(rest).getShape());
+  SmallVector<int64_t> shape(tensorOf(rest).getShape());
   int64_t size = front.getSizes()[axis];
   bool isCut = size > 0 && shape[axis] % size == 0 &&
                llvm::all_of(slices, [&](ir::SliceOp slice) { return slice.getStarts()[axis] % size == 0; });
   if (isCut && size > 1) {
     shape[axis] /= size;
     shape.insert(shape.begin() + axis + 1, size);
-    rest = ir::ReshapeOp::create(b, front.getLoc(), typeOf(rest).clone(shape), rest);
+    rest = ir::ReshapeOp::create(b, front.getLoc(), tensorOf(rest).clone(shape), rest);
   }
   unsigned device = kernel::deviceOf(front);
   for (ir::SliceOp slice : slices) {

@@ -1,4 +1,5 @@
 #include "lib/Transforms/SinkReshapes.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "llvm/ADT/SetVector.h"
@@ -6,15 +7,13 @@
 using namespace mlir;
 using namespace sprig;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 // A reduction that drops its dimensions is one that keeps them and a view: so its consumers can share its loops.
 static void keepDims(ir::ReduceOp reduce) {
   if (reduce.getKeepDims() || reduce.getAxes().empty()) return;
   if (llvm::none_of(reduce->getUsers(), [](Operation *user) { return isa<ElementwiseOpInterface>(user); })) return;
-  SmallVector<int64_t> shape(typeOf(reduce.getOperand()).getShape());
+  SmallVector<int64_t> shape(tensorOf(reduce.getOperand()).getShape());
   for (int64_t axis : reduce.getAxes()) shape[axis] = 1;
-  RankedTensorType dropped = typeOf(reduce.getResult());
+  RankedTensorType dropped = tensorOf(reduce.getResult());
   OpBuilder builder(reduce->getContext());
   builder.setInsertionPointAfter(reduce);
   auto view = ir::ReshapeOp::create(builder, reduce.getLoc(), dropped, reduce.getResult());
@@ -25,7 +24,7 @@ static void keepDims(ir::ReduceOp reduce) {
 
 /// Whether a value broadcasts in the same way to both shapes: along trailing dimensions that they share.
 static bool broadcastsAlike(Value value, ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
-  ArrayRef<int64_t> own = typeOf(value).getShape();
+  ArrayRef<int64_t> own = tensorOf(value).getShape();
   while (!own.empty() && own.front() == 1) own = own.drop_front();
   if (own.size() > a.size() || own.size() > b.size()) return false;
   return a.take_back(own.size()) == b.take_back(own.size());
@@ -40,13 +39,13 @@ static bool isEpilogueOf(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epil
 // seen through views for that.
 static void sinkBehind(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epilogues) {
   if (!isa<ElementwiseOpInterface>(op) || op->getNumResults() != 1) return;
-  RankedTensorType result = typeOf(op->getResult(0));
+  RankedTensorType result = tensorOf(op->getResult(0));
   std::optional<SmallVector<int64_t>> source;
   bool behindContraction = false;
   for (Value operand : op->getOperands()) {
     auto reshape = operand.getDefiningOp<ir::ReshapeOp>();
-    if (!reshape || typeOf(operand).getShape() != result.getShape()) continue;
-    ArrayRef<int64_t> shape = typeOf(reshape.getOperand()).getShape();
+    if (!reshape || tensorOf(operand).getShape() != result.getShape()) continue;
+    ArrayRef<int64_t> shape = tensorOf(reshape.getOperand()).getShape();
     if (source && ArrayRef(*source) != shape) return;
     // Of a view of an argument or a constant nothing is gained.
     Operation *producer = reshape.getOperand().getDefiningOp();
@@ -57,22 +56,22 @@ static void sinkBehind(Operation *op, llvm::SmallPtrSetImpl<Operation *> &epilog
   if (!source) return;
   auto view = [&](Value value, ArrayRef<int64_t> shape) -> Value {
     OpBuilder builder(op);
-    return ir::ReshapeOp::create(builder, op->getLoc(), typeOf(value).clone(shape), value);
+    return ir::ReshapeOp::create(builder, op->getLoc(), tensorOf(value).clone(shape), value);
   };
   SmallVector<Value> operands;
   for (Value operand : op->getOperands()) {
     auto reshape = operand.getDefiningOp<ir::ReshapeOp>();
-    if (reshape && typeOf(operand).getShape() == result.getShape() &&
-        typeOf(reshape.getOperand()).getShape() == ArrayRef(*source)) {
+    if (reshape && tensorOf(operand).getShape() == result.getShape() &&
+        tensorOf(reshape.getOperand()).getShape() == ArrayRef(*source)) {
       operands.push_back(reshape.getOperand());
       continue;
     }
     bool alike = broadcastsAlike(operand, *source, result.getShape());
-    if (!alike && !(behindContraction && typeOf(operand).getShape() == result.getShape())) return;
+    if (!alike && !(behindContraction && tensorOf(operand).getShape() == result.getShape())) return;
     operands.push_back(operand);
   }
   for (Value &operand : operands) {
-    ArrayRef<int64_t> shape = typeOf(operand).getShape();
+    ArrayRef<int64_t> shape = tensorOf(operand).getShape();
     if (shape == result.getShape() && shape != ArrayRef(*source))
       operand = view(operand, *source);
     else if (shape.size() > source->size()) // by leading ones

@@ -120,8 +120,8 @@ void dynamicQuantizeMatMul(Node &n) {
   scaledProduct(n, a.values, a.scale, a.zero, 2, 3, 4);
 }
 
-void quantizeLinear(Node &n) { table().find("", "QuantizeLinear", 13)(n); }
-void dequantizeLinear(Node &n) { table().find("", "DequantizeLinear", 13)(n); }
+void microsoftQuantizeLinear(Node &n) { table().find("", "QuantizeLinear", 13)(n); }
+void microsoftDequantizeLinear(Node &n) { table().find("", "DequantizeLinear", 13)(n); }
 
 } // namespace
 
@@ -139,8 +139,8 @@ void addMicrosoftQuantized(Table &t) {
   add("MatMulIntegerToFloat", matMulIntegerToFloat);
   add("DynamicQuantizeMatMul", dynamicQuantizeMatMul);
   add("DynamicQuantizeLSTM", lstmOfBytes);
-  add("QuantizeLinear", quantizeLinear);
-  add("DequantizeLinear", dequantizeLinear);
+  add("QuantizeLinear", microsoftQuantizeLinear);
+  add("DequantizeLinear", microsoftDequantizeLinear);
 }
 
 } // namespace sprig::onnximport

@@ -169,7 +169,7 @@ Row byteLayerRow(const Layer &l, const std::string &bytes) {
     row.patterns.push_back(pattern);
   };
   const int64_t columns = 4 * l.hidden;
-  argument("", shape({l.steps, l.batch, l.features}, "f32"), {Fill::Unit});
+  argument("", typeText({l.steps, l.batch, l.features}, "f32"), {Fill::Unit});
   for (auto [name, depth] : {std::pair("%w", l.features), std::pair("%r", l.hidden)}) {
     if (has("computed")) {
       argument(", ", tensor({depth, columns}, bytes), {});
@@ -192,11 +192,11 @@ Row byteLayerRow(const Layer &l, const std::string &bytes) {
     operand(word, has("columns") ? "%g" : "%f", scale);
     operand(", ", "%z", zero);
   }
-  argument(" from ", shape({l.batch, l.hidden}, "f32"), {Fill::Unit});
-  argument(", ", shape({l.batch, l.hidden}, "f32"), {Fill::Unit});
-  if (has("bias")) argument(" bias ", shape({2 * columns}, "f32"), {Fill::Unit});
-  if (has("peephole")) argument(" peephole ", shape({3 * l.hidden}, "f32"), {Fill::Unit});
-  if (has("lengths")) argument(" lengths ", shape({l.batch}, "i32"), {Fill::Index, l.steps + 2});
+  argument(" from ", typeText({l.batch, l.hidden}, "f32"), {Fill::Unit});
+  argument(", ", typeText({l.batch, l.hidden}, "f32"), {Fill::Unit});
+  if (has("bias")) argument(" bias ", typeText({2 * columns}, "f32"), {Fill::Unit});
+  if (has("peephole")) argument(" peephole ", typeText({3 * l.hidden}, "f32"), {Fill::Unit});
+  if (has("lengths")) argument(" lengths ", typeText({l.batch}, "i32"), {Fill::Index, l.steps + 2});
   row.body = body + "%q:3 = nn.lstm_integer " + names + (l.attributes.empty() ? "" : " {" + l.attributes + "}") +
              " : " + types;
   row.name = "nn.lstm_integer " + row.arguments[0] + " " + bytes + " " + l.options + " " + l.attributes;

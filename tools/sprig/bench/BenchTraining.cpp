@@ -59,13 +59,13 @@ TrainData randomData(int64_t samples) {
   return {{data::Samples::from(randomArray("x", {samples, kWidth}, 1, 1), "x")}, data::Samples::from(labels, "y")};
 }
 
-struct Program {
+struct TrainedProgram {
   TrainProgram program;
   uint64_t arenaBytes = 0;
 };
 
 // A step of `batch` samples, in parts where `accumulate` says so, with random weights.
-Program makeProgram(int64_t depth, int64_t batch, int64_t accumulate, int64_t rematBytes, Settings settings) {
+TrainedProgram makeProgram(int64_t depth, int64_t batch, int64_t accumulate, int64_t rematBytes, Settings settings) {
   TrainRequest request;
   request.config.losses = {training::LossConfig{}};
   request.config.optimizer.lr = 0.01;
@@ -79,7 +79,7 @@ Program makeProgram(int64_t depth, int64_t batch, int64_t accumulate, int64_t re
   CompiledTraining compiled = compileTraining(perceptron(depth, {batch / accumulate}), request, settings, {"native"});
   Runner runner = Runner::load(std::move(compiled.package), "perceptron", {1, ""});
   sprig_rt_entry_info info = runner.entryInfo(0);
-  Program made{TrainProgram(std::move(runner)), info.arena_bytes};
+  TrainedProgram made{TrainProgram(std::move(runner)), info.arena_bytes};
   std::vector<data::Array> state;
   uint64_t seed = 2;
   for (const checkpoints::ArrayView &view : made.program.state()) {
@@ -111,7 +111,7 @@ void benchRemat(const ExperimentOptions &options, ExperimentReport &report) {
   constexpr int64_t kDepth = 12, kBatch = 256, kSteps = 10, kRounds = 12;
   TrainData data = randomData(kBatch);
   std::vector<int64_t> samples = allSamples(data);
-  std::vector<Program> programs;
+  std::vector<TrainedProgram> programs;
   programs.push_back(makeProgram(kDepth, kBatch, 1, 0, options.settings));
   uint64_t all = programs.front().arenaBytes;
   const std::vector<double> shares = {1, 0.7, 0.4};
@@ -146,8 +146,8 @@ void benchAccumulation(const ExperimentOptions &options, ExperimentReport &repor
   constexpr int64_t kDepth = 4, kBatch = 64, kSteps = 20;
   TrainData data = randomData(kBatch);
   std::vector<int64_t> samples = allSamples(data);
-  Program whole = makeProgram(kDepth, kBatch, 1, 0, options.settings);
-  Program parts = makeProgram(kDepth, kBatch, 4, 0, options.settings);
+  TrainedProgram whole = makeProgram(kDepth, kBatch, 1, 0, options.settings);
+  TrainedProgram parts = makeProgram(kDepth, kBatch, 4, 0, options.settings);
   report.table("accumulation", {"step", "loss of 64", "loss of 4 x 16"});
   double worst = 0;
   for (int64_t step = 0; step < kSteps; ++step) {

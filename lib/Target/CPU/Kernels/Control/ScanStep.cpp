@@ -30,7 +30,7 @@ ScanScratch::ScanScratch(ir::ScanOp scan, const ir::ScanStages &stages, int64_t 
   halvesOffset = bytes;
   for (const ir::ScanStage &stage : stages.stages)
     for (Operation *product : stage.products)
-      if (Value left = ir::Product::of(product)->lhs; elementTypeOf(left).isInteger(8))
+      if (Value left = ir::Product::of(product)->lhs; elementOf(left).isInteger(8))
         halvesBytes = std::max(halvesBytes, HalvedRows::bytes(RowView::of(left).columns, blockRows));
   bytes += llvm::alignTo(halvesBytes, 64);
 }
@@ -125,7 +125,7 @@ void ScanStep::emit(Value step, Value copy) {
 void ScanStep::emitReduction(ir::ReduceOp op) {
   Value operand = op.getOperand(), result = op.getResult();
   const Buffer &to = buffers.find(result)->second;
-  Type type = elementTypeOf(operand);
+  Type type = elementOf(operand);
   ir::ReduceKind kind = op.getKind();
   const int64_t columns = RowView::of(operand).columns, whole = columns / kLanes * kLanes;
   Value identity = reductionIdentity(k, kind, type, kLanes);
@@ -156,7 +156,7 @@ void ScanStep::emitReduction(ir::ReduceOp op) {
 void ScanStep::emitProduct(Operation *op) {
   auto product = *ir::Product::of(op);
   int64_t depth = RowView::of(product.lhs).columns, columns = RowView::of(op->getResult(0)).columns;
-  Type type = elementTypeOf(op->getResult(0)), factor = elementTypeOf(product.rhs);
+  Type type = elementOf(op->getResult(0)), factor = elementOf(product.rhs);
   const Buffer &to = buffers.find(op->getResult(0))->second;
   ContractionLoop loop;
   Value leftBase;
@@ -279,7 +279,7 @@ Value ScanStep::load(Value value, int64_t shift) {
   if (found == buffers.end()) return readTensor(cast<BlockArgument>(value), shift);
   const Buffer &from = found->second;
   Value row = k.add(copyOffset(from, false), k.mul(rowOf(value), from.place.stride));
-  Type type = elementTypeOf(value);
+  Type type = elementOf(value);
   if (RowView::of(value).columns == 1) return k.splat(k.load(from.buffer, row, type));
   return k.loadVector(from.buffer, k.add(row, k.add(here.column, shift)), type);
 }

@@ -44,7 +44,7 @@ class ListedConcat {
 public:
   ListedConcat(ir::ConcatOp op, KernelBuilder &kernel)
       : k(kernel), parts(partsOf(op)), pointer(LLVM::LLVMPointerType::get(k.b.getContext())),
-        elementBytes(storageBytes(elementTypeOf(op.getResult()))) {
+        elementBytes(storageBytes(elementOf(op.getResult()))) {
     AxisView result(shapeOf(op.getResult()), op.getAxis());
     resultRow = result.length * result.inner;
     outer = result.outer;
