@@ -10,11 +10,11 @@ sys.path.insert(0, os.path.dirname(__file__))
 from own_home import OwnHome
 
 config.name = "Sprig"
-config.test_format = OwnHome(execute_external=False)
 config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "corpus", "oracle", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.sprig_build, "test")
+config.test_format = OwnHome(config.test_exec_root, execute_external=False)
 
 tools = os.path.join(config.sprig_build, "bin")
 config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools, os.environ["PATH"]])

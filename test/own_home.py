@@ -17,6 +17,12 @@ class OwnHome(lit.formats.ShTest):
     MEASURES = re.compile(r"(sprig|--) (bench|profile)\b|[(\[]['\"](bench|profile)['\"],|devices --calibrate\b")
     SCRIPT = re.compile(r"%(S|bench)/([\w/]+\.py)")
 
+    def __init__(self, exec_root, **options):
+        super().__init__(**options)
+        # What an earlier run of other tests may have measured.
+        for kept in glob.glob(os.path.join(glob.escape(exec_root), "cache", "machine-*.json")):
+            os.remove(kept)
+
     @classmethod
     def measures(cls, path, source):
         """Whether a test, or a script that it runs, measures the machine."""
