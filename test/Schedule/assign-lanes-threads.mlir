@@ -11,9 +11,9 @@ exec.kernel @long(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : 
   exec.yield %x : tensor<16xf32>
 }
 // ONE: program 'main': 4 commands stay on one lane, 631.35 us; there is no thread for another
-// TWO: program 'main': 4 commands on 2 lanes with 0 events; 316.6{{[0-9]}} us, on one 631.35
-// FOUR: program 'main': 4 commands on 4 lanes with 0 events; 158.8{{[0-9]}} us, on one 631.35
-// ANY: program 'main': 4 commands on 4 lanes with 0 events; 315.67 us, on one 631.35
+// TWO: program 'main': 4 commands on 2 lanes with 0 events; 317.18 us, on one 631.35
+// FOUR: program 'main': 4 commands on 4 lanes with 0 events; 159.34 us, on one 631.35
+// ANY: program 'main': 4 commands on 4 lanes with 0 events; 315.68 us, on one 631.35
 exec.program @main inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z": tensor<16xf32>, "u": tensor<16xf32>, "v": tensor<16xf32>) {
   %x = exec.buffer input[0] : memref<16xf32>
   %y = exec.buffer output[0] : memref<16xf32>
@@ -35,8 +35,8 @@ exec.device @second "cpu" ordinal 1
 exec.kernel @long(%x: tensor<16xf32>) -> tensor<16xf32> attributes {tiles = 1 : i64, flops = 10000000 : i64} {
   exec.yield %x : tensor<16xf32>
 }
-// TWO: program 'shares': 4 commands stay on 2 lanes, 315.67 us; there is no thread for another
-// FOUR: program 'shares': 4 commands on 4 lanes with 0 events; 158.8{{[0-9]}} us, on 2 315.67
+// TWO: program 'shares': 4 commands stay on 2 lanes, 315.68 us; there is no thread for another
+// FOUR: program 'shares': 4 commands on 4 lanes with 0 events; 159.34 us, on 2 315.68
 exec.program @shares inputs("x": tensor<16xf32>) outputs("y": tensor<16xf32>, "z": tensor<16xf32>, "u": tensor<16xf32>, "v": tensor<16xf32>) {
   %x = exec.buffer input[0] : memref<16xf32>
   %there = exec.buffer input[0] on @second : memref<16xf32>
