@@ -18,6 +18,9 @@ commands = {
     "inspect": [sprig, "inspect", *model],
     "inspect as JSON": [sprig, "inspect", *model, "--format", "json"],
     "compile": [sprig, "compile", *model, "-o", f"{folder}/m.sprig"],
+    "compile many": [sprig, "compile", model[0], "--dim", "batch=1,2,3,4,5,6,7,8", "--cpu", "x86-64-v3", "-o", f"{folder}/many.sprig"],
+    # More than a buffer of text, and then calls to the system that fail for reasons of their own.
+    "inspect and draw": [sprig, "inspect", f"{folder}/many.sprig", "--format", "json", "--memory-plot", f"{folder}/many.svg"],
     "compile to text": [sprig, "compile", *model, "--emit", "llvm"],
     "compile to bytes": [sprig, "compile", *model, "--emit", "object"],
     "compile to a pipe": [sprig, "compile", *model, "-o", "/dev/stdout"],
@@ -39,7 +42,7 @@ for name, command in commands.items():
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
     os.close(writer)
     assert done.returncode == 0 and "error" not in done.stderr and "roken pipe" not in done.stderr, (name, done)
-assert all(os.path.getsize(f"{folder}/{file}") for file in ("m.sprig", "trained.onnx"))
+assert all(os.path.getsize(f"{folder}/{file}") for file in ("m.sprig", "many.svg", "trained.onnx"))
 
 # What is wrong stays wrong, and a failing check fails.
 reader, writer = os.pipe()
