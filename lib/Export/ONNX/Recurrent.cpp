@@ -85,6 +85,7 @@ template <size_t count> bool layer(Site &n, const char *op, const std::array<siz
 bool rnn(Site &n) { return layer<6>(n, "RNN", {0, 1, 2, 5, 3, 4}, 1); }
 bool gru(Site &n) { return layer<6>(n, "GRU", {0, 1, 2, 5, 3, 4}, 1); }
 bool lstm(Site &n) { return layer<8>(n, "LSTM", {0, 1, 2, 5, 6, 3, 7, 4}, 2); }
+bool lstmOfBytes(Site &n) { n.refuse("multiplies bytes, for which ONNX has no recurrent operator"); }
 
 } // namespace
 
@@ -92,6 +93,7 @@ void addRecurrent(Table &t) {
   t.add("nn.rnn", rnn);
   t.add("nn.gru", gru);
   t.add("nn.lstm", lstm);
+  t.add("nn.lstm_integer", lstmOfBytes);
 }
 
 } // namespace sprig::onnxexport

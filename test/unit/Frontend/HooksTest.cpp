@@ -44,7 +44,7 @@ TEST(Hooks, seeAndChangeWhatALayerGives) {
   nn::HookHandle whole = net.registerForwardHook(
       [&](const nn::Module &m, const Tensor &, const Tensor &) { calls.push_back(m.typeName()); });
   Tensor y = net(x);
-  EXPECT_THAT(calls, ::testing::ElementsAre("a Linear", "second", "Net"));
+  EXPECT_THAT(calls, ::testing::ElementsAre("a Linear", "second", "HookedNet"));
   expectSameBits(given, x);
   expectSameBits(seen, linear(x, net.a.weight, net.a.bias));
   expectSameBits(y, net.b(relu(seen * 2.f + 1.f)));
@@ -57,7 +57,7 @@ TEST(Hooks, seeAndChangeWhatALayerGives) {
   third.remove();
   calls.clear();
   expectSameBits(net(x), plain);
-  EXPECT_THAT(calls, ::testing::ElementsAre("a Linear", "Net"));
+  EXPECT_THAT(calls, ::testing::ElementsAre("a Linear", "HookedNet"));
   // A copy has the hooks of its own; handles outlive the module.
   HookedNet copy = nn::clone(net);
   first.remove();
@@ -66,7 +66,7 @@ TEST(Hooks, seeAndChangeWhatALayerGives) {
   net(x);
   EXPECT_TRUE(calls.empty());
   copy(x);
-  EXPECT_THAT(calls, ::testing::ElementsAre("a Linear", "Net"));
+  EXPECT_THAT(calls, ::testing::ElementsAre("a Linear", "HookedNet"));
   nn::HookHandle gone;
   {
     nn::Linear layer(2, 2);

@@ -31,6 +31,7 @@ constexpr Refusal kRefusals[] = {
     {"channels_last", "has its channels last"},
     // Not in ONNX, or only in newer opsets.
     {"nn.bitcast", "has no form"},
+    {"nn.lstm_integer", "multiplies bytes"},
     {"nn.cumulative prod", "runs a product"},
     {"nn.shl", "ONNX shifts unsigned integers"},
     {"nn.shr", "ONNX shifts unsigned integers"},

@@ -359,7 +359,7 @@ TEST(Replace, RefusesWhatCannotBe) {
   Parameter weight = net.block.inner.weight;
   EXPECT_THAT(errorOf([&] { net.replace("block", nn::Linear(2, 2)); }),
               ::testing::AllOf(HasSubstr("ReplaceTest.cpp:"),
-                               HasSubstr("'block' is a member of class Block, which cannot hold a Linear")));
+                               HasSubstr("'block' is a member of class ReplacedBlock, which cannot hold a Linear")));
   EXPECT_THAT(errorOf([&] { net.replace("list.0", nn::ReLU()); }), HasSubstr("which cannot hold a ReLU"));
   EXPECT_THAT(errorOf([&] { net.list.add("2", nn::ReLU()); }), HasSubstr("which this ModuleList does not hold"));
   EXPECT_THAT(errorOf([&] { net.replace("tail", nn::ReLU()); }), HasSubstr("there is no module 'tail'"));
