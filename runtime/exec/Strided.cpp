@@ -1,5 +1,7 @@
 #include "runtime/exec/Strided.h"
 
+#include "runtime/format/Types.h"
+
 #include <cstring>
 
 namespace sprig::rt::core {
@@ -16,15 +18,9 @@ bool isDense(std::span<const int64_t> shape, const int64_t *strides) {
   return true;
 }
 
-namespace {
-
-constexpr size_t kMaxViewRank = 64;
-
-} // namespace
-
 void copyStrided(std::span<const int64_t> shape, uint64_t elementSize, const uint8_t *source,
                  const int64_t *sourceStrides, uint8_t *target, const int64_t *targetStrides) {
-  int64_t dense[kMaxViewRank], step = 1;
+  int64_t dense[kMaxRank], step = 1;
   for (size_t d = shape.size(); d-- > 0; step *= shape[d]) {
     if (shape[d] == 0) return;
     dense[d] = step;
@@ -36,7 +32,7 @@ void copyStrided(std::span<const int64_t> shape, uint64_t elementSize, const uin
   int64_t piece = 1;
   auto continues = [&](size_t d) { return shape[d] == 1 || (sourceStrides[d] == piece && targetStrides[d] == piece); };
   while (outer > 0 && continues(outer - 1)) piece *= shape[--outer];
-  int64_t bytes = piece * int64_t(elementSize), index[kMaxViewRank] = {};
+  int64_t bytes = piece * int64_t(elementSize), index[kMaxRank] = {};
   for (;;) {
     std::memcpy(target, source, size_t(bytes));
     size_t d = outer;

@@ -12,6 +12,9 @@ namespace sprig::rt::core {
 
 inline constexpr int kDTypeCount = SPRIG_RT_I1 + 1;
 
+// Dimensions of a tensor at most; packages are checked for it, so arrays on the stack may have this size.
+inline constexpr uint32_t kMaxRank = 64;
+
 // Bytes of an element, 0 when there is no such type.
 inline uint64_t dtypeSize(int dtype) {
   constexpr uint8_t sizes[kDTypeCount] = {8, 4, 2, 2, 8, 4, 2, 1, 8, 4, 2, 1, 1};

@@ -11,7 +11,6 @@ namespace {
 
 using format::kBufferAlignment;
 
-constexpr uint32_t kMaxRank = 64;
 constexpr uint32_t kMaxLanes = 1024;
 constexpr uint64_t kMaxElement = 16;
 // Of tiles, for each operand of a kernel.

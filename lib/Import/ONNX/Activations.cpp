@@ -1,4 +1,5 @@
 // Activation functions.
+#include "lib/Import/ONNX/Broadcast.h"
 #include "lib/Import/ONNX/Table.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
@@ -7,8 +8,6 @@
 namespace sprig::onnximport {
 
 namespace {
-
-template <typename OpT> void activation(Node &n) { n.out(n.op<OpT>({n.in(0)})); }
 
 void leakyRelu(Node &n) { n.out(n.op<ir::LeakyReluOp>({n.in(0)}, {n.real("alpha", n.realAttr("alpha", 0.01f))})); }
 void elu(Node &n) { n.out(n.op<ir::EluOp>({n.in(0)}, {n.real("alpha", n.realAttr("alpha", 1))})); }
@@ -70,12 +69,12 @@ void prelu(Node &n) {
 } // namespace
 
 void addActivations(Table &t) {
-  t.add("Relu", {6, 13, 14}, activation<ir::ReluOp>);
-  t.add("Sigmoid", {6, 13}, activation<ir::SigmoidOp>);
-  t.add("Softplus", {1, 22}, activation<ir::SoftplusOp>);
-  t.add("Softsign", {1, 22}, activation<ir::SoftsignOp>);
-  t.add("Mish", {18, 22}, activation<ir::MishOp>);
-  t.add("HardSwish", {14, 22}, activation<ir::HardSwishOp>);
+  t.add("Relu", {6, 13, 14}, unary<ir::ReluOp>);
+  t.add("Sigmoid", {6, 13}, unary<ir::SigmoidOp>);
+  t.add("Softplus", {1, 22}, unary<ir::SoftplusOp>);
+  t.add("Softsign", {1, 22}, unary<ir::SoftsignOp>);
+  t.add("Mish", {18, 22}, unary<ir::MishOp>);
+  t.add("HardSwish", {14, 22}, unary<ir::HardSwishOp>);
   t.add("LeakyRelu", {6, 16}, leakyRelu);
   t.add("Elu", {6, 22}, elu);
   t.add("Celu", {12, 28}, celu);

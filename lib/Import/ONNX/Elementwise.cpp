@@ -24,8 +24,6 @@ std::pair<Value, Value> binaryOperands(Node &n) {
 
 namespace {
 
-template <typename OpT> void unary(Node &n) { n.out(n.op<OpT>({n.in(0)})); }
-
 /// Max, Min, Sum: any number of operands.
 template <typename OpT> void variadic(Node &n) {
   Values values = n.tensors();

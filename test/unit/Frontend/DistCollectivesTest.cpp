@@ -3,6 +3,7 @@
 #include "sprig/sprig.h"
 #include "test/unit/Frontend/Expect.h"
 #include "gtest/gtest.h"
+#include "test/unit/Frontend/RankSteps.h"
 #include <cstring>
 
 using namespace sprig;
@@ -106,10 +107,6 @@ Tensor tensorOf(const Numbers &numbers, DType type = DType::f64) {
   return Tensor(numbers, {int64_t(numbers.size()) / kColumns, kColumns}).to(type);
 }
 
-bool sameTensorBits(const Tensor &a, const Tensor &b) {
-  return a.type() == b.type() && std::memcmp(a.bytes(), b.bytes(), size_t(a.type().bytes())) == 0;
-}
-
 // A sum over ranks that are what the definition says: <y, w> for each rank's y of all ranks' x.
 double sumOfAll(const Case &c, const std::vector<Numbers> &x, const std::vector<Numbers> &weights) {
   double total = 0;
@@ -136,7 +133,7 @@ TEST(DistCollectives, ValuesAreThoseOfTheDefinitionAloneAndInPrograms) {
         EXPECT_EQ(numbersOf(y), defined(c, group.rank(), all)) << c.text() << ", rank " << group.rank();
         EXPECT_EQ(y.dtype(), type);
         EXPECT_EQ(y.device(), defaultDevice());
-        EXPECT_TRUE(sameTensorBits(program, runCase(group, c, x * 2) + 1)) << c.text() << ", rank " << group.rank();
+        EXPECT_TRUE(sameBits(program, runCase(group, c, x * 2) + 1)) << c.text() << ", rank " << group.rank();
       });
     }
   }
@@ -155,7 +152,7 @@ TEST(DistCollectives, ProgramsHaveTheBitsOfTheirOperations) {
       auto f = compile(both);
       std::vector<Tensor> program = f(x), operations = both(x);
       for (size_t i = 0; i < program.size(); ++i)
-        EXPECT_TRUE(sameTensorBits(program[i], operations[i])) << c.text() << ", rank " << group.rank() << ", " << i;
+        EXPECT_TRUE(sameBits(program[i], operations[i])) << c.text() << ", rank " << group.rank() << ", " << i;
     });
 }
 
@@ -225,7 +222,7 @@ TEST(DistCollectives, PartsOfAGroupHaveThem) {
     EXPECT_EQ(found[0].shape(), (Shape{part.size() * (end - begin), 2}));
     EXPECT_EQ(found[1].toVector<float>(), std::vector<float>(14, group.rank() % 2 ? 4 : 6));
     EXPECT_EQ(found[2].toVector<float>(), std::vector<float>(14, group.rank() % 2 ? 2 : 4));
-    EXPECT_TRUE(sameTensorBits(found[0], part.allToAll(x)));
+    EXPECT_TRUE(sameBits(found[0], part.allToAll(x)));
   });
 }
 

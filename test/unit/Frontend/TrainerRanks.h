@@ -1,16 +1,14 @@
 // A network that ranks train, its data, and how runs are compared: for tests of the trainer on ranks.
 #pragma once
-#include "lib/Data/File.h"
 #include "sprig/dist.h"
 #include "sprig/nn.h"
 #include "sprig/ops.h"
 #include "sprig/random.h"
 #include "sprig/trainer.h"
+#include "test/unit/Frontend/Folder.h"
 #include "test/unit/Frontend/Points.h"
-#include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace sprig {
 
@@ -89,20 +87,6 @@ inline void expectSameBits(const Trained &run, const Trained &other) {
   for (size_t i = 0; i < other.state.size(); ++i)
     EXPECT_EQ(run.state[i].value.to(DType::f64).toVector<double>(),
               other.state[i].value.to(DType::f64).toVector<double>());
-}
-
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "sprig-ranks-XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-};
-
-inline std::string textOf(const fs::path &path) {
-  std::vector<char> bytes = data::readFile(path);
-  return {bytes.begin(), bytes.end()};
 }
 
 } // namespace sprig

@@ -7,6 +7,7 @@
 #include "sprig/nn.h"
 #include "sprig/ops.h"
 #include "sprig/trainer.h"
+#include "test/unit/Frontend/Folder.h"
 #include "test/unit/Frontend/Points.h"
 #include <cmath>
 #include <cstdlib>
@@ -74,21 +75,6 @@ std::vector<float> byHand(TrainedNet net, data::Loader loader, int epochs, bool 
   return losses;
 }
 
-class TemporaryFolder {
-public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "sprig-trainer-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { fs::remove_all(path); }
-  fs::path path;
-};
-
-std::string contentOf(const fs::path &path) {
-  std::vector<char> bytes = data::readFile(path);
-  return {bytes.begin(), bytes.end()};
-}
-
 } // namespace
 
 TEST(Trainer, LossesAreThoseOfTheHandWrittenLoop) {
@@ -150,7 +136,7 @@ std::string errorOfFit(const TrainerOptions &options, data::Loader &loader) {
 }
 
 TEST(Trainer, GoesOnFromACheckpointWithTheSameBits) {
-  TemporaryFolder folder;
+  Folder folder;
   data::Dataset set = trainedPoints(300);
   TrainerOptions options = quiet(4);
   options.seed = 2;
@@ -175,7 +161,7 @@ TEST(Trainer, GoesOnFromACheckpointWithTheSameBits) {
   ASSERT_EQ(rest.losses.size(), 40u - 21);
   EXPECT_EQ(rest.losses, std::vector<float>(expected.begin() + 21, expected.end()));
   // The file has each step once, from both runs.
-  std::istringstream lines(contentOf(options.metrics));
+  std::istringstream lines(textOf(options.metrics));
   std::string line;
   for (int64_t step = 0; step < 40; ++step) {
     ASSERT_TRUE(std::getline(lines, line));
@@ -190,7 +176,7 @@ TEST(Trainer, GoesOnFromACheckpointWithTheSameBits) {
 // Rates fall by what the trainer measures, as PyTorch's rule says; a run that goes on from a checkpoint within an epoch
 // or at its end lowers them when it would have without the stop, and has the bits.
 TEST(Trainer, LowersRatesWhereTheLossStays) {
-  TemporaryFolder folder;
+  Folder folder;
   data::Dataset set = trainedPoints(300); // ten steps an epoch
   data::Loader test(trainedPoints(50), data::LoaderOptions{.workers = 0});
   TrainerOptions options = quiet(8);
@@ -245,7 +231,7 @@ TEST(Trainer, LowersRatesWhereTheLossStays) {
 }
 
 TEST(Trainer, RefusesAFolderOfAnotherRun) {
-  TemporaryFolder folder;
+  Folder folder;
   TrainerOptions options = quiet(1);
   options.checkpoint = folder.path;
   data::Dataset set = trainedPoints(64);
@@ -268,7 +254,7 @@ TEST(Trainer, RefusesAFolderOfAnotherRun) {
 }
 
 TEST(Trainer, StopsEarlyAndKeepsTheBest) {
-  TemporaryFolder folder;
+  Folder folder;
   data::Dataset set = trainedPoints(200);
   data::Loader train(set, shuffled()), test(trainedPoints(50), data::LoaderOptions{.workers = 0});
   TrainerOptions options = quiet(50);
@@ -285,14 +271,14 @@ TEST(Trainer, StopsEarlyAndKeepsTheBest) {
   double best = 1e9;
   for (const EpochReport &epoch : result.epochs) best = std::min(best, *epoch.evalLoss);
   EXPECT_EQ(loss, best);
-  EXPECT_TRUE(contentOf(folder.path / "run.svg").starts_with("<svg"));
-  std::string csv = contentOf(options.metrics);
+  EXPECT_TRUE(textOf(folder.path / "run.svg").starts_with("<svg"));
+  std::string csv = textOf(options.metrics);
   EXPECT_TRUE(csv.starts_with("step,loss,grad_norm,lr,seconds,eval_loss,eval_accuracy\n0,"));
   EXPECT_EQ(size_t(std::count(csv.begin(), csv.end(), '\n')), 1 + result.losses.size());
 }
 
 TEST(Trainer, SweepCompilesOnceAndStartsAnewEachTime) {
-  TemporaryFolder folder;
+  Folder folder;
   data::Dataset set = trainedPoints(256);
   data::Loader train(set, shuffled()), test(trainedPoints(50), data::LoaderOptions{.workers = 0});
   TrainerOptions options = quiet(2);
@@ -306,7 +292,7 @@ TEST(Trainer, SweepCompilesOnceAndStartsAnewEachTime) {
   EXPECT_EQ(runs[0].result.losses[0], runs[1].result.losses[0]); // before the first update
   EXPECT_NE(runs[0].result.losses.back(), runs[1].result.losses.back());
   EXPECT_LT(runs[1].result.epochs.back().loss, runs[0].result.epochs.back().loss);
-  std::string svg = contentOf(options.plot);
+  std::string svg = textOf(options.plot);
   EXPECT_NE(svg.find("accuracy"), std::string::npos);
 }
 

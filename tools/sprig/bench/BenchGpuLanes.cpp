@@ -10,22 +10,22 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int kGpuGroups = 8, kGpuProducts = 4, kInARow = 10;
-constexpr double kGpuPays = 1.05, kGpuTolerance = 1.15, kLost = 1.03;
+constexpr int kInARow = 10;
+constexpr double kLost = 1.03;
 
 struct GpuWays {
   std::unique_ptr<DeviceProgram> oneLane, lanes, chosen;
 };
 
 GpuWays compileGpuWays(const OneGpu &gpu, int64_t n, Settings settings) {
-  Model model = groupsModel(n, kGpuGroups, kGpuProducts);
+  Model model = groupsModel(n, kGroups, kProducts);
   GpuWays ways;
   settings.lanes = 1;
   ways.oneLane = std::make_unique<DeviceProgram>(gpu, model, settings);
   Settings on = settings;
   on.compileFrom = "plan";
-  ways.lanes = std::make_unique<DeviceProgram>(gpu, onLanes(model, settings, kGpuGroups), on, ways.oneLane.get());
-  settings.lanes = kGpuGroups;
+  ways.lanes = std::make_unique<DeviceProgram>(gpu, onLanes(model, settings, kGroups), on, ways.oneLane.get());
+  settings.lanes = kGroups;
   ways.chosen = std::make_unique<DeviceProgram>(gpu, model, settings, ways.oneLane.get());
   return ways;
 }
@@ -34,7 +34,7 @@ GpuWays compileGpuWays(const OneGpu &gpu, int64_t n, Settings settings) {
 void waits(const OneGpu &gpu, int64_t n, const Settings &settings, ExperimentReport &report) {
   DeviceProgram group(gpu, groupsModel(n, 1, kInARow), settings);
   auto calls = [&](bool waitsForEach) {
-    for (int i = 0; i < kGpuGroups; ++i) {
+    for (int i = 0; i < kGroups; ++i) {
       group.enqueue();
       if (waitsForEach) gpu.wait(gpu.computes);
     }
@@ -54,7 +54,7 @@ void benchGpuLanes(const ExperimentOptions &options, ExperimentReport &report) {
   for (int64_t n : {16, 32, 64, 128, 256, 512, 1024, 2048})
     if (n < most) sizes.push_back(n);
   sizes.push_back(most);
-  std::string side = std::to_string(kGpuGroups) + " lanes";
+  std::string side = std::to_string(kGroups) + " lanes";
   report.table("lanes", {"n", "us, 1 lane", "us, " + side, "1 lane / " + side, "us, scheduler's", "its lanes"});
   bool same = true;
   double mostGain = 0, gainAtLast = 0, worst = 0;
@@ -81,10 +81,10 @@ void benchGpuLanes(const ExperimentOptions &options, ExperimentReport &report) {
 
   auto times = [](double value, int64_t n) { return formatDouble(value, 3) + " times at n = " + std::to_string(n); };
   report.verdict("lanes change no bit", same ? "all programs alike" : "other bits", same);
-  report.timed("small products gain by lanes", times(mostGain, mostAt), mostGain > kGpuPays);
+  report.timed("small products gain by lanes", times(mostGain, mostAt), mostGain > kPays);
   report.timed("at the largest size lanes lose no more than 3%", times(gainAtLast, most), gainAtLast * kLost >= 1);
   report.timed("the scheduler's choice is within 15% of the better of one lane and " + side, times(worst, worstAt),
-               worst <= kGpuTolerance);
+               worst <= kTolerance);
   if (sizes.size() > 3)
     report.timed("what lanes gain falls again as products grow",
                  times(mostGain, mostAt) + ", " + times(gainAtLast, most), mostGain > gainAtLast);

@@ -10,9 +10,6 @@
 namespace sprig::cli {
 namespace {
 
-constexpr int kGroups = 8, kProducts = 4;
-constexpr double kPays = 1.05, kTolerance = 1.15;
-
 // A lane has at least one group.
 int lanesFor(const ExperimentOptions &options) { return std::min(options.threads, kGroups); }
 

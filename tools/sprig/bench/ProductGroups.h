@@ -7,6 +7,11 @@
 
 namespace sprig::cli {
 
+// What bench lanes runs on processors and on GPUs: groups of products in a row. Lanes are worth their cost from a gain
+// of kPays on, and a choice of the scheduler may take kTolerance times as long as the better way.
+inline constexpr int kGroups = 8, kProducts = 4;
+inline constexpr double kPays = 1.05, kTolerance = 1.15;
+
 /// A product of two matrices of n rows and columns.
 Model squareProduct(int64_t n, const std::string &element = "f32");
 

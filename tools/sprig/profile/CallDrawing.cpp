@@ -10,6 +10,12 @@ constexpr const char *kNames[] = {"computes", "copies", "loads data", "call", "w
 
 } // namespace
 
+std::string directionOf(const machine::Topology &topology, const machine::LinkUse &use) {
+  const machine::TopologyLink &link = topology.links[use.link];
+  uint32_t from = use.forward ? link.a : link.b, to = use.forward ? link.b : link.a;
+  return topology.nodes[from].name + (link.halfDuplex ? " and " : " to ") + topology.nodes[to].name;
+}
+
 CallDrawing::CallDrawing(const std::string &title, const std::string &subtitle, machine::Span window) : window(window) {
   timeline.title = title;
   timeline.subtitle = subtitle;

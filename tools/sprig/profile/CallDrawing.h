@@ -14,6 +14,9 @@ namespace sprig::cli {
 /// A time as a trace stores it; what is endless ends in 31 years.
 inline uint64_t wholeNanoseconds(double ns) { return uint64_t(std::llround(std::min(ns, 1e18))); }
 
+/// "cpu:0 to cpu:1"; of a link that carries one direction at a time, "cpu:0 and cpu:1".
+std::string directionOf(const machine::Topology &topology, const machine::LinkUse &use);
+
 enum class Drawn { work, copy, load, call, wait, meet };
 
 class CallDrawing {

@@ -22,12 +22,6 @@ std::string rankName(const PlayedRanks &point, size_t rank) {
   return "rank " + std::to_string(rank) + " on " + topologyOf(point).nodes[nodes[rank]].name;
 }
 
-std::string linkDirection(const machine::Topology &topology, const machine::LinkUse &use) {
-  const machine::TopologyLink &link = topology.links[use.link];
-  uint32_t from = use.forward ? link.a : link.b, to = use.forward ? link.b : link.a;
-  return topology.nodes[from].name + (link.halfDuplex ? " and " : " to ") + topology.nodes[to].name;
-}
-
 } // namespace
 
 void writeRankTrace(std::ostream &out, const PlayedRanks &point) {
@@ -57,7 +51,7 @@ void writeRankTrace(std::ostream &out, const PlayedRanks &point) {
   }
   rt::TraceProcess links{"links", {}};
   for (const machine::LinkUse &use : point.played.links) {
-    rt::TraceProcess::Track track{linkDirection(topologyOf(point), use), {}};
+    rt::TraceProcess::Track track{directionOf(topologyOf(point), use), {}};
     for (const Span &span : use.busy)
       track.spans.push_back({"busy", wholeNanoseconds(span.begin), wholeNanoseconds(span.end)});
     links.tracks.push_back(std::move(track));
@@ -87,7 +81,7 @@ std::string rankTimeline(const PlayedRanks &point, const std::string &model) {
   }
   bool isFirst = true;
   for (size_t i = 0; i < std::min<size_t>(point.played.links.size(), 2 * kRanksInPicture); ++i, isFirst = false)
-    drawing.uses(linkDirection(topologyOf(point), point.played.links[i]), point.played.links[i].busy, Drawn::copy,
+    drawing.uses(directionOf(topologyOf(point), point.played.links[i]), point.played.links[i].busy, Drawn::copy,
                  isFirst);
   return drawing.svg();
 }

@@ -14,12 +14,6 @@ using machine::Topology;
 
 // Far more than a trace can show.
 
-std::string directionOf(const Topology &topology, const machine::LinkUse &use) {
-  const machine::TopologyLink &link = topology.links[use.link];
-  uint32_t from = use.forward ? link.a : link.b, to = use.forward ? link.b : link.a;
-  return topology.nodes[from].name + (link.halfDuplex ? " and " : " to ") + topology.nodes[to].name;
-}
-
 // The time of the calls that are drawn; what those behind them do in it is drawn, too.
 Span drawnOf(const SimulatedEntry &entry) {
   const SimulatedCalls::Call &last = entry.calls.first.back();

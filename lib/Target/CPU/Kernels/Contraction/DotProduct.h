@@ -54,12 +54,12 @@ private:
 /// integers are those of DotProduct, which takes panels apart for each row of few.
 class HalvedRows {
 public:
-  static bool areFor(const CpuArch &target, int64_t rows) { return !target.dotBytes && rows <= kMostRows; }
+  static bool areFor(const CpuArch &target, int64_t rows) { return !target.dotBytes && areFew(rows); }
   /// Vectors of columns that the registers hold the sums of.
   static int64_t vectors(const CpuArch &target);
   /// The memory that rows of a depth take.
   static mlir::MemRefType type(KernelBuilder &kernel, int64_t depth, int64_t rows);
-  static int64_t bytes(int64_t depth, int64_t rows) { return areRows(rows) ? rows * stride(depth) * 4 : 0; }
+  static int64_t bytes(int64_t depth, int64_t rows) { return areFew(rows) ? rows * stride(depth) * 4 : 0; }
 
   /// `halves`: a buffer of that type.
   HalvedRows(KernelBuilder &kernel, mlir::Value halves, int64_t depth) : k(kernel), halves(halves), depth(depth) {}
@@ -73,7 +73,7 @@ public:
 
 private:
   static constexpr int64_t kMostRows = 3; // of more rows the panels are sooner taken apart for all of them
-  static bool areRows(int64_t rows) { return rows <= kMostRows; }
+  static bool areFew(int64_t rows) { return rows <= kMostRows; }
   /// Words of a row: two for each four bytes.
   static int64_t stride(int64_t depth) { return llvm::alignTo(depth, kLanes) / 2; }
 
