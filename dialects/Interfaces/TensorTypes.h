@@ -1,5 +1,5 @@
-// What passes ask of the type of a value that is known to be a ranked tensor. Another type is a compiler bug: the casts
-// assert.
+// Queries on the type of a value that is known to be a ranked tensor, for passes. The casts assert: another type is a
+// compiler bug.
 #pragma once
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -78,7 +78,8 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
                               [](auto pair) { return std::get<0>(pair) > 0 || std::get<1>(pair) <= 1; });
   if (getOperand().getType() == getType() && forward) return getOperand();
   if (Attribute value = resplatted(adaptor.getOperand(), getType())) return value;
-  // Nothing else reads the slice that this one is of. What selects one element stays apart: it goes its own way up.
+  // Folds only into a slice that has no other reader. Slices that select one element have folds of their own
+  // (SelectFolds.cpp).
   auto inner = getOperand().getDefiningOp<SliceOp>();
   if (!inner || !inner->hasOneUse() || selectedAxis(inner) || selectedAxis(*this)) return {};
   SmallVector<int64_t> starts, steps;

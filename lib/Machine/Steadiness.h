@@ -19,8 +19,8 @@ struct Steadiness {
 
   bool isDisturbed() const { return othersShare + stolenShare > kMostOthers; }
   bool isSteady() const { return spread <= kMostSpread && !isDisturbed(); }
-  /// By the larger of spread and disturbance, each as a share of what is still steady. What one sweep found is less
-  /// steady than what several did: nothing says how it would repeat.
+  /// Compares the larger of spread and disturbance, each relative to its limit. A single sweep counts as less steady
+  /// than several, since its spread is unknown.
   bool isSteadierThan(const Steadiness &other) const;
   static constexpr double kMostSpread = 0.05, kMostOthers = 0.1;
   /// "the best two of 3 sweeps agree within 2 % (read L3); other programs had 0 % of the processors, ..."

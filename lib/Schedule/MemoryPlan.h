@@ -25,9 +25,9 @@ struct MemoryPlan {
 };
 
 /// Places buffers one by one, each as low as those before it allow, in several orders (size, area, lifetime, time) and
-/// keeps the smallest arena. Where that is above the lower bound it goes on: over all orders for a few buffers, which
-/// finds the optimum, else over random exchanges with a fixed seed and a limit on the work. Where thousands are alive
-/// at once, it places them in the order of time alone. Without `mayMeet`, that one order is the only one, as on one
+/// keeps the smallest arena. If that is above the lower bound, it searches on: all orders of a few buffers, which finds
+/// the optimum; of more, random exchanges with a fixed seed and a limit on the work. Thousands of buffers that are
+/// alive at once are placed in the order of time alone. Without `mayMeet`, the order of time is the only one, as on one
 /// lane.
 MemoryPlan planMemory(llvm::ArrayRef<MemoryRequest> requests, int64_t alignment, MayMeet mayMeet = nullptr);
 

@@ -105,8 +105,9 @@ private:
   llvm::SmallPtrSet<Operation *, 8> cloned;
 };
 
-// Stable, as mlir::sortTopologically, which walks over all operations again and again and takes in each walk those that
-// are ready: here each is given the number of its walk. What keeps its order does, which grouping has heeded.
+// Gives the order of mlir::sortTopologically in linear time. That function walks over all operations again and again
+// and takes in each walk those that are ready; here each operation is given the number of its walk. Operations that
+// keep their order keep it, as grouping has assumed.
 void sortDispatches(Block &block) {
   struct Node {
     Operation *op;

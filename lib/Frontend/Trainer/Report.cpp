@@ -21,7 +21,7 @@ std::string describeEpoch(const EpochReport &report, int64_t epochs) {
   return text + "  " + number(report.seconds, "%.2f") + " s";
 }
 
-// What operations have run on; of several ranks each one's device: "rank 0: cpu:0, ranks 1-3: cpu:1".
+// The devices that operations have run on. Several ranks are named with theirs: "rank 0: cpu:0, ranks 1-3: cpu:1".
 static std::string describeDevices(const FitResult &result) {
   if (result.ranks == 1) return UsedDevice::list();
   std::vector<std::string> ranks;

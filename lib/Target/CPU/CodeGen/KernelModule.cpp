@@ -79,7 +79,7 @@ LLVM::LLVMFuncOp AbiBuilder::bodyOf(exec::KernelOp leaf) {
   return LLVM::LLVMFuncOp::create(b, loc, name, LLVM::LLVMFunctionType::get(b.getI32Type(), arguments));
 }
 
-// Of a kernel whose buffers are those of the frame, and of all of its tiles that are asked for.
+// The arguments of a kernel that takes the buffers of the frame and runs all tiles that the call asks for.
 SmallVector<Value> AbiBuilder::ownArguments(exec::KernelOp kernel, Frame &frame) {
   SmallVector<Value> arguments{frame.begin, frame.end, frame.scratch, frame.status};
   if (readsList(kernel)) {

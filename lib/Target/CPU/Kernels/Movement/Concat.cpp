@@ -38,8 +38,8 @@ SmallVector<Part> partsOf(ir::ConcatOp op) {
   return parts;
 }
 
-/// A concatenation whose operands are read off the list of buffers. Neighbours of one size are a run with a loop; of
-/// more runs than kMostRuns the sizes are in a table. So code does not grow with the number of operands.
+/// A concatenation whose operands are read off the list of buffers, so that code does not grow with their number.
+/// Neighbours of one size are a run, which is a loop. If there are more than kMostRuns runs, a table holds the sizes.
 class ListedConcat {
 public:
   ListedConcat(ir::ConcatOp op, KernelBuilder &kernel)
@@ -91,8 +91,8 @@ private:
     return runs;
   }
 
-  // Of each operand its first tile, its row's size and offset in a row of the result, and its buffer; then the end of
-  // all tiles.
+  // The table holds four fields for each operand: its first tile, the size of its row, that row's offset in a row of
+  // the result, and its buffer. The number of all tiles ends it.
   static constexpr int64_t kFields = 4;
 
   void emitByTable() {
