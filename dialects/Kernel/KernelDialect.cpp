@@ -1,5 +1,6 @@
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/Kernel/FilterOrigin.h"
+#include "dialects/Kernel/InOrder.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -51,13 +52,20 @@ static LogicalResult verifyPieces(Operation *op, Attribute value) {
                                   << ", expected an i64 of at least 2 on a function or a program";
 }
 
+static LogicalResult verifyInOrder(Operation *op, Attribute value) {
+  if (op->hasTrait<OpTrait::IsIsolatedFromAbove>() && !isa<ModuleOp>(op) && isa<UnitAttr>(value)) return success();
+  return op->emitOpError("has '") << kInOrderAttr << "' = " << value
+                                  << ", expected a unit attribute on a function or a program";
+}
+
 LogicalResult KernelDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   StringRef name = attribute.getName();
   if (name == kDevicesAttr) return verifyDevices(op, attribute.getValue());
   if (name == kDeviceAttr) return verifyDevice(op, attribute.getValue());
   if (name == kPiecesAttr) return verifyPieces(op, attribute.getValue());
+  if (name == kInOrderAttr) return verifyInOrder(op, attribute.getValue());
   return op->emitOpError("has '") << name << "', which kernel does not know; its attributes are " << kDevicesAttr
-                                  << ", " << kDeviceAttr << ", " << kPiecesAttr;
+                                  << ", " << kDeviceAttr << ", " << kPiecesAttr << ", " << kInOrderAttr;
 }
 
 int64_t sprig::kernel::piecesOf(Operation *op) {

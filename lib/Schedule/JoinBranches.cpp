@@ -1,3 +1,4 @@
+#include "dialects/Kernel/InOrder.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "lib/Schedule/Composite.h"
 #include "lib/Schedule/Order.h"
@@ -86,6 +87,62 @@ private:
   double total = 0, bytes = 0, longestPiece = 0;
 };
 
+// Bytes of the arena that are alive while commands run, one by one or together.
+class AliveBytes {
+public:
+  explicit AliveBytes(ArrayRef<CommandOpInterface> commands) : alive(commands.size() + 1), begun(commands.size() + 1) {
+    SmallVector<int64_t> oneByOne(commands.size() + 1);
+    llvm::MapVector<Operation *, std::pair<size_t, size_t>> lifetimes;
+    for (auto [index, command] : llvm::enumerate(commands))
+      for (Value operand : command->getOperands())
+        if (auto buffer = operand.getDefiningOp<BufferOp>(); buffer && takesArena(buffer))
+          lifetimes.try_emplace(buffer, index, index).first->second.second = index;
+    for (auto &[buffer, lifetime] : lifetimes) {
+      auto [first, last] = lifetime;
+      int64_t bytes = byteSize(cast<BufferOp>(buffer).getType());
+      alive[first] += bytes;
+      alive[last + 1] -= bytes;
+      begun[first + 1] += bytes;
+      oneByOne[first] += isOverOperand(cast<BufferOp>(buffer), commands[first], first, lifetimes) ? 0 : bytes;
+      oneByOne[last + 1] -= bytes;
+    }
+    // A result over an operand begins where the operand's bytes would be given back.
+    for (auto &[buffer, lifetime] : lifetimes)
+      if (isOverOperand(cast<BufferOp>(buffer), commands[lifetime.first], lifetime.first, lifetimes))
+        oneByOne[lifetime.first + 1] += byteSize(cast<BufferOp>(buffer).getType());
+    std::partial_sum(alive.begin(), alive.end(), alive.begin());
+    std::partial_sum(begun.begin(), begun.end(), begun.begin());
+    std::partial_sum(oneByOne.begin(), oneByOne.end(), oneByOne.begin());
+    most = *llvm::max_element(oneByOne);
+  }
+  /// Whether commands that run together need more than all do one by one.
+  bool areTooMany(unsigned begin, unsigned end) const { return alive[begin] + begun[end] - begun[begin + 1] > most; }
+
+private:
+  using Lifetimes = llvm::MapVector<Operation *, std::pair<size_t, size_t>>;
+
+  // What is copied to an output or a state in the end is written there.
+  static bool takesArena(BufferOp buffer) {
+    return buffer.getKind() == BufferKind::arena && llvm::none_of(buffer->getUsers(), [&](Operation *user) {
+             auto copy = dyn_cast<CopyOp>(user);
+             return copy && copy.getTarget().getDefiningOp<BufferOp>().getKind() != BufferKind::arena;
+           });
+  }
+  static bool isOverOperand(BufferOp result, Operation *command, size_t at, Lifetimes &lifetimes) {
+    auto dispatch = dyn_cast<exec::DispatchOp>(command);
+    return dispatch && llvm::any_of(dispatch.overwrites(), [&](OverwriteAttr over) {
+             Operation *operand = dispatch.getBuffers()[over.getOperand()].getDefiningOp();
+             auto lifetime = lifetimes.find(operand);
+             return dispatch.getBuffers()[over.getResult()] == result.getResult() && lifetime != lifetimes.end() &&
+                    lifetime->second.second == at &&
+                    byteSize(cast<BufferOp>(operand).getType()) == byteSize(result.getType());
+           });
+  }
+
+  SmallVector<int64_t> alive, begun; // begun: by commands before one
+  int64_t most = 0;
+};
+
 // The stretches of a program for which the expected times add up to the least.
 class BranchJoiner {
 public:
@@ -94,6 +151,7 @@ public:
       : program(program), model(model), threads(threads), symbols(symbols) {
     SymbolTableCollection collection;
     ProgramOrder ordered = orderOf(program, &collection);
+    if (program->hasAttr(kernel::kInOrderAttr)) bytes.emplace(ordered.commands);
     SmallVector<uint32_t> order(ordered.commands.size());
     std::iota(order.begin(), order.end(), 0);
     for (auto [command, before] : llvm::zip_equal(ordered.commands, dependences(ordered.schedule, order))) {
@@ -134,6 +192,7 @@ private:
         stretch.add(end);
         apart += steps[end].alone;
         if (!stretch.hasBranches()) continue;
+        if (bytes && bytes->areTooMany(begin, end + 1)) break;
         if (double seconds = stretch.secondsOn(model); seconds < kWorthJoining * apart) offer(begin, end + 1, seconds);
       }
     }
@@ -183,6 +242,7 @@ private:
   int64_t threads;
   SymbolTable &symbols;
   SmallVector<BranchStep> steps;
+  std::optional<AliveBytes> bytes; // where they limit what may run at once
   SmallVector<double> best;
   SmallVector<unsigned> from;
 };

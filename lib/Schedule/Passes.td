@@ -16,7 +16,9 @@ def Schedule : Pass<"sprig-schedule", "::mlir::ModuleOp"> {
     kernel, and a command; a reshape is no command but another view of a buffer; a constant becomes bytes of the package,
     a parameter a buffer of its state. What the function returns is copied to the outputs, and what it sets
     (`nn.set_param`) to the states; `plan-memory` removes the copies that it can. Dispatches that compute a new state come
-    after those that read the old one, and what needs the result of a collective of ranks after what does not. All commands are on one lane, or, where operations were placed on several devices
+    after those that read the old one, and what needs the result of a collective of ranks after what does not. Where it
+    makes the program need a third less memory, operations come as late as their readers allow, so that parts which stand
+    side by side, as passes of a step, follow each other; all else keeps the program's order. All commands are on one lane, or, where operations were placed on several devices
     (`kernel.devices`), on one for each: a value that another device needs is copied there once, when it is computed,
     inputs and constants are on all, and events order what crosses. Copies from one device to another have a lane of their
     own for each such way, so that neither computes later for them. A parameter's state is on its home

@@ -1,4 +1,5 @@
 #include "dialects/Kernel/EqualDispatch.h"
+#include "dialects/Kernel/InOrder.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -391,8 +392,8 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
       /*ranks=*/IntegerAttr(), /*rank=*/IntegerAttr(), /*samples_of_ranks=*/IntegerAttr(), /*mesh_axes=*/ArrayAttr(),
       /*mesh_sizes=*/DenseI64ArrayAttr(), /*input_pieces=*/ArrayAttr(), /*output_pieces=*/ArrayAttr());
   stateRanks(program, function);
-  for (StringRef name :
-       {ir::kLengthsAttr, ir::kRepeatAttr, ir::kRepeatEntryAttr, ir::kRepeatTurnAttr, kernel::kPiecesAttr})
+  for (StringRef name : {ir::kLengthsAttr, ir::kRepeatAttr, ir::kRepeatEntryAttr, ir::kRepeatTurnAttr,
+                         kernel::kPiecesAttr, kernel::kInOrderAttr})
     if (Attribute value = function->getAttr(name)) program->setAttr(name, value);
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(devices.front().getSymNameAttr()));

@@ -2,6 +2,7 @@
 #include "dialects/Dist/CollectiveOrder.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Schedule/MemoryOrder.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 #include <queue>
@@ -27,7 +28,7 @@ private:
   llvm::SetVector<Operation *> updates;
   llvm::DenseSet<Operation *> late; // wait for other ranks
   llvm::DenseMap<Attribute, SmallVector<ir::GetParamOp>> reads;
-  llvm::DenseMap<Operation *, SmallVector<Operation *>> later; // edges that are no uses
+  LaterOperations later; // edges that are no uses
 };
 } // namespace
 
@@ -120,14 +121,16 @@ void StateOrder::sort() {
 
 void StateOrder::run() {
   late = ir::dist::waitLate(block);
-  SmallVector<ir::SetParamOp> sets(block.getOps<ir::SetParamOp>());
-  if (sets.empty()) return;
   // All ranks have one order of collectives, whatever else they have.
   SmallVector<Operation *> collectives = ir::dist::collectivesOf(block);
   for (size_t i = 1; i < collectives.size(); ++i) later[collectives[i - 1]].push_back(collectives[i]);
-  for (auto read : block.getOps<ir::GetParamOp>()) reads[read.getParamAttr()].push_back(read);
-  for (ir::SetParamOp set : sets) addEdges(set);
-  sort();
+  SmallVector<ir::SetParamOp> sets(block.getOps<ir::SetParamOp>());
+  if (!sets.empty()) {
+    for (auto read : block.getOps<ir::GetParamOp>()) reads[read.getParamAttr()].push_back(read);
+    for (ir::SetParamOp set : sets) addEdges(set);
+    sort();
+  }
+  orderForMemory(block, later, late);
 }
 
 void sprig::readStateBeforeUpdates(Block &block) { StateOrder(block).run(); }

@@ -4,6 +4,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
+#include "dialects/Kernel/InOrder.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
 #include "lib/Transforms/FuseGroups.h"
@@ -153,6 +154,52 @@ void sortDispatches(Block &block) {
   for (unsigned number : llvm::reverse(sorted)) nodes[number].op->moveBefore(&block, block.begin());
 }
 
+/// Whether an operation between dispatches is soon done again: a view, or a kernel of few operations an element.
+bool isCheap(Operation *op) {
+  if (op->getNumResults() != 1 || op->getNumOperands() == 0) return false;
+  if (sharesStorage(op)) return true;
+  auto dispatch = dyn_cast<kernel::DispatchOp>(op);
+  if (!dispatch) return false;
+  constexpr int64_t kOperationsOfElement = 16;
+  int64_t flops = 0;
+  for (Operation &inner : dispatch.getBody().front())
+    if (auto cost = dyn_cast<CostOpInterface>(inner)) flops += cost.getFlops();
+  return flops <= kOperationsOfElement * cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+}
+
+// What is made of parameters alone, as a filter's panels, is made for each of its readers, and right before it: kept
+// for all passes of a step it would take memory in each of them.
+void remakeForReaders(Block &block) {
+  constexpr unsigned kNear = 4; // operations between readers that share it
+  llvm::DenseMap<Operation *, unsigned> position;
+  llvm::DenseSet<Operation *> ofParameters;
+  for (Operation &op : block) {
+    position[&op] = position.size();
+    auto isOfParameters = [&](Value operand) { return ofParameters.contains(operand.getDefiningOp()); };
+    if (isa<ir::GetParamOp>(op) || op.hasTrait<OpTrait::ConstantLike>() ||
+        (isCheap(&op) && llvm::all_of(op.getOperands(), isOfParameters)))
+      ofParameters.insert(&op);
+  }
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (!ofParameters.contains(&op) || op.getNumOperands() == 0 || op.use_empty()) continue;
+    SmallVector<std::pair<Operation *, OpOperand *>> uses; // with the reader in the block
+    for (OpOperand &use : op.getUses()) uses.push_back({block.findAncestorOpInBlock(*use.getOwner()), &use});
+    llvm::stable_sort(uses, [](auto &a, auto &b) { return a.first->isBeforeInBlock(b.first); });
+    Operation *maker = &op;
+    maker->moveBefore(uses.front().first);
+    unsigned last = position[maker] = position.lookup(uses.front().first);
+    for (auto [reader, use] : uses) {
+      unsigned at = position.lookup(reader);
+      if (at > last + kNear) {
+        maker = OpBuilder(reader).clone(op);
+        position[maker] = at;
+      }
+      use->set(maker->getResult(0));
+      last = at;
+    }
+  }
+}
+
 struct Fuse : sprig::impl::FuseBase<Fuse> {
   using FuseBase::FuseBase;
 
@@ -180,17 +227,25 @@ private:
       sinkReshapes(block);
       device->fusePatterns(block, tf32 ? Precision::tf32 : Precision::f32, [](Operation *) { return true; });
     }
-    FusionGroups groups(block, *device, fuse);
+    std::unique_ptr<FusionGroups> groups = FusionGroups::choose(block, *device, fuse);
+    groups->explain();
     // Views last, from the end: one whose consumers all read it in place has no users left by then.
     SmallVector<FusionGroup *> views;
-    for (FusionGroup *group : groups.groups())
+    for (FusionGroup *group : groups->groups())
       if (isView(*group))
         views.push_back(group);
       else
-        replace(*group); // erases its operations: it must not be asked again
-    for (FusionGroup *group : llvm::reverse(views)) replace(*group);
+        replace(*group, *groups); // erases its operations: it must not be asked again
+    for (FusionGroup *group : llvm::reverse(views)) replace(*group, *groups);
     // Groups interleave in the program; their dispatches need an order of their own.
-    sortDispatches(block);
+    if (groups->mayWait) {
+      sortDispatches(block);
+    } else {
+      groups->sortInProgramOrder(block);
+      remakeForReaders(block);
+      if (auto function = dyn_cast<func::FuncOp>(block.getParentOp()))
+        function->setAttr(kernel::kInOrderAttr, UnitAttr::get(function.getContext()));
+    }
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op)) op.erase();
   }
@@ -199,10 +254,10 @@ private:
     return group.ops.size() == 1 && fusionKind(group.ops.front()) == FusionKind::view;
   }
 
-  void replace(const FusionGroup &group) {
+  void replace(const FusionGroup &group, FusionGroups &groups) {
     if (!resultsOf(group).empty()) {
       if (group.ops.size() > 1) report(group);
-      Outliner(group, *device, fuse).outline();
+      groups.setDispatch(group, Outliner(group, *device, fuse).outline());
     }
     for (Operation *op : llvm::reverse(group.ops)) op->erase();
   }

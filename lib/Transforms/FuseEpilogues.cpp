@@ -42,7 +42,9 @@ FusionGroups::Members FusionGroups::usersInReach(const FusionGroup &group, Opera
   while (!frontier.empty() && members.size() < kMaxEpilogue) {
     Operation *op = *frontier.begin();
     frontier.erase(frontier.begin());
-    bool fits = fitsEpilogue(op, group);
+    Members joining;
+    joining.insert(op);
+    bool fits = fitsEpilogue(op, group) && !holdsBack(members, joining);
     if (fits) {
       members.insert(op);
       if (wouldCycle(members)) {
@@ -191,13 +193,16 @@ void FusionGroups::growEpilogue(Operation *root) {
     groupOf[op] = &group;
   }
   noteSpan(group);
+  StringRef name = root->getName().getStringRef();
   if (members.size() == 1 && reach.size() > 1)
-    remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
-        << (root->getName().getStringRef() + " keeps its consumers apart: several of the values are used elsewhere")
-               .str();
+    refusals.emplace_back(root->getLoc(),
+                          (name + " keeps its consumers apart: several of the values are used elsewhere").str());
   else if (members.size() == 1 && refused)
-    remark::missed(root->getLoc(), remark::RemarkOpts::name("epilogue").category("fuse"))
-        << (root->getName().getStringRef() + " keeps " + refused->getName().getStringRef() +
-            " apart: it has another shape, or needs a value that depends on it")
-               .str();
+    refusals.emplace_back(root->getLoc(), (name + " keeps " + refused->getName().getStringRef() +
+                                           " apart: it has another shape, or needs a value that depends on it")
+                                              .str());
+}
+
+void FusionGroups::explain() const {
+  for (auto &[loc, text] : refusals) remark::missed(loc, remark::RemarkOpts::name("epilogue").category("fuse")) << text;
 }

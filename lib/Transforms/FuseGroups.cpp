@@ -157,6 +157,7 @@ bool FusionGroups::canMerge(const FusionGroup &into, const FusionGroup &from) co
   both.ops.insert(from.ops.begin(), from.ops.end());
   both.hasReduction |= from.hasReduction;
   if (from.hasReduction) both.axes = from.axes;
+  if (holdsBack(into.ops, from.ops) || holdsBack(from.ops, into.ops)) return false;
   return llvm::all_of(both.ops, [&](Operation *op) { return target.canFuse(both, op); }) && !wouldCycle(both.ops);
 }
 
@@ -171,12 +172,14 @@ void FusionGroups::joinLoop(Operation *op) {
     for (Operation *sibling : op->getOperand(0).getUsers())
       if (FusionGroup *group = groupOf.lookup(sibling); group && sibling != op && group->isLoop && group->hasReduction)
         producers.insert(group);
+  Members joining;
+  joining.insert(op);
   for (FusionGroup *group : producers) {
     if (!fitsLoop(op, *group)) continue;
     if (!home) {
       SetVector<Operation *> members = group->ops;
       members.insert(op);
-      if (wouldCycle(members)) continue;
+      if (holdsBack(group->ops, joining) || wouldCycle(members)) continue;
       group->ops.insert(op);
       groupOf[op] = home = group;
       noteSpan(*group);
@@ -196,7 +199,8 @@ void FusionGroups::joinLoop(Operation *op) {
   }
 }
 
-FusionGroups::FusionGroups(Block &block, const Target &target, bool fuse) : target(target) {
+FusionGroups::FusionGroups(Block &block, const Target &target, bool fuse, bool mayWait)
+    : mayWait(mayWait), target(target) {
   SmallVector<Operation *> ops;
   Operation *last = nullptr;
   for (Operation &op : block) {
@@ -209,6 +213,7 @@ FusionGroups::FusionGroups(Block &block, const Target &target, bool fuse) : targ
     ops.push_back(&op);
   }
   numberOperations(block);
+  findArrivals(block);
   for (Operation *op : ops) {
     if (!fuse) {
       newGroup(op);

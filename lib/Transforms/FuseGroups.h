@@ -22,10 +22,21 @@ inline bool isElementwise(mlir::Operation *op) {
 
 class FusionGroups {
 public:
-  /// With `fuse` off every operation is a group of its own.
-  FusionGroups(mlir::Block &block, const Target &target, bool fuse);
+  /// With `fuse` off every operation is a group of its own. Without `mayWait` no group waits for operands of a member
+  /// while that keeps its readers waiting, or keeps anything alive that it reads.
+  FusionGroups(mlir::Block &block, const Target &target, bool fuse, bool mayWait = true);
+
+  /// Groups that may wait, unless that makes the block need much more memory.
+  static std::unique_ptr<FusionGroups> choose(mlir::Block &block, const Target &target, bool fuse);
 
   llvm::ArrayRef<FusionGroup *> groups() const { return list; }
+  /// Emits remarks on operations that could not be joined.
+  void explain() const;
+  /// The dispatch that a group has become.
+  void setDispatch(const FusionGroup &group, kernel::DispatchOp dispatch);
+  /// Puts each dispatch where the first operation of its group was, or as soon behind it as its operands are there.
+  void sortInProgramOrder(mlir::Block &block) const;
+  const bool mayWait;
 
   /// Whether an operation becomes part of a kernel: constants, parameters, reshapes and terminators do not.
   static bool isComputed(mlir::Operation *op);
@@ -58,7 +69,23 @@ private:
   unsigned searchFloor(const llvm::SetVector<mlir::Operation *> &members) const;
   bool wouldCycle(const llvm::SetVector<mlir::Operation *> &members) const;
 
+  // FuseWaits.cpp: what it costs that a group runs when the last of its operands is there.
+  /// Whether the members of `early` would run later for the operands of `more`, at a cost that mayWait tells.
+  bool holdsBack(const Members &early, const Members &more) const;
+  /// The place of the last operation that members wait for, of those that depend on the block's arguments; -1: none.
+  int64_t readyAt(const Members &members, const Members &others) const;
+  void findArrivals(mlir::Block &block);
+  /// The most operations that pass by while some group, which could run, waits for operands.
+  int64_t longestWait() const;
+  int64_t startOf(mlir::Operation *op) const;
+  int64_t startOf(const FusionGroup &group) const;
+  /// The most bytes alive at once between groups whose dispatches are in program order.
+  int64_t peak(mlir::Block &block) const;
+
   const Target &target;
+  std::vector<std::pair<mlir::Location, std::string>> refusals;
+  llvm::DenseMap<mlir::Operation *, int64_t> starts;   // of dispatches, in program order
+  llvm::DenseMap<mlir::Operation *, int64_t> arrivals; // where an operation's results are there; see readyAt
   std::vector<std::unique_ptr<FusionGroup>> storage;
   llvm::SmallVector<FusionGroup *> list;
   llvm::DenseMap<mlir::Operation *, FusionGroup *> groupOf;

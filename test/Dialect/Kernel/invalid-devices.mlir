@@ -69,3 +69,10 @@ func.func @misplaced(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.relu %x {kernel.pieces = 2 : i64} : tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{has 'kernel.in_order' = 1 : i64, expected a unit attribute on a function or a program}}
+func.func @order(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kernel.in_order = 1 : i64} {
+  return %x : tensor<4xf32>
+}

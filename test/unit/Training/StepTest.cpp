@@ -220,7 +220,7 @@ TEST(QuantizedStep, WhatHasNoGradientIsRefused) {
 }
 
 // Twelve layers with dropout between them, wide enough that activations are most of what the arena holds.
-nlohmann::json deepNetwork() {
+nlohmann::json deepNetwork(int passes = 1) {
   const int layers = 12, width = 32, batch = 128;
   std::string wide = "tensor<128x32xf32>", weight = "tensor<32x32xf32>", text,
               body = "%k = nn.constant dense<0> : tensor<i64>\n";
@@ -246,13 +246,16 @@ nlohmann::json deepNetwork() {
     value = "%d" + n;
   }
   text += "func.func @net(%x: " + wide + ") -> " + wide + " {\n" + body + "return " + value + " : " + wide + "\n}\n";
-  nlohmann::json config = {
-      {"loss", "mse"}, {"batch", batch}, {"steps", 3}, {"optimizer", {{"name", "sgd"}, {"lr", 0.5}}}};
+  nlohmann::json config = {{"loss", "mse"},
+                           {"batch", batch},
+                           {"accumulate", passes},
+                           {"steps", 3},
+                           {"optimizer", {{"name", "sgd"}, {"lr", 0.5}}}};
   return {{"network", text},
           {"config", config},
           {"parameters", parameters},
-          {"x", numbers(batch * width, 2)},
-          {"y", numbers(batch * width, 1)}};
+          {"x", numbers(passes * batch * width, 2)},
+          {"y", numbers(passes * batch * width, 1)}};
 }
 
 TEST(Remat, ShrinksTheArenaOfADeepNetworkAndChangesNoBit) {
@@ -265,6 +268,27 @@ TEST(Remat, ShrinksTheArenaOfADeepNetworkAndChangesNoBit) {
   program.compileAndRun(3, options, 1, again, &after);
   EXPECT_EQ(kept, again);
   EXPECT_LT(double(after), 0.7 * double(before)) << before << " bytes, then " << after;
+}
+
+// Passes follow each other: one has its activations at a time, beside one copy of the gradients.
+TEST(Accumulation, PassesTakeTheMemoryOfOneOfThem) {
+  constexpr double kGradients = 12 * 32 * 32 * 4;
+  uint64_t one = 0;
+  for (int passes : {1, 2, 4, 8}) {
+    TrainedProgram program(sharedContext(), deepNetwork(passes), "f32");
+    std::string bits, plainBits;
+    uint64_t arena = 0;
+    program.compileAndRun(3, {}, 1, bits, &arena);
+    if (passes == 1) one = arena;
+    EXPECT_LE(double(arena), 1.05 * (double(one) + (passes > 1 ? kGradients : 0))) << passes << " passes";
+    if (passes != 4) continue;
+    CompileOptions plain;
+    plain.fuse = false;
+    program.compileAndRun(3, plain, 1, plainBits);
+    EXPECT_EQ(bits, plainBits) << "not fused";
+    program.compileAndRun(3, {}, 2, plainBits);
+    EXPECT_EQ(bits, plainBits) << "on two threads";
+  }
 }
 
 std::string nameOf(const testing::TestParamInfo<std::filesystem::path> &info) {

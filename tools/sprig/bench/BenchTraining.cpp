@@ -97,6 +97,14 @@ std::vector<int64_t> allSamples(const TrainData &data) {
   return samples;
 }
 
+// As many as parameters have: sgd without momentum has no other state of floats but rates, which are f64.
+uint64_t bytesOfGradients(const TrainProgram &program) {
+  uint64_t bytes = 0;
+  for (const checkpoints::ArrayView &view : program.state())
+    if (view.dtype == data::DType::f32) bytes += view.bytes.size();
+  return bytes;
+}
+
 std::vector<char> bitsOf(const TrainProgram &program) {
   std::vector<char> bits;
   for (const checkpoints::ArrayView &view : program.state())
@@ -143,11 +151,12 @@ void benchRemat(const ExperimentOptions &options, ExperimentReport &report) {
 }
 
 void benchAccumulation(const ExperimentOptions &options, ExperimentReport &report) {
-  constexpr int64_t kDepth = 4, kBatch = 64, kSteps = 20;
+  constexpr int64_t kDepth = 4, kBatch = 64, kPasses = 4, kSteps = 20;
+  constexpr double kSlack = 1.05;
   TrainData data = randomData(kBatch);
   std::vector<int64_t> samples = allSamples(data);
   TrainedProgram whole = makeProgram(kDepth, kBatch, 1, 0, options.settings);
-  TrainedProgram parts = makeProgram(kDepth, kBatch, 4, 0, options.settings);
+  TrainedProgram parts = makeProgram(kDepth, kBatch, kPasses, 0, options.settings);
   report.table("accumulation", {"step", "loss of 64", "loss of 4 x 16"});
   double worst = 0;
   for (int64_t step = 0; step < kSteps; ++step) {
@@ -155,13 +164,28 @@ void benchAccumulation(const ExperimentOptions &options, ExperimentReport &repor
     worst = std::max(worst, std::abs(a - b) / std::abs(a));
     if (step % 5 == 4 || step == 0) report.row({step, a, b});
   }
-  report.table("memory", {"step of", "arena, bytes"});
-  report.row({"64", whole.arenaBytes});
-  report.row({"4 x 16", parts.arenaBytes});
+  // Passes follow each other, so that one of them has its activations at a time, beside the sums of gradients.
+  const int64_t pass = kBatch / kPasses;
+  report.table("memory", {"step of", "arena, bytes", "at most"});
+  report.row({std::to_string(kBatch), whole.arenaBytes, "-"});
+  uint64_t one = 0;
+  bool isWithin = true;
+  double most = 0;
+  for (int64_t passes : {1, 2, 4, 8}) {
+    Program program = makeProgram(kDepth, passes * pass, passes, 0, options.settings);
+    if (passes == 1) one = program.arenaBytes;
+    uint64_t gradients = passes == 1 ? 0 : bytesOfGradients(program.program);
+    double limit = kSlack * double(one + gradients), share = double(program.arenaBytes) / limit;
+    report.row({std::to_string(passes) + " x " + std::to_string(pass), program.arenaBytes, uint64_t(limit)});
+    isWithin &= share <= 1;
+    most = std::max(most, share);
+  }
   report.verdict("4 x 16 trains as 64 does",
                  "losses differ by at most " + formatDouble(worst, 2) + " of their size over " +
                      std::to_string(kSteps) + " steps",
                  worst <= 1e-6);
+  report.verdict("passes take the memory of one of them, of its gradients and 5%",
+                 "at most " + formatDouble(100 * most, 3) + "% of that", isWithin);
 }
 
 } // namespace sprig::cli
