@@ -75,6 +75,10 @@ private:
   /// The place of the last operation that members wait for, of those that depend on the block's arguments; -1: none.
   int64_t readyAt(const Members &members, const Members &others) const;
   void findArrivals(mlir::Block &block);
+  /// Whether an operation needs parameters, constants and random numbers alone.
+  bool isAnyTime(mlir::Operation *op) const;
+  /// Whether others than these read a result of the members in front of a place in the program.
+  bool isReadBefore(const Members &members, const Members &others, int64_t place) const;
   /// The most operations that pass by while some group, which could run, waits for operands.
   int64_t longestWait() const;
   int64_t startOf(mlir::Operation *op) const;

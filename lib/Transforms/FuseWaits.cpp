@@ -77,8 +77,8 @@ void FusionGroups::findArrivals(Block &block) {
       Operation *def = operand.getDefiningOp();
       arrival = std::max<int64_t>(arrival, def ? arrivals.lookup(def) : 0);
     }
-    bool isAnyTime = arrival < 0 && op.getNumRegions() == 0;
-    bool isAtOnce = isAnyTime || isSeenThrough(&op) || isa<ElementwiseOpInterface>(op);
+    bool isFree = arrival < 0 && op.getNumRegions() == 0;
+    bool isAtOnce = isFree || isSeenThrough(&op) || isa<ElementwiseOpInterface>(op);
     arrivals[&op] = isAtOnce ? arrival : int64_t(position.lookup(&op));
   }
 }
@@ -93,37 +93,51 @@ int64_t FusionGroups::readyAt(const Members &members, const Members &others) con
   return ready;
 }
 
+bool FusionGroups::isAnyTime(Operation *op) const { return arrivals.lookup(op) < 0; }
+
+/// Whether all that an operation gives are a few numbers.
+static bool isSmall(Operation *op) {
+  constexpr int64_t kSmall = 64;
+  return llvm::all_of(op->getResults(), [](Value result) { return sizeOf(result) <= kSmall; });
+}
+
+bool FusionGroups::isReadBefore(const Members &members, const Members &others, int64_t place) const {
+  Block &block = *members.front()->getBlock();
+  bool isRead = false;
+  for (Operation *op : members)
+    for (Value result : op->getResults())
+      visitReaders(block, result, [&](Operation *reader) {
+        isRead |= !members.contains(reader) && !others.contains(reader) && position.lookup(reader) < place;
+      });
+  return isRead;
+}
+
 bool FusionGroups::holdsBack(const Members &early, const Members &more) const {
   if (mayWait) return false;
+  // What could come at any time, as the mask of a later pass's dropout, would come with what is read before its place.
+  for (Operation *op : more)
+    if (isAnyTime(op) && !isSmall(op) && isReadBefore(early, more, position.lookup(op))) return true;
   int64_t later = readyAt(more, early);
   if (later <= readyAt(early, more)) return false;
+  if (isReadBefore(early, more, later + 1)) return true;
   auto isInside = [&](Operation *op) { return early.contains(op) || more.contains(op); };
   Block &block = *early.front()->getBlock();
-  for (Operation *op : early) {
-    for (Value result : op->getResults()) {
-      bool isReadTooEarly = false;
-      visitReaders(block, result,
-                   [&](Operation *reader) { isReadTooEarly |= !isInside(reader) && position.lookup(reader) <= later; });
-      if (isReadTooEarly) return true;
-    }
+  for (Operation *op : early)
     for (Value operand : op->getOperands()) {
       Value source = seenThrough(operand);
       Operation *def = source.getDefiningOp();
-      if (!def || isInside(def) || arrivals.lookup(def) < 0) continue;
+      if (!def || isInside(def) || isAnyTime(def)) continue;
       bool isReadLater = false;
       visitReaders(block, source,
                    [&](Operation *reader) { isReadLater |= !isInside(reader) && position.lookup(reader) >= later; });
       if (!isReadLater && sizeOf(source)) return true;
     }
-  }
   return false;
 }
 
 // Scalars that parameters and constants alone are needed for, as a learning rate, come first.
 int64_t FusionGroups::startOf(Operation *op) const {
-  constexpr int64_t kSmall = 64;
-  bool isSmall = llvm::all_of(op->getResults(), [](Value result) { return sizeOf(result) <= kSmall; });
-  return arrivals.lookup(op) < 0 && isSmall ? -1 : int64_t(position.lookup(op));
+  return isAnyTime(op) && isSmall(op) ? -1 : int64_t(position.lookup(op));
 }
 
 int64_t FusionGroups::startOf(const FusionGroup &group) const {
@@ -188,7 +202,7 @@ int64_t FusionGroups::longestWait() const {
   for (const FusionGroup *group : list) {
     int64_t ready = readyAt(group->ops, {});
     auto first = llvm::find_if(group->ops, [](Operation *op) { return !isa<ElementwiseOpInterface>(op); });
-    if (first != group->ops.end() && arrivals.lookup(*first) >= 0)
+    if (first != group->ops.end() && !isAnyTime(*first))
       longest = std::max(longest, ready - int64_t(position.lookup(*first)));
   }
   return longest;
