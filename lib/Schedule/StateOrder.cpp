@@ -1,6 +1,7 @@
 #include "lib/Schedule/StateOrder.h"
 #include "dialects/Dist/CollectiveOrder.h"
 #include "dialects/NN/NNState.h"
+#include "dialects/Kernel/InOrder.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Schedule/MemoryOrder.h"
 #include "llvm/ADT/DenseSet.h"
@@ -130,7 +131,9 @@ void StateOrder::run() {
     for (ir::SetParamOp set : sets) addEdges(set);
     sort();
   }
-  orderForMemory(block, later, late);
+  // Ranks with other shares of a batch would find other orders, and wait for each other: there the program's order is
+  // left only for parts that are to follow each other.
+  if (collectives.empty() || block.getParentOp()->hasAttr(kernel::kInOrderAttr)) orderForMemory(block, later, late);
 }
 
 void sprig::readStateBeforeUpdates(Block &block) { StateOrder(block).run(); }

@@ -104,3 +104,69 @@ func.func @little(%x: tensor<64xf32>, %y: tensor<64xf32>, %z: tensor<1024x64xf32
   }
   return %s, %r : tensor<32x1xf32>, tensor<1024x64xf32>
 }
+
+// -----
+
+// Ranks with other shares of a batch would find other orders and wait for each other: theirs is the program's.
+// CHECK-LABEL: exec.program @ranks
+// CHECK: exec.dispatch @forward
+// CHECK-NEXT: exec.dispatch @forward
+// CHECK-NEXT: exec.dispatch @gradient
+// CHECK-NEXT: exec.dispatch @more
+dist.mesh @mesh ["data"] [2]
+func.func @ranks(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<32x1xf32> attributes {dist.rank = 0 : i64} {
+  %a = kernel.dispatch "forward" (%u = %x : tensor<64xf32>) -> tensor<32x64xf32> {
+    %v = nn.broadcast %u : tensor<64xf32> to tensor<32x64xf32>
+    %w = nn.exp %v : tensor<32x64xf32>
+    kernel.yield %w : tensor<32x64xf32>
+  }
+  %b = kernel.dispatch "forward" (%u = %y : tensor<64xf32>) -> tensor<32x64xf32> {
+    %v = nn.broadcast %u : tensor<64xf32> to tensor<32x64xf32>
+    %w = nn.exp %v : tensor<32x64xf32>
+    kernel.yield %w : tensor<32x64xf32>
+  }
+  %g = kernel.dispatch "gradient" (%u = %a : tensor<32x64xf32>) -> tensor<32x1xf32> {
+    %v = nn.reduce sum %u axes = [1] {keep_dims} : tensor<32x64xf32>
+    kernel.yield %v : tensor<32x1xf32>
+  }
+  %s = kernel.dispatch "more" (%u = %b : tensor<32x64xf32>, %t = %g : tensor<32x1xf32>) -> tensor<32x1xf32> {
+    %v = nn.reduce sum %u axes = [1] {keep_dims} : tensor<32x64xf32>
+    %w = nn.add %t, %v : tensor<32x1xf32>, tensor<32x1xf32>
+    kernel.yield %w : tensor<32x1xf32>
+  }
+  %sum = dist.all_reduce sum %s on @mesh ["data"] : tensor<32x1xf32>
+  return %sum : tensor<32x1xf32>
+}
+
+// -----
+
+// But for parts that are to follow each other.
+// CHECK-LABEL: exec.program @passes_of_ranks
+// CHECK: exec.dispatch @forward
+// CHECK-NEXT: exec.dispatch @gradient
+// CHECK-NEXT: exec.dispatch @forward
+// CHECK-NEXT: exec.dispatch @more
+dist.mesh @mesh ["data"] [2]
+func.func @passes_of_ranks(%x: tensor<64xf32>, %y: tensor<64xf32>) -> tensor<32x1xf32> attributes {dist.rank = 0 : i64, kernel.in_order} {
+  %a = kernel.dispatch "forward" (%u = %x : tensor<64xf32>) -> tensor<32x64xf32> {
+    %v = nn.broadcast %u : tensor<64xf32> to tensor<32x64xf32>
+    %w = nn.exp %v : tensor<32x64xf32>
+    kernel.yield %w : tensor<32x64xf32>
+  }
+  %b = kernel.dispatch "forward" (%u = %y : tensor<64xf32>) -> tensor<32x64xf32> {
+    %v = nn.broadcast %u : tensor<64xf32> to tensor<32x64xf32>
+    %w = nn.exp %v : tensor<32x64xf32>
+    kernel.yield %w : tensor<32x64xf32>
+  }
+  %g = kernel.dispatch "gradient" (%u = %a : tensor<32x64xf32>) -> tensor<32x1xf32> {
+    %v = nn.reduce sum %u axes = [1] {keep_dims} : tensor<32x64xf32>
+    kernel.yield %v : tensor<32x1xf32>
+  }
+  %s = kernel.dispatch "more" (%u = %b : tensor<32x64xf32>, %t = %g : tensor<32x1xf32>) -> tensor<32x1xf32> {
+    %v = nn.reduce sum %u axes = [1] {keep_dims} : tensor<32x64xf32>
+    %w = nn.add %t, %v : tensor<32x1xf32>, tensor<32x1xf32>
+    kernel.yield %w : tensor<32x1xf32>
+  }
+  %sum = dist.all_reduce sum %s on @mesh ["data"] : tensor<32x1xf32>
+  return %sum : tensor<32x1xf32>
+}

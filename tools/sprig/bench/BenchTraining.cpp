@@ -172,7 +172,7 @@ void benchAccumulation(const ExperimentOptions &options, ExperimentReport &repor
   bool isWithin = true;
   double most = 0;
   for (int64_t passes : {1, 2, 4, 8}) {
-    Program program = makeProgram(kDepth, passes * pass, passes, 0, options.settings);
+    TrainedProgram program = makeProgram(kDepth, passes * pass, passes, 0, options.settings);
     if (passes == 1) one = program.arenaBytes;
     uint64_t gradients = passes == 1 ? 0 : bytesOfGradients(program.program);
     double limit = kSlack * double(one + gradients), share = double(program.arenaBytes) / limit;
