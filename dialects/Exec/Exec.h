@@ -2,6 +2,7 @@
 // For the schedule and plan phases, which write it, and code generation and packaging, which read it.
 #pragma once
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/Touch.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -49,6 +49,24 @@ int64_t DispatchOp::countFlops(SymbolTableCollection &symbols) {
   return int64_t(share * double(kernel.getFlops()));
 }
 
+// Of what tiles have ranges of, those of its own tiles; of what data says where, a share as of the work.
+sprig::Touched DispatchOp::countTouched(SymbolTableCollection &symbols) {
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(getOperation()->getParentOfType<ModuleOp>(), getKernelAttr());
+  SmallVector<BufferAccess> accesses;
+  getAccesses(symbols, accesses);
+  Touched sum;
+  for (const BufferAccess &access : accesses) sum.bytes += access.end - access.begin;
+  double share = isPart() ? double(*getEndTile() - *getFirstTile()) / double(kernel.getTiles()) : 1;
+  for (auto [buffer, own] : llvm::zip_equal(getBuffers(), kernel.getTouched(symbols))) {
+    int64_t size = byteSize(buffer.getType());
+    if (!own.accesses && own.bytes >= size) continue;
+    sum.bytes -= int64_t(double(size) * share);
+    sum += own.times(share);
+  }
+  sum.bytes = std::max<int64_t>(sum.bytes, 0);
+  return sum;
+}
+
 StringRef DispatchOp::getTitle() { return getLabel().value_or(getKernel()); }
 
 void DispatchOp::getAccesses(SymbolTableCollection &symbols, SmallVectorImpl<BufferAccess> &accesses) {

@@ -16,6 +16,14 @@ def Exec_CommandOpInterface : OpInterface<"CommandOpInterface"> {
       "", "(void)symbols, (void)accesses;">,
     InterfaceMethod<"The floating-point operations that it does.", "int64_t", "countFlops",
       (ins "::mlir::SymbolTableCollection &":$symbols), "", "return (void)symbols, 0;">,
+    InterfaceMethod<"What it touches of all its buffers together.", "::sprig::Touched", "countTouched",
+      (ins "::mlir::SymbolTableCollection &":$symbols), "", [{
+        ::llvm::SmallVector<::sprig::exec::BufferAccess> accesses;
+        $_op.getAccesses(symbols, accesses);
+        ::sprig::Touched touched;
+        for (const ::sprig::exec::BufferAccess &access : accesses) touched.bytes += access.end - access.begin;
+        return touched;
+      }]>,
     InterfaceMethod<"The event that it records.", "std::optional<int64_t>", "getRecordedEvent", (ins), "",
                     "return std::nullopt;">,
     InterfaceMethod<"The event that it waits for.", "std::optional<int64_t>", "getAwaitedEvent", (ins), "",

@@ -40,6 +40,26 @@ SmallVector<AccessMode> KernelOp::getOperandAccess(SymbolTableCollection &symbol
   return access;
 }
 
+SmallVector<sprig::Touched> KernelOp::getTouched(SymbolTableCollection &symbols) {
+  Block &body = getBody().front();
+  SmallVector<Touched> touched;
+  if (!isComposite()) {
+    for (BlockArgument argument : body.getArguments()) touched.push_back(touchedOf(argument));
+    for (Value result : body.back().getOperands()) touched.push_back(touchedToMake(result));
+    return touched;
+  }
+  touched.resize(body.getNumArguments());
+  for (auto call : body.getOps<CallOp>()) {
+    auto callee = symbols.lookupNearestSymbolFrom<KernelOp>((*this)->getParentOfType<ModuleOp>(), call.getKernelAttr());
+    for (auto [buffer, ofRun] : llvm::zip_equal(call.getBuffers(), callee.getTouched(symbols)))
+      if (std::optional<unsigned> argument = CallOp::argumentOf(buffer))
+        touched[*argument] += ofRun.times(double(call.countRuns()));
+  }
+  for (auto [all, argument] : llvm::zip_equal(touched, body.getArguments()))
+    all = all.upTo(byteSize(argument.getType()));
+  return touched;
+}
+
 void KernelOp::setTileRanges(ArrayRef<TileRangeAttr> list) {
   if (list.empty()) return;
   setRangesAttr(ArrayAttr::get(getContext(), SmallVector<Attribute>(list.begin(), list.end())));

@@ -176,6 +176,8 @@ def Exec_KernelOp : Exec_Op<"kernel", [Symbol, IsolatedFromAbove, NoTerminator, 
     }
     /// Whether the body calls other kernels.
     bool isComposite();
+    /// What a run of all tiles touches of each operand.
+    ::llvm::SmallVector<::sprig::Touched> getTouched(::mlir::SymbolTableCollection &symbols);
     /// What a command does to each buffer that it passes.
     ::llvm::SmallVector<::sprig::exec::AccessMode> getOperandAccess(::mlir::SymbolTableCollection &symbols);
   }];
@@ -400,7 +402,7 @@ def Exec_LaneOp : Exec_Op<"lane", [NoTerminator, NoRegionArguments, HasParent<"P
 }
 
 def Exec_DispatchOp : Exec_Op<"dispatch", [HasParent<"LaneOp">, DeclareOpInterfaceMethods<SymbolUserOpInterface>,
-    DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getAccesses", "countFlops", "getTitle"]>]> {
+    DeclareOpInterfaceMethods<Exec_CommandOpInterface, ["getAccesses", "countFlops", "countTouched", "getTitle"]>]> {
   let summary = "runs a kernel";
   let description = [{
     The buffers are those of the kernel's arguments, then of its results. `label` names the command in errors, profiles

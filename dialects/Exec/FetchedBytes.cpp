@@ -7,6 +7,7 @@ using namespace sprig::exec;
 SmallVector<Handed> exec::handedBuffers(Operation *root, SymbolTableCollection &symbols,
                                         llvm::function_ref<bool(KernelOp)> isLeft) {
   SmallVector<Handed> buffers;
+  llvm::DenseMap<Operation *, SmallVector<Touched>> touched; // of each kernel's operands
   root->walk([&](BufferOp buffer) {
     if (buffer.getKind() == BufferKind::constant) return;
     Handed handed{byteSize(buffer.getType()), {}, {}};
@@ -14,8 +15,11 @@ SmallVector<Handed> exec::handedBuffers(Operation *root, SymbolTableCollection &
       if (auto dispatch = dyn_cast<exec::DispatchOp>(use.getOwner())) {
         auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(dispatch, dispatch.getKernelAttr());
         if (!kernel || isLeft(kernel)) continue;
+        SmallVector<Touched> &own = touched[kernel];
+        if (own.empty()) own = kernel.getTouched(symbols);
         bool writes = use.getOperandNumber() >= kernel.getNumInputs();
-        (writes ? handed.writers : handed.readers).push_back({kernel, use.getOperandNumber(), dispatch});
+        (writes ? handed.writers : handed.readers)
+            .push_back({kernel, use.getOperandNumber(), dispatch, own[use.getOperandNumber()].total()});
       }
     if (!handed.writers.empty() && !handed.readers.empty()) buffers.push_back(std::move(handed));
   });
@@ -35,7 +39,7 @@ static bool followsRows(KernelUse use, int64_t bytes) {
 
 double exec::bytesFetched(KernelUse writer, bool writerIsShared, KernelUse reader, bool readerIsShared, int64_t size) {
   if (!writerIsShared && !readerIsShared) return 0;
-  double bytes = double(size);
+  auto bytes = double(std::min(size, reader.touched));
   bool readsPart = readerIsShared && followsRows(reader, size);
   if (!writerIsShared) return readsPart ? bytes / 2 : bytes;
   if (!readsPart) return bytes / 2;

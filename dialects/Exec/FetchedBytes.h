@@ -11,6 +11,7 @@ struct KernelUse {
   KernelOp kernel;
   unsigned operand;
   DispatchOp dispatch;
+  int64_t touched; ///< bytes of the buffer
 };
 /// What kernels hand to each other.
 struct Handed {

@@ -1,4 +1,5 @@
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/Touch.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
@@ -32,15 +33,6 @@ int64_t sprig::detail::countResultElements(Operation *op) {
   return count;
 }
 
-int64_t sprig::detail::countOperandAndResultBytes(Operation *op) {
-  int64_t bytes = 0;
-  auto add = [&](Type type) {
-    if (auto tensor = dyn_cast<RankedTensorType>(type))
-      bytes += tensor.getNumElements() * storageBytes(tensor.getElementType());
-  };
-  for (Type type : op->getOperandTypes()) add(type);
-  for (Type type : op->getResultTypes()) add(type);
-  return bytes;
-}
+int64_t sprig::detail::countOperandAndResultBytes(Operation *op) { return touchedAt(op).total(); }
 
 #include "dialects/Interfaces/OpInterfaces.cpp.inc"

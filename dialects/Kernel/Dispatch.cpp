@@ -1,6 +1,9 @@
 // Syntax and verification of dispatches:
 //   %r = kernel.dispatch "label" (%a = %x : tensor<4xf32>) -> tensor<4xf32> { ... kernel.yield %v : tensor<4xf32> }
+#include "dialects/Interfaces/IndexRanges.h"
 #include "dialects/Interfaces/ParseAttributes.h"
+#include "dialects/Interfaces/Touch.h"
+#include "dialects/Kernel/ExternalModels.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "mlir/IR/OpImplementation.h"
 
@@ -70,6 +73,36 @@ LogicalResult DispatchOp::verify() {
                  .attachNote(yield->getLoc())
              << "yielded here";
   return success();
+}
+
+namespace {
+// What is between its operations stays in registers or scratch.
+struct DispatchTouch : TouchOpInterface::ExternalModel<DispatchTouch, DispatchOp> {
+  Touched getTouchedOperand(Operation *op, unsigned index) const {
+    return touchedOf(cast<DispatchOp>(op).getBody().getArgument(index));
+  }
+  Touched getTouchedResult(Operation *op, unsigned index) const {
+    return touchedToMake(cast<DispatchOp>(op).getBody().front().getTerminator()->getOperand(index));
+  }
+};
+
+struct DispatchRanges : IndexRangeOpInterface::ExternalModel<DispatchRanges, DispatchOp> {
+  void narrowOperands(Operation *op, IndexRanges &ranges) const {
+    auto dispatch = cast<DispatchOp>(op);
+    Block &body = dispatch.getBody().front();
+    for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), dispatch.getOperands()))
+      ranges.bind(argument, operand);
+    for (auto [yielded, result] : llvm::zip_equal(body.getTerminator()->getOperands(), dispatch.getResults()))
+      ranges.narrow(yielded, ranges.of(result));
+    ranges.visit(body);
+    for (auto [argument, operand] : llvm::zip_equal(body.getArguments(), dispatch.getOperands()))
+      ranges.narrow(operand, ranges.of(argument));
+  }
+};
+} // namespace
+
+void attachDispatchModels(MLIRContext *context) {
+  DispatchOp::attachInterface<DispatchTouch, DispatchRanges>(*context);
 }
 
 } // namespace sprig::kernel

@@ -1,4 +1,5 @@
 #include "dialects/Kernel/KernelDialect.h"
+#include "dialects/Kernel/ExternalModels.h"
 #include "dialects/Kernel/FilterOrigin.h"
 #include "dialects/Kernel/InOrder.h"
 #include "mlir/IR/Builders.h"
@@ -21,6 +22,7 @@ void KernelDialect::initialize() {
   registerDispatchOperations(*this);
   registerContractionOperations(*this);
   registerFilterOrigins(*this);
+  attachDispatchModels(getContext());
 }
 
 static LogicalResult verifyDevices(Operation *op, Attribute value) {

@@ -1,6 +1,7 @@
 // Which attributes nn hangs on operations, where they stand and of what type they are; anything else in its name is
 // somebody's mistake.
 #include "dialects/NN/Attributes.h"
+#include "dialects/Interfaces/IndexRanges.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNRandom.h"
 #include "dialects/NN/NNReduction.h"
@@ -46,6 +47,11 @@ static bool isLengths(Attribute value) {
   return stated.size() == 5 && (isOfGroup || (arePorts("inputs") && arePorts("outputs")));
 }
 
+static bool areIndexRanges(Attribute value) {
+  auto inputs = dyn_cast<ArrayAttr>(value);
+  return inputs && llvm::all_of(inputs, [](Attribute input) { return isa<DenseI64ArrayAttr>(input); });
+}
+
 static constexpr StringRef kPorts = "an argument or a result of a function";
 
 static ArrayRef<Row> rows() {
@@ -59,6 +65,7 @@ static ArrayRef<Row> rows() {
       {kRepeatAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", is<IntegerAttr>},
       {kRepeatEntryAttr, "a function or a program", isOn<SymbolOpInterface>, "a string", is<StringAttr>},
       {kRepeatTurnAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", is<IntegerAttr>},
+      {sprig::kIndexRangesAttr, "a program", isOn<SymbolOpInterface>, "ranges for each input", areIndexRanges},
       {kTrainingAttr, "a module", isOn<ModuleOp>, "a string", is<StringAttr>},
       {kMomentumAttr, "nn.batch_norm", isOn<BatchNormOp>, "a float", is<FloatAttr>},
       {kDrawAttr, "nn.philox", isOn<PhiloxOp>, "an integer", is<IntegerAttr>},

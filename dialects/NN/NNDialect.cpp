@@ -2,6 +2,7 @@
 #include "dialects/NN/NNDialect.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/ExternalModels.h"
 #include "dialects/NN/ShardingRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -44,6 +45,8 @@ void NNDialect::initialize() {
   attachShapeShardingRules(getContext());
   attachGatherShardingRules(getContext());
   attachControlShardingRules(getContext());
+  attachIndexRanges(getContext());
+  attachTouch(getContext());
 }
 
 Operation *NNDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {

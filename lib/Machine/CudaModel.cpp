@@ -1,4 +1,5 @@
 #include "lib/Machine/CudaModel.h"
+#include "lib/Machine/AccessTime.h"
 #include <algorithm>
 #include <climits>
 
@@ -80,7 +81,8 @@ CudaEstimate estimateCudaKernel(const CudaDevice &device, const CudaWork &work) 
   if (work.bytes > double(device.l2)) rate = std::min(rate, device.memory);
   int64_t blocksInTurn = divideUp(blocks, device.multiprocessors);
   estimate.traffic =
-      work.bytes / rate + work.repeated * double(blocksInTurn) / double(CudaDevice::kLoopBytes) * kNanosecond;
+      work.bytes / rate + work.repeated * double(blocksInTurn) / double(CudaDevice::kLoopBytes) * kNanosecond +
+      accessSeconds(cudaModel(device.architecture), Accesses{work.accesses, work.bytes, work.bytes}, work.bytes) / share;
   return estimate;
 }
 

@@ -46,6 +46,7 @@ struct CudaWork {
   bool isTf32 = false; ///< its products are on tensor cores
   bool isLoop = false; ///< over time: each block goes through all steps
   double repeated = 0; ///< bytes that a block reads again and again, in all steps
+  double accesses = 0; ///< to places that data names, whose lines are among the bytes
 };
 
 /// The least that a kernel takes by these figures, in seconds: of the part of the multiprocessors that its blocks keep

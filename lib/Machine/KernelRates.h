@@ -10,6 +10,9 @@ namespace sprig::machine {
 /// What the runtime takes of a call beside its commands: to bind arrays, and to begin and end it.
 constexpr double kCallSeconds = 60e-9;
 
+/// To check an index and to find the place that it names, on one thread.
+constexpr double kPlaceSeconds = 1e-9;
+
 /// Of an operation as packages name it ("kernel.matmul_packed"): the share of the rate that its flops get.
 double reachedShare(std::string_view kind);
 

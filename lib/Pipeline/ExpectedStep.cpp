@@ -1,6 +1,7 @@
 #include "lib/Pipeline/ExpectedStep.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Exec/FetchedBytes.h"
+#include "lib/Machine/AccessTime.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Schedule/CommandSeconds.h"
 #include <algorithm>
@@ -25,7 +26,9 @@ public:
     double work =
         std::max(double(kernel.getFlops()) / model.flopRate(own), double(kernel.getBytes()) / (model.l2().read * own)) /
         machine::MachineModel::kKernelEfficiency;
-    return work + (own > 1 ? model.handOff : 0) + model.fetchSeconds(double(fetched.lookup(dispatch)));
+    Touched touched = dispatch.countTouched(symbols);
+    return work + machine::accessSeconds(model, touched, double(touched.total()), own) + (own > 1 ? model.handOff : 0) +
+           model.fetchSeconds(double(fetched.lookup(dispatch)));
   }
 
 private:

@@ -1,10 +1,12 @@
 #include "lib/Place/FunctionPlacement.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/Touch.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNState.h"
-#include "llvm/ADT/SmallPtrSet.h"
+#include "lib/Machine/AccessTime.h"
+#include "llvm/ADT/DenseMap.h"
 
 using namespace mlir;
 
@@ -129,8 +131,9 @@ void FunctionPlacement::addOperation(Operation *op, Pins pins) {
 // Of a unit as one kernel: what passes inside of it moves no memory.
 void FunctionPlacement::addCosts() {
   struct Work {
-    double flops = 0, bytes = 0, looped = 0; // of the flops those of convolutions
-    llvm::SmallPtrSet<Value, 8> read;
+    double flops = 0, looped = 0; // of the flops those of convolutions
+    Touched touched;
+    llvm::DenseMap<Value, Touched> read; // of what is computed elsewhere
   };
   std::vector<Work> works(problem.units.size());
   for (auto [op, number] : operations) {
@@ -140,31 +143,36 @@ void FunctionPlacement::addCosts() {
       work.flops += double(cost.getFlops());
       if (isConvolution(op)) work.looped += double(cost.getFlops());
     }
-    for (Value operand : op->getOperands()) {
-      auto value = valueOf(operand);
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto value = valueOf(operand.get());
       unsigned producer = value ? problem.values[*value].operation : PlacementProblem::kNone;
       bool inside = producer != PlacementProblem::kNone && problem.operations[producer].unit == unit;
-      if (!inside && work.read.insert(operand).second) work.bytes += double(exec::byteSize(operand.getType()));
+      if (!inside) work.read[operand.get()] += touchedBy(operand);
     }
     for (Value result : op->getResults()) {
       auto isInside = [&, unit = unit](Operation *user) {
         auto found = operations.find(user);
         return found != operations.end() && problem.operations[found->second].unit == unit;
       };
-      if (!llvm::all_of(result.getUsers(), isInside)) work.bytes += double(exec::byteSize(result.getType()));
+      if (!llvm::all_of(result.getUsers(), isInside)) work.touched += touchedToMake(result);
     }
   }
-  for (auto [unit, work] : llvm::zip_equal(problem.units, works))
+  for (auto [unit, work] : llvm::zip_equal(problem.units, works)) {
+    for (auto [operand, touched] : work.read) work.touched += touched.upTo(exec::byteSize(operand.getType()));
     for (unsigned device = 0; device < problem.devices; ++device) {
       const machine::MachineModel &machine = devices.machines[device];
-      double alone = machine.seconds(work.flops, work.bytes, int64_t(work.bytes));
-      double shared = machine.seconds(work.flops, work.bytes, int64_t(work.bytes), devices.threads[device]);
+      auto secondsOn = [&, &touched = work.touched, flops = work.flops](int threads) {
+        return machine.seconds(flops, double(touched.total()), touched.total(), threads) +
+               machine::accessSeconds(machine, touched, double(touched.total()), threads);
+      };
+      double alone = secondsOn(1), shared = secondsOn(devices.threads[device]);
       unit.seconds[device] = alone < kWorthThreads ? alone : shared;
       if (device >= devices.handOvers.size()) continue; // beside no device of another kind
       unit.seconds[device] += devices.handOvers[device];
       bool isHost = devices.handOvers[device] == 0;
       if (isHost) unit.seconds[device] += work.looped / kLoopFlops / double(devices.threads[device]);
     }
+  }
 }
 
 void FunctionPlacement::write(llvm::DenseMap<Attribute, unsigned> &homes) const {

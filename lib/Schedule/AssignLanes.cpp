@@ -1,4 +1,5 @@
 #include "lib/Schedule/InPlace.h"
+#include "lib/Machine/AccessTime.h"
 #include "lib/Schedule/LaneScheduler.h"
 #include "lib/Schedule/Order.h"
 #include "lib/Schedule/Passes.h"
@@ -152,19 +153,19 @@ private:
     SmallVector<BufferAccess> accesses;
     command.getAccesses(symbols, accesses);
     const machine::MachineModel &own = machines[deviceOf(command.getDevice())];
-    double bytes = 0, moved = 0, overLinks = 0;
-    for (const BufferAccess &access : accesses) {
-      double size = double(access.end - access.begin);
-      bytes += size;
-      if (writes(access.mode)) moved += size;
-    }
+    double moved = 0, overLinks = 0;
+    for (const BufferAccess &access : accesses)
+      if (writes(access.mode)) moved += double(access.end - access.begin);
     for (const BufferAccess &access : accesses) {
       FlatSymbolRefAttr place = access.buffer.getDefiningOp<BufferOp>().getPlace();
       if (place != command.getDevice())
         overLinks = std::max({overLinks, own.link.seconds(moved), machines[deviceOf(place)].link.seconds(moved)});
     }
     if (overLinks > 0) return {overLinks, 0};
-    double atBest = own.seconds(double(command.countFlops(symbols)), bytes, int64_t(bytes));
+    Touched touched = command.countTouched(symbols);
+    auto bytes = double(touched.total());
+    double atBest = own.seconds(double(command.countFlops(symbols)), bytes, touched.total()) +
+                    machine::accessSeconds(own, touched, bytes);
     double busy = atBest / machine::MachineModel::kKernelEfficiency;
     double seconds = own.commandSeconds + busy / own.shareOf(tilesOf(command, symbols));
     return {seconds, own.lanesShareDevice() ? busy : seconds};

@@ -26,10 +26,12 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
   void runOnOperation() override {
     // Constants stay in the cache of the processor that reads its part of them in every run.
     llvm::DenseMap<StringRef, int64_t> constantBytes;
+    SymbolTableCollection symbols;
     getOperation().walk([&](exec::DispatchOp dispatch) {
+      auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(getOperation(), dispatch.getKernelAttr());
       int64_t bytes = 0;
-      for (Value buffer : dispatch.getBuffers())
-        if (buffer.getDefiningOp<BufferOp>().getKind() == BufferKind::constant) bytes += byteSize(buffer.getType());
+      for (auto [buffer, touched] : llvm::zip_equal(dispatch.getBuffers(), kernel.getTouched(symbols)))
+        if (buffer.getDefiningOp<BufferOp>().getKind() == BufferKind::constant) bytes += touched.total();
       constantBytes[dispatch.getKernel()] = bytes;
     });
     llvm::MapVector<Operation *, double> sharesOfKernels;

@@ -1,4 +1,5 @@
 #include "lib/Schedule/CommandSeconds.h"
+#include "lib/Machine/AccessTime.h"
 #include "lib/Schedule/RankPrograms.h"
 
 using namespace mlir;
@@ -23,8 +24,8 @@ double CommandSeconds::of(CommandOpInterface command, SymbolTableCollection &sym
     return machine::collectiveSeconds(rate, rt::collective::Kind(collective.getKind()), int(collective.group().size()),
                                       bytes);
   }
-  SmallVector<BufferAccess> accesses;
-  command.getAccesses(symbols, accesses);
-  for (const BufferAccess &access : accesses) bytes += double(access.end - access.begin);
-  return model.kernelSeconds(double(command.countFlops(symbols)), bytes);
+  Touched touched = command.countTouched(symbols);
+  auto moved = double(touched.total());
+  return model.kernelSeconds(double(command.countFlops(symbols)), moved) +
+         machine::accessSeconds(model, touched, moved);
 }

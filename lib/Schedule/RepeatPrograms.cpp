@@ -1,4 +1,5 @@
 // The repeat-programs pass: several repetitions of a program in one call, as several steps of training.
+#include "dialects/Interfaces/IndexRanges.h"
 #include "dialects/NN/Attributes.h"
 #include "lib/Schedule/CommandSeconds.h"
 #include "lib/Schedule/InPlace.h"
@@ -109,6 +110,8 @@ private:
     program.setOutputTypesAttr(repeated(b, program.getOutputTypes(), times));
     if (auto pieces = program.getInputPiecesAttr()) program.setInputPiecesAttr(repeated(b, pieces, times));
     if (auto pieces = program.getOutputPiecesAttr()) program.setOutputPiecesAttr(repeated(b, pieces, times));
+    if (auto ranges = program->getAttrOfType<ArrayAttr>(kIndexRangesAttr))
+      program->setAttr(kIndexRangesAttr, repeated(b, ranges, times));
     if (auto samples = program.getSamplesOfRanks()) program.setSamplesOfRanks(int64_t(*samples) * times);
     program.setIndependentSamples(false); // a call has those of several repetitions
   }

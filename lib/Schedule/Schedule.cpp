@@ -1,3 +1,5 @@
+#include "dialects/Interfaces/IndexRanges.h"
+#include "dialects/Interfaces/Touch.h"
 #include "dialects/Kernel/EqualDispatch.h"
 #include "dialects/Kernel/InOrder.h"
 #include "dialects/Kernel/OperationNumbers.h"
@@ -42,6 +44,7 @@ private:
   FlatSymbolRefAttr constantFor(ir::ConstantOp constant);
   LogicalResult addReturn(func::ReturnOp op);
   void addUpdates();
+  void stateIndexRanges(func::FuncOp function);
 
   void makeDevices();
   unsigned homeOf(FlatSymbolRefAttr param);
@@ -151,14 +154,11 @@ FlatSymbolRefAttr Scheduler::constantFor(ir::ConstantOp constant) {
   return symbol = FlatSymbolRefAttr::get(op.getSymNameAttr());
 }
 
-static std::pair<int64_t, int64_t> costOf(kernel::DispatchOp dispatch) {
-  int64_t flops = 0, bytes = 0;
+static int64_t flopsOf(kernel::DispatchOp dispatch) {
+  int64_t flops = 0;
   for (Operation &op : dispatch->getRegion(0).front())
     if (auto cost = dyn_cast<CostOpInterface>(op)) flops += cost.getFlops();
-  // A kernel moves its operands and results; what is between its operations stays in registers or scratch.
-  for (Type type : dispatch->getOperandTypes()) bytes += byteSize(type);
-  for (Type type : dispatch->getResultTypes()) bytes += byteSize(type);
-  return {flops, bytes};
+  return flops;
 }
 
 FailureOr<KernelOp> Scheduler::kernelFor(kernel::DispatchOp dispatch) {
@@ -168,14 +168,14 @@ FailureOr<KernelOp> Scheduler::kernelFor(kernel::DispatchOp dispatch) {
   if (found != kernels.end()) return found->second;
   FailureOr<KernelPlan> plan = target.plan(dispatch);
   if (failed(plan)) return failure();
-  auto [flops, bytes] = costOf(dispatch);
   StringAttr label = dispatch.getLabelAttr() ? dispatch.getLabelAttr() : b.getStringAttr("kernel");
 
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPoint(program);
   auto type = b.getFunctionType(dispatch->getOperandTypes(), dispatch->getResultTypes());
-  auto kernel = KernelOp::create(b, dispatch.getLoc(), label.getValue(), type, plan->tiles, /*grain=*/1,
-                                 plan->scratchBytes, flops, bytes, label, /*places=*/{});
+  auto kernel =
+      KernelOp::create(b, dispatch.getLoc(), label.getValue(), type, plan->tiles, /*grain=*/1, plan->scratchBytes,
+                       flopsOf(dispatch), touchedAt(dispatch).total(), label, /*places=*/{});
   kernel.setTileRanges(llvm::map_to_vector(plan->ranges, [&](const TileRange &range) {
     return TileRangeAttr::get(b.getContext(), range.operand, range.first, range.step, range.size, range.per);
   }));
@@ -372,6 +372,14 @@ static ArrayAttr portNames(Builder &b, StringRef prefix, unsigned count, functio
   return b.getArrayAttr(names);
 }
 
+void Scheduler::stateIndexRanges(func::FuncOp function) {
+  std::vector<std::vector<int64_t>> ranges = indexRangesOf(function);
+  if (llvm::all_of(ranges, [](const std::vector<int64_t> &input) { return input.empty(); })) return;
+  program->setAttr(kIndexRangesAttr, b.getArrayAttr(llvm::map_to_vector(ranges, [&](const auto &input) -> Attribute {
+    return b.getDenseI64ArrayAttr(input);
+  })));
+}
+
 LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
   if (!function.getBody().hasOneBlock()) return function.emitOpError("has control flow, which no program can hold");
   FunctionType type = function.getFunctionType();
@@ -395,6 +403,7 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
   for (StringRef name : {ir::kLengthsAttr, ir::kRepeatAttr, ir::kRepeatEntryAttr, ir::kRepeatTurnAttr,
                          kernel::kPiecesAttr, kernel::kInOrderAttr})
     if (Attribute value = function->getAttr(name)) program->setAttr(name, value);
+  stateIndexRanges(function);
   b.setInsertionPointToStart(&program.getBody().emplaceBlock());
   lane = LaneOp::create(b, function.getLoc(), FlatSymbolRefAttr::get(devices.front().getSymNameAttr()));
   lane.getBody().emplaceBlock();

@@ -1,4 +1,5 @@
 #include "lib/Schedule/ThreadCost.h"
+#include "lib/Machine/AccessTime.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -38,18 +39,22 @@ static llvm::DenseMap<StringRef, llvm::BitVector> findConstants(ModuleOp module)
 
 ThreadCosts::ThreadCosts(ModuleOp module, const machine::MachineModel &model) {
   llvm::DenseMap<StringRef, llvm::BitVector> constants = findConstants(module);
+  SymbolTableCollection symbols;
   for (auto kernel : module.getOps<KernelOp>()) {
     if (kernel.isComposite()) continue;
     ThreadCost &cost = costs[kernel];
     cost.tiles = std::max<int64_t>(kernel.getTiles(), 1);
     cost.seconds = model.kernelSeconds(double(kernel.getFlops()), double(kernel.getBytes()));
-    SmallVector<Type> types = kernel.getOperandTypes();
-    llvm::BitVector isConstant = constants.lookup(kernel.getSymName()), isCut(types.size());
-    isConstant.resize(types.size());
+    SmallVector<Touched> operands = kernel.getTouched(symbols);
+    auto count = unsigned(operands.size());
+    llvm::BitVector isConstant = constants.lookup(kernel.getSymName()), isCut(count);
+    isConstant.resize(count);
     for (TileRangeAttr range : kernel.tileRanges()) isCut.set(unsigned(range.getOperand()));
-    isCut.set(kernel.getNumInputs(), unsigned(types.size()));
-    for (auto [index, type] : llvm::enumerate(types))
+    isCut.set(kernel.getNumInputs(), count);
+    for (auto [index, touched] : llvm::enumerate(operands)) {
+      cost.seconds += machine::accessSeconds(model, touched, double(kernel.getBytes()));
       if (!isConstant[unsigned(index)])
-        (isCut[unsigned(index)] ? cost.ownBytes : cost.sharedBytes) += double(byteSize(type));
+        (isCut[unsigned(index)] ? cost.ownBytes : cost.sharedBytes) += double(touched.total());
+    }
   }
 }

@@ -1,5 +1,6 @@
 #include "lib/Target/Package/PackageWriter.h"
 #include "dialects/Exec/FetchedBytes.h"
+#include "dialects/Interfaces/IndexRanges.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
@@ -64,15 +65,18 @@ private:
   uint32_t addExpanded(StringRef name, uint64_t size, CompactConstant compact);
   FailureOr<uint32_t> addConstant(Operation *op, StringRef name, ElementsAttr value);
   FailureOr<flatbuffers::Offset<fb::Tensor>> tensor(Operation *op, StringRef name, RankedTensorType type,
-                                                    ArrayRef<int64_t> piece = {}, ArrayRef<int64_t> growing = {});
+                                                    ArrayRef<int64_t> piece = {}, ArrayRef<int64_t> growing = {},
+                                                    ArrayRef<int64_t> indexRanges = {});
   LogicalResult addEntry(ProgramOp program);
   FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> ports(ProgramOp program, ArrayAttr names, ArrayAttr types,
-                                                                ArrayAttr pieces, ArrayAttr growing);
+                                                                ArrayAttr pieces, ArrayAttr growing,
+                                                                ArrayAttr indexRanges = {});
   flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> ranges(KernelOp kernel);
   flatbuffers::Offset<fb::Buffer> buffer(BufferOp op);
   LogicalResult addLane(LaneOp op, std::vector<flatbuffers::Offset<fb::Lane>> &lanes);
   FailureOr<Encoded> encode(Operation *op);
   Encoded encode(exec::DispatchOp op);
+  flatbuffers::Offset<flatbuffers::Vector<const fb::Touched *>> touched(exec::DispatchOp op, KernelOp kernel);
   using PartList = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Part>>>;
   PartList encode(ArrayRef<Part> list);
   Encoded encode(CopyOp op);
@@ -207,7 +211,8 @@ flatbuffers::Offset<flatbuffers::Vector<const fb::TileRange *>> Writer::ranges(K
 }
 
 FailureOr<flatbuffers::Offset<fb::Tensor>> Writer::tensor(Operation *op, StringRef name, RankedTensorType type,
-                                                          ArrayRef<int64_t> piece, ArrayRef<int64_t> growing) {
+                                                          ArrayRef<int64_t> piece, ArrayRef<int64_t> growing,
+                                                          ArrayRef<int64_t> indexRanges) {
   FailureOr<fb::DType> dtype = dtypeOf(type.getElementType());
   if (failed(dtype))
     return op->emitError("'") << name << "' has elements of type " << type.getElementType()
@@ -223,18 +228,22 @@ FailureOr<flatbuffers::Offset<fb::Tensor>> Writer::tensor(Operation *op, StringR
       list.emplace_back(uint32_t(growing[i]), growing[i + 1], growing[i + 2], growing[i + 3]);
     dims = builder.CreateVectorOfStructs(list);
   }
-  return fb::CreateTensor(builder, text(name), *dtype, shape, place, dims);
+  flatbuffers::Offset<flatbuffers::Vector<int64_t>> ranges;
+  if (!indexRanges.empty()) ranges = builder.CreateVector(indexRanges.data(), indexRanges.size());
+  return fb::CreateTensor(builder, text(name), *dtype, shape, place, dims, ranges);
 }
 
-FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>>
-Writer::ports(ProgramOp program, ArrayAttr names, ArrayAttr types, ArrayAttr pieces, ArrayAttr growing) {
+FailureOr<std::vector<flatbuffers::Offset<fb::Tensor>>> Writer::ports(ProgramOp program, ArrayAttr names,
+                                                                      ArrayAttr types, ArrayAttr pieces,
+                                                                      ArrayAttr growing, ArrayAttr indexRanges) {
   std::vector<flatbuffers::Offset<fb::Tensor>> result;
   for (auto [number, name, type] : llvm::enumerate(names, types)) {
-    ArrayRef<int64_t> piece, dims;
+    ArrayRef<int64_t> piece, dims, ranges;
     if (pieces) piece = cast<DenseI64ArrayAttr>(pieces[number]);
     if (growing && number < growing.size()) dims = cast<DenseI64ArrayAttr>(growing[number]);
+    if (indexRanges && number < indexRanges.size()) ranges = cast<DenseI64ArrayAttr>(indexRanges[number]);
     auto port = tensor(program, cast<StringAttr>(name).getValue(),
-                       cast<RankedTensorType>(cast<TypeAttr>(type).getValue()), piece, dims);
+                       cast<RankedTensorType>(cast<TypeAttr>(type).getValue()), piece, dims, ranges);
     if (failed(port)) return failure();
     result.push_back(*port);
   }
@@ -273,10 +282,20 @@ Writer::Encoded Writer::encode(exec::DispatchOp op) {
   auto buffers = builder.CreateVector(operands);
   auto partList = encode(partsOf(op, symbols));
   int64_t first = op.getFirstTile().value_or(0), end = op.getEndTile().value_or(kernel.getTiles());
-  auto content =
-      fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, end - first, kernel.getGrain(),
-                         kernel.getFlops(), kernel.getBytes(), partList, first, uint64_t(fetched.lookup(op)));
+  auto content = fb::CreateDispatch(builder, kernelIndex.lookup(kernel.getSymName()), buffers, end - first,
+                                    kernel.getGrain(), kernel.getFlops(), kernel.getBytes(), partList, first,
+                                    uint64_t(fetched.lookup(op)), touched(op, kernel));
   return {fb::Command::Dispatch, content.Union(), op.getTitle()};
+}
+
+flatbuffers::Offset<flatbuffers::Vector<const fb::Touched *>> Writer::touched(exec::DispatchOp op, KernelOp kernel) {
+  std::vector<fb::Touched> list;
+  for (auto [index, buffer, own] : llvm::enumerate(op.getBuffers(), kernel.getTouched(symbols))) {
+    if (own.accesses || own.bytes < byteSize(buffer.getType()))
+      list.emplace_back(uint32_t(index), uint64_t(own.bytes), uint64_t(own.accesses), uint64_t(own.accessedBytes),
+                        uint64_t(own.spread));
+  }
+  return list.empty() ? 0 : builder.CreateVectorOfStructs(list);
 }
 
 Writer::PartList Writer::encode(ArrayRef<Part> list) {
@@ -362,8 +381,8 @@ LogicalResult Writer::addEntry(ProgramOp program) {
   if (!program.getArenas()) return program.emitOpError("has no planned memory, so cannot be packaged");
   auto stated = program->getAttrOfType<DictionaryAttr>(ir::kLengthsAttr);
   auto growing = [&](StringRef side) { return stated ? stated.getAs<ArrayAttr>(side) : ArrayAttr(); };
-  auto inputs =
-      ports(program, program.getInputNames(), program.getInputTypes(), program.getInputPiecesAttr(), growing("inputs"));
+  auto inputs = ports(program, program.getInputNames(), program.getInputTypes(), program.getInputPiecesAttr(),
+                      growing("inputs"), program->getAttrOfType<ArrayAttr>(kIndexRangesAttr));
   auto outputs = ports(program, program.getOutputNames(), program.getOutputTypes(), program.getOutputPiecesAttr(),
                        growing("outputs"));
   if (failed(inputs) || failed(outputs)) return failure();

@@ -1,4 +1,5 @@
 #include "lib/Target/Package/Parts.h"
+#include "dialects/Interfaces/Touch.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "dialects/NN/NNRecurrent.h"
@@ -33,13 +34,14 @@ static std::string factorsOf(Operation &op) {
   return exec::describe(factor);
 }
 
+// From and to the dispatch's buffers.
 static int64_t movedBytes(Operation &op) {
   int64_t bytes = 0;
-  for (Value operand : op.getOperands())
-    if (isa<BlockArgument>(operand)) bytes += exec::byteSize(operand.getType());
+  for (OpOperand &operand : op.getOpOperands())
+    if (isa<BlockArgument>(operand.get())) bytes += touchedBy(operand).total();
   for (Value result : op.getResults())
     if (llvm::any_of(result.getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); }))
-      bytes += exec::byteSize(result.getType());
+      bytes += touchedToMake(result).total();
   return bytes;
 }
 

@@ -1,6 +1,6 @@
 // RUN: %sprig-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.state, nn.independent_samples, nn.lengths, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.training, nn.momentum, nn.draw, nn.differentiated, nn.partials, nn.place}}
+// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.state, nn.independent_samples, nn.lengths, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.index_ranges, nn.training, nn.momentum, nn.draw, nn.differentiated, nn.partials, nn.place}}
 func.func @misspelt(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entri = "main"} {
   return %x : tensor<4xf32>
 }
@@ -187,4 +187,11 @@ func.func @draw_of_no_words(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{'nn.relu' op has 'nn.draw', which stands on nn.philox}}
   %0 = nn.relu %x {nn.draw = 2} : tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.index_ranges' = [1, 2], expected ranges for each input}}
+func.func @index_ranges(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.index_ranges = [1, 2]} {
+  return %x : tensor<4xf32>
 }

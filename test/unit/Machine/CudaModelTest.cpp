@@ -65,6 +65,21 @@ TEST(CudaModel, LoopsReadAgain) {
   EXPECT_GT(estimateCudaKernel(h100, loop).arithmetic, 2 * estimateCudaKernel(h100, tiles).arithmetic);
 }
 
+// Rows that indices pick are slower than a stream of as many bytes, and no slower where the second-level cache has
+// them.
+TEST(CudaModel, PlacesThatDataNamesAreSlowerThanStreams) {
+  const CudaDevice &h100 = cudaDevice("sm_90");
+  CudaWork gather{0, 1e9, h100.multiprocessors * 100};
+  double stream = estimateCudaKernel(h100, gather).traffic;
+  gather.accesses = gather.bytes / 64;
+  EXPECT_GT(estimateCudaKernel(h100, gather).traffic, 1.5 * stream);
+  EXPECT_LT(estimateCudaKernel(h100, gather).traffic, 4 * stream);
+  gather = {0, 1e6, h100.multiprocessors * 100};
+  stream = estimateCudaKernel(h100, gather).traffic;
+  gather.accesses = gather.bytes / 64;
+  EXPECT_EQ(estimateCudaKernel(h100, gather).traffic, stream);
+}
+
 TEST(CudaModel, FewBlocksKeepFewMultiprocessorsAtWork) {
   const CudaDevice &a100 = cudaDevice("sm_80");
   double full = estimateCudaKernel(a100, {1e9, 0, a100.multiprocessors}).arithmetic;

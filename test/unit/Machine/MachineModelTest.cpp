@@ -1,4 +1,5 @@
 #include "lib/Machine/MachineModel.h"
+#include "lib/Machine/AccessTime.h"
 #include "lib/Machine/Calibrate.h"
 #include "lib/Machine/MachineFile.h"
 #include <climits>
@@ -55,6 +56,27 @@ TEST(MachineModel, TakesTheLevelThatHoldsTheWorkingSet) {
   EXPECT_EQ(model.readRate(int64_t(2) << 20), 80e9);
   EXPECT_EQ(model.readRate(int64_t(64) << 20), 15e9);
   EXPECT_EQ(model.readRate(INT64_MAX), 15e9);
+}
+
+// What the last cache holds has no wait; of what is larger each line waits, several at a time.
+TEST(MachineModel, PlacesThatDataNamesWaitForTheMemory) {
+  MachineModel model = modelOf(someMachine());
+  double cache = 32 << 20, few = 4096 * 1000; // pages that are remembered
+  Accesses lines{1e6, 64e6, few};
+  EXPECT_EQ(accessSeconds(model, lines, cache), 0);
+  EXPECT_EQ(accessSeconds(model, Accesses{0, 0, 100 * cache}, 100 * cache), 0);
+  double wait = 120e-9 / kMissesInFlight;
+  EXPECT_DOUBLE_EQ(accessSeconds(model, lines, 2 * cache), 1e6 * wait);
+  EXPECT_DOUBLE_EQ(accessSeconds(model, lines, 2 * cache, 2), 1e6 / 2 * wait);
+  // Rows of several lines wait for each, long ones as streams do.
+  EXPECT_DOUBLE_EQ(accessSeconds(model, Accesses{1e6, 4 * 64e6, few}, 10 * cache), 4e6 * wait);
+  EXPECT_DOUBLE_EQ(accessSeconds(model, Accesses{1e6, 1000 * 64e6, few}, 1e12), 32e6 * wait);
+  // Places on many pages wait though caches have their lines, less long.
+  double spread = accessSeconds(model, Accesses{1e6, 64e6, 100 * cache}, cache);
+  EXPECT_GT(spread, 0);
+  EXPECT_LT(spread, 1e6 * wait);
+  // Few places are on few pages.
+  EXPECT_EQ(accessSeconds(model, Accesses{100, 6400, 100 * cache}, cache), 0);
 }
 
 // Lines of another core: a third of the rate as far as the first cache goes, and no more than the second one holds.

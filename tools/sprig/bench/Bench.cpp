@@ -10,6 +10,7 @@
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/profile/CommandLimits.h"
+#include "tools/sprig/run/RandomInputs.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/WrongUse.h"
 #include "sprig/rt/memory.h"
@@ -69,7 +70,8 @@ int64_t callsPerSample(PreparedCall &call) {
 
 // The least time that the larger of work and traffic takes at this machine's rates.
 double rooflineNs(const Measured &m, CommandLimits &limits, const machine::MachineModel &model, int threads) {
-  return std::max(limits.entryFlopsNs(m.entry, threads), m.bytes / model.readRate(int64_t(m.bytes), threads) * 1e9);
+  return std::max(limits.entryFlopsNs(m.entry, threads),
+                  m.bytes / model.readRate(int64_t(m.bytes), threads) * 1e9 + limits.entryAccessNs(m.entry, threads));
 }
 
 void refuseLoaderOptions(const BenchOptions &options) {
@@ -214,7 +216,7 @@ int bench(BenchOptions &options) {
   std::vector<Measured> results;
   std::vector<int64_t> chunk;
   for (auto &[specs, arrays, entry] : entries) {
-    fillRandom(specs, options.seed, entry.dims, arrays);
+    fillRandom(*loaded, specs, options.seed, entry.dims, arrays);
     calls.push_back(loaded->prepare(arrays));
     arrays.clear(); // the call has its own
     calls.back().invoke();
@@ -240,7 +242,7 @@ int bench(BenchOptions &options) {
 
   machine::ProductRates rates(calibration(machine::readCpu()));
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
-  CommandLimits limits(loaded->package(), rates);
+  CommandLimits limits(*loaded, rates);
   double peakBytes = double(peakMemory());
   sprig_rt_memory_info memory = rt::memory::describe();
 

@@ -1,6 +1,7 @@
 #include "tools/sprig/bench/BenchRanks.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Timing.h"
+#include "tools/sprig/run/RandomInputs.h"
 #include "tools/sprig/run/RankThreads.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
@@ -57,6 +58,7 @@ int benchRanks(const Model &model, const Settings &settings, const BenchedRanks 
   BoundInputs inputs = bindInputs(ranked.inputSpecs(), options.inputs, options.seed, settings);
   std::vector<Runner> runners = ranked.runners(inputs.entry);
   double loadNs = nsSince(start);
+  drawIndices(runners.front(), options.inputs, options.seed, inputs.arrays);
   ranked.join(runners);
   RankedCalls calls(ranked, runners, inputs.arrays);
 

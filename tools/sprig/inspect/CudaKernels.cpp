@@ -4,6 +4,7 @@
 #include "runtime/format/Container.h"
 #include "runtime/load/Decode.h"
 #include "sprig/error.h"
+#include "tools/sprig/run/PackageTables.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -35,18 +36,32 @@ std::set<std::string, std::less<>> kernelsWith(std::string_view instruction, std
   return found;
 }
 
-template <typename Visit> void forEachDispatch(const Program &program, Visit visit) {
-  for (const rt::core::Entry &entry : program.entries)
-    for (const rt::core::Lane &lane : entry.lanes)
-      for (const Command &command : lane.commands)
-        if (command.kind == CommandKind::Dispatch && command.tiles > 0) visit(entry, command);
+struct Launch {
+  const rt::core::Entry *entry = nullptr;
+  const Command *command = nullptr;
+  double accesses = 0; // to places that data names
+};
+
+std::vector<Launch> launchesOf(const Program &program, const PackageTables &tables) {
+  std::vector<Launch> launches;
+  for (uint32_t entry = 0; entry < program.entries.size(); ++entry)
+    for (uint32_t lane = 0; lane < program.entries[entry].lanes.size(); ++lane)
+      for (uint32_t i = 0; i < program.entries[entry].lanes[lane].commands.size(); ++i) {
+        const Command &command = program.entries[entry].lanes[lane].commands[i];
+        if (command.kind != CommandKind::Dispatch || command.tiles <= 0) continue;
+        Launch &launch = launches.emplace_back(Launch{&program.entries[entry], &command});
+        for (const TouchedOperand &touched : tables.touched(entry, lane, i))
+          launch.accesses += touched.accessedBytes ? double(touched.accesses) : 0;
+      }
+  return launches;
 }
 
 class ImageReader {
 public:
   /// `ptx`: the package's, or nothing.
-  ImageReader(const Program &program, const Image &image, std::span<const uint8_t> code, std::string_view ptx)
-      : program(program), image(image), onTensorCores(kernelsWith("mma.sync", ptx)) {
+  ImageReader(const Program &program, const std::vector<Launch> &launches, const Image &image,
+              std::span<const uint8_t> code, std::string_view ptx)
+      : program(program), launches(launches), image(image), onTensorCores(kernelsWith("mma.sync", ptx)) {
     report.architecture = image.isa;
     report.device = machine::findCudaDevice(image.isa);
     if (isText(image)) return;
@@ -55,17 +70,18 @@ public:
   }
 
   CudaImageReport read() {
-    std::vector<const Command *> largest(program.kernels.size());
-    std::vector<int64_t> launches(program.kernels.size());
-    forEachDispatch(program, [&](const rt::core::Entry &entry, const Command &command) {
-      if (!runs(command.kernel)) return;
-      ++launches[command.kernel];
-      const Command *&most = largest[command.kernel];
-      if (!most || command.tiles > most->tiles) most = &command;
-      addTime(entry, command);
-    });
+    std::vector<const Launch *> largest(program.kernels.size());
+    std::vector<int64_t> counts(program.kernels.size());
+    for (const Launch &launch : launches) {
+      uint32_t kernel = launch.command->kernel;
+      if (!runs(kernel)) continue;
+      ++counts[kernel];
+      const Launch *&most = largest[kernel];
+      if (!most || launch.command->tiles > most->command->tiles) most = &launch;
+      addTime(launch);
+    }
     for (uint32_t kernel = 0; kernel < largest.size(); ++kernel)
-      if (largest[kernel]) report.kernels.push_back(row(kernel, *largest[kernel], launches[kernel]));
+      if (largest[kernel]) report.kernels.push_back(row(kernel, *largest[kernel], counts[kernel]));
     return std::move(report);
   }
 
@@ -73,8 +89,10 @@ private:
   bool runs(uint32_t kernel) const {
     return kernel < image.entryPoints.size() && kernel < image.launches.size() && !image.entryPoints[kernel].empty();
   }
-  machine::CudaEstimate estimate(const Command &command) const {
+  machine::CudaEstimate estimate(const Launch &launch) const {
+    const Command &command = *launch.command;
     machine::CudaWork work{double(command.flops), double(command.bytes), command.tiles, isTf32(command.kernel)};
+    work.accesses = launch.accesses;
     for (const rt::core::Part &part : command.parts) {
       work.isLoop |= part.steps > 0;
       work.repeated += double(part.steps) * double(part.repeated);
@@ -84,23 +102,24 @@ private:
   // There are no products of other types on tensor cores.
   bool isTf32(uint32_t kernel) const { return onTensorCores.contains(image.entryPoints[kernel]); }
 
-  void addTime(const rt::core::Entry &entry, const Command &command) {
+  void addTime(const Launch &launch) {
     if (!report.device) return;
-    if (report.entries.empty() || &entry != last)
-      report.entries.push_back({entry.name, 0, int64_t(entry.lanes.size())});
-    last = &entry;
+    if (report.entries.empty() || launch.entry != last)
+      report.entries.push_back({launch.entry->name, 0, int64_t(launch.entry->lanes.size())});
+    last = launch.entry;
     CudaEntryTime &time = report.entries.back();
-    machine::CudaEstimate taken = estimate(command);
+    machine::CudaEstimate taken = estimate(launch);
     ++time.kernels;
     time.seconds += taken.seconds();
     time.launchSeconds += taken.launch;
   }
 
-  CudaKernelRow row(uint32_t kernel, const Command &command, int64_t launches) const {
+  CudaKernelRow row(uint32_t kernel, const Launch &launch, int64_t count) const {
+    const Command &command = *launch.command;
     CudaKernelRow made;
     made.kernel = program.kernels[kernel].name;
     made.command = command.name;
-    made.launches = launches;
+    made.launches = count;
     made.blocks = command.tiles;
     made.threads = image.launches[kernel].threads;
     made.flops = double(command.flops);
@@ -115,7 +134,7 @@ private:
             machine::blocksOnMultiprocessor(*report.device, code->registers, *made.sharedBytes, made.threads);
     }
     if (report.device) {
-      machine::CudaEstimate taken = estimate(command);
+      machine::CudaEstimate taken = estimate(launch);
       made.seconds = taken.seconds();
       made.bound = taken.bound();
     }
@@ -123,6 +142,7 @@ private:
   }
 
   const Program &program;
+  const std::vector<Launch> &launches;
   const Image &image;
   const std::set<std::string, std::less<>> onTensorCores;
   gpu::Cubin cubin;
@@ -177,10 +197,11 @@ std::vector<CudaImageReport> cudaKernels(std::span<const std::byte> package) {
     std::span<const uint8_t> text = view.sections[image.section].bytes;
     ptx = {reinterpret_cast<const char *>(text.data()), text.size()};
   }
+  std::vector<Launch> launches = launchesOf(program, PackageTables(bytes));
   std::vector<CudaImageReport> reports;
   for (const Image &image : program.images)
     if (isCuda(image) && !(hasCubin && isText(image)))
-      reports.push_back(ImageReader(program, image, view.sections[image.section].bytes, ptx).read());
+      reports.push_back(ImageReader(program, launches, image, view.sections[image.section].bytes, ptx).read());
   return reports;
 }
 

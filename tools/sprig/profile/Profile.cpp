@@ -306,7 +306,7 @@ int profile(const ProfileOptions &options) {
                           options.inputs, options.settings);
   if (!loaded) loaded = compileAndLoad(model, requestsOf(entries), options.settings);
   std::vector<ProfileTarget> targets =
-      isChosenByShape(*loaded, entry) ? targetsOf(std::move(entries), options.seed)
+      isChosenByShape(*loaded, entry) ? targetsOf(*loaded, std::move(entries), options.seed)
                                       : chooseTargets(*loaded, entry, options.settings, options.seed, options.inputs);
   for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
     if (!file->empty() && targets.size() > 1)

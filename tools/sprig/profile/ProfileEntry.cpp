@@ -1,6 +1,7 @@
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StateNames.h"
+#include "tools/sprig/run/RandomInputs.h"
 #include "tools/sprig/train/TrainModel.h"
 #include <algorithm>
 
@@ -62,7 +63,7 @@ ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed, const 
   target.arrays = readInputs(inputs, specs);
   std::map<std::string, int64_t> none; // all sizes are the entry's
   bindDims(specs, target.arrays, none);
-  fillRandom(specs, seed, none, target.arrays);
+  fillRandom(runner, specs, seed, none, target.arrays);
   return target;
 }
 
@@ -81,13 +82,13 @@ bool isChosenByShape(const Runner &runner, const std::string &entry) {
   return true;
 }
 
-std::vector<ProfileTarget> targetsOf(std::vector<BoundInputs> entries, uint64_t seed) {
+std::vector<ProfileTarget> targetsOf(const Runner &runner, std::vector<BoundInputs> entries, uint64_t seed) {
   std::vector<ProfileTarget> targets;
   for (auto &[specs, arrays, request] : entries) {
     ProfileTarget target{std::nullopt, "", std::move(arrays)};
     for (auto &[symbol, size] : request.dims)
       if (!symbol.empty()) target.dims += (target.dims.empty() ? "" : " ") + symbol + "=" + std::to_string(size);
-    fillRandom(specs, seed, request.dims, target.arrays);
+    fillRandom(runner, specs, seed, request.dims, target.arrays);
     targets.push_back(std::move(target));
   }
   return targets;

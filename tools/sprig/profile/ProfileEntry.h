@@ -24,7 +24,7 @@ struct ProfileTarget {
 std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string &entry, const Settings &settings,
                                          uint64_t seed, const std::vector<std::string> &inputs = {});
 /// The entries that are chosen by the sizes of their inputs; what these lack is random.
-std::vector<ProfileTarget> targetsOf(std::vector<BoundInputs> entries, uint64_t seed);
+std::vector<ProfileTarget> targetsOf(const Runner &runner, std::vector<BoundInputs> entries, uint64_t seed);
 
 /// An entry with arrays of files, and random ones.
 ProfileTarget targetOf(const Runner &runner, size_t entry, uint64_t seed, const std::vector<std::string> &inputs = {});

@@ -4,7 +4,7 @@
 namespace sprig::cli {
 
 void setLimits(ProfileResult &result, const Runner &runner, const machine::ProductRates &rates) {
-  CommandLimits limits(runner.package(), rates);
+  CommandLimits limits(runner, rates);
   for (ProfileRow &row : result.rows) {
     if (row.lane < 0 || (row.kind != "dispatch" && row.kind != "copy")) continue;
     row.limitNs = limits.commandNs(row.entry, uint32_t(row.lane), row.command, row.wasCut ? result.threads : 1);

@@ -4,6 +4,7 @@
 #include "lib/Data/File.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
+#include "tools/sprig/run/RandomInputs.h"
 #include "tools/sprig/run/RankedModel.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
@@ -87,6 +88,7 @@ void writeOutputs(const std::string &folder, const std::vector<data::Array> &out
 int runRanks(const RunOptions &options, const Model &model) {
   RankedModel ranked(model, options.mesh, options.settings);
   BoundInputs bound = bindInputs(ranked.inputSpecs(), options.inputs, options.seed, options.settings);
+  if (options.seed) drawIndices(ranked.runners(bound.entry).front(), options.inputs, *options.seed, bound.arrays);
   std::vector<data::Array> outputs = ranked.run(bound);
   if (!ranked.isFirst()) return kDone;
   data::cutToCounts(outputs);
@@ -110,6 +112,7 @@ int run(const RunOptions &options) {
                       : inputsOfCalls(model, options.settings, /*isOpen=*/true);
   BoundInputs bound = bindInputs(specs, options.inputs, options.seed, options.settings);
   if (!runner) runner = compileAndLoad(model, {bound.entry}, options.settings);
+  if (options.seed) drawIndices(*runner, options.inputs, *options.seed, bound.arrays);
   std::vector<data::Array> outputs = runner->run(bound.arrays);
   data::cutToCounts(outputs);
   if (isVerbose()) inform(runner->describeLastRun() + "; peak memory " + formatBytes(double(peakMemory())));

@@ -102,6 +102,7 @@ Runner Runner::load(const std::string &path, const RunnerOptions &options) {
   sprig_rt_package *package = nullptr;
   check(sprig_rt_package_load(path.c_str(), &load.raw, &package));
   runner.packageHandle.reset(package, sprig_rt_package_release);
+  runner.packageTables = std::make_shared<const PackageTables>(PackageTables::ofFile(path));
   runner.start(options);
   return runner;
 }
@@ -111,6 +112,7 @@ Runner Runner::load(std::span<const uint8_t> bytes, std::unique_ptr<std::vector<
   Runner runner;
   LoadOptions load(options);
   sprig_rt_package *package = nullptr;
+  runner.packageTables = std::make_shared<const PackageTables>(bytes);                 // which the runtime may let go
   auto release = [](void *user) { delete static_cast<std::vector<uint8_t> *>(user); }; // called on failure, too
   check(sprig_rt_package_load_memory(bytes.data(), bytes.size(), release, kept.release(), name.c_str(), &load.raw,
                                      &package));
@@ -158,6 +160,7 @@ std::string meshText(const Runner &runner, size_t entry) {
 Runner Runner::another(const RunnerOptions &options) const {
   Runner runner;
   runner.packageHandle = packageHandle;
+  runner.packageTables = packageTables;
   runner.start(options);
   return runner;
 }

@@ -5,6 +5,7 @@
 #include "sprig/options.h"
 #include "sprig/rt/sprig_rt.h"
 #include "tools/sprig/run/Inputs.h"
+#include "tools/sprig/run/PackageTables.h"
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,6 +63,7 @@ public:
   std::vector<Placement> placements; ///< with --explain-placement, of a model that was compiled for this
 
   sprig_rt_package *package() const { return packageHandle.get(); }
+  const PackageTables &tables() const { return *packageTables; }
   sprig_rt_context *runContext() const { return context.get(); }
   /// What entries update; null where the package has none.
   sprig_rt_state *state() const { return stateHandle.get(); }
@@ -104,6 +106,7 @@ private:
                      const std::string &name, const RunnerOptions &options);
 
   std::shared_ptr<sprig_rt_package> packageHandle;
+  std::shared_ptr<const PackageTables> packageTables;
   std::shared_ptr<sprig_rt_pool> pool;
   std::shared_ptr<sprig_rt_state> stateHandle;
   std::shared_ptr<sprig_rt_group> group;

@@ -242,15 +242,15 @@ private:
   }
 
   struct Model {
-    Model(const sprig_rt_package *package, const std::string &name)
-        : products(std::vector<std::string>{name}), rates(products.model()), limits(package, products) {}
+    Model(const Runner &runner, const std::string &name)
+        : products(std::vector<std::string>{name}), rates(products.model()), limits(runner, products) {}
     machine::ProductRates products;
     const machine::MachineModel &rates;
     CommandLimits limits;
   };
   Model &modelOf(const std::string &name) {
     auto &model = models[name];
-    if (!model) model = std::make_unique<Model>(runner.package(), name);
+    if (!model) model = std::make_unique<Model>(runner, name);
     return *model;
   }
 

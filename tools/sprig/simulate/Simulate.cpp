@@ -196,7 +196,7 @@ int simulate(const SimulateOptions &options) {
   std::vector<BoundInputs> entries;
   Runner runner = loadToPlay(options, given, model, entries);
   std::vector<ProfileTarget> targets = isChosenByShape(runner, options.entry)
-                                           ? targetsOf(std::move(entries), 1)
+                                           ? targetsOf(runner, std::move(entries), 1)
                                            : chooseTargets(runner, options.entry, options.settings, 1);
   for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
     if (!file->empty() && targets.size() > 1)
