@@ -76,6 +76,7 @@ RankBuckets BucketChoices::choose(const Variant &variant, int64_t bytes, int64_t
     ranks.buckets.bytes = bytes;
     CompileOptions options = segmentOptions();
     options.factors = variant.factors;
+    options.lanes = variant.programLanes;
     try {
       chosen = chooseBuckets(variant.graph, variant.slots, options, variant.name, ranks, times);
     } catch (const Error &) {

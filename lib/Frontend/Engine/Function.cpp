@@ -183,6 +183,11 @@ FunctionCore::FunctionCore(FunctionOptions options, Source at) : impl(std::make_
   if (options.bucketBytes < 0)
     frontend::fail(at, options.name,
                    "bucketBytes is " + std::to_string(options.bucketBytes) + ", expected 0 (chosen) or more");
+  constexpr int kMostProgramLanes = 64;
+  if (options.lanes < 0 || options.lanes > kMostProgramLanes)
+    frontend::fail(at, options.name,
+                   "lanes are " + std::to_string(options.lanes) + ", expected 0 (as suit the device) to " +
+                       std::to_string(kMostProgramLanes));
   impl->options = std::move(options);
   impl->source = at;
 }
@@ -241,6 +246,7 @@ std::shared_ptr<Variant> FunctionCore::Impl::addVariant(Variants &variants, cons
     variant = Variant::record(types, body, options.name, source, inputs);
   }
   variant->setFactors(options.factors);
+  variant->programLanes = options.lanes;
   variant->host = given.host;
   variant->structure = structure;
   variants.push_front(variant);

@@ -105,6 +105,7 @@ private:
       CompileOptions options = segmentOptions();
       options.prepare = true;
       options.factors = variant->factors;
+      options.lanes = variant->programLanes;
       for (DeviceId device : variant->devices) options.devices.push_back(deviceOf(device).name());
       std::vector<DeviceId> devices = variant->devices;
       if (devices.empty()) devices = {variant->device};

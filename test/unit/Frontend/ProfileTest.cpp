@@ -3,9 +3,13 @@
 #include "sprig/elementwise.h"
 #include "sprig/function.h"
 #include "sprig/ops.h"
+#include "sprig/rt/profile.hpp"
 #include "sprig/tensor.h"
+#include "test/unit/Frontend/Expect.h"
 #include <algorithm>
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
+#include <set>
+#include <thread>
 
 using namespace sprig;
 
@@ -53,6 +57,33 @@ TEST(FrontendProfile, ShowsCompiledFunctionsAndTheirCompilation) {
   };
   EXPECT_EQ(calls("function"), 3) << profile.table();
   EXPECT_LE(calls("compilation"), 1);
+}
+
+// Branches that are written one after the other are on lanes where these were asked for, with the same bits.
+TEST(FrontendProfile, BranchesOfACompiledFunctionAreOnLanes) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor drives one lane";
+  Tensor x = ones({256, 256}) / 256, left = ones({256, 512}) / 7, right = ones({256, 512}) / 9;
+  auto branches = [&](const Tensor &v) { return sum(tanh(matmul(v, left))) * sum(exp(matmul(v, right))); };
+  auto lanesOf = [&](int lanes, float &value) {
+    auto f = compile(branches, {.name = "branches", .lanes = lanes});
+    value = f(x).item<float>();
+    rt::Profile profile;
+    profile.start();
+    EXPECT_EQ(f(x).item<float>(), value);
+    profile.stop();
+    std::set<uint32_t> used;
+    sprig_rt_profile_data data = profile.read();
+    for (uint64_t i = 0; i < data.count; ++i)
+      if (data.events[i].kind == SPRIG_RT_PROFILE_DISPATCH) used.insert(data.events[i].lane);
+    return used;
+  };
+  float one = 0, two = 1;
+  EXPECT_EQ(lanesOf(1, one), (std::set<uint32_t>{0}));
+  EXPECT_EQ(lanesOf(2, two), (std::set<uint32_t>{0, 1}));
+  EXPECT_EQ(one, two);
+  for (int lanes : {-1, 65})
+    EXPECT_THAT(errorOf([&] { compile(branches, {.lanes = lanes}); }),
+                ::testing::HasSubstr("lanes are " + std::to_string(lanes) + ", expected 0 (as suit the device) to 64"));
 }
 
 TEST(FrontendProfile, WarnsOfALineThatWaitsInALoop) {
