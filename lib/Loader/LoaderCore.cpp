@@ -1,5 +1,6 @@
 #include "lib/Loader/LoaderCore.h"
 #include "lib/Data/Batches.h"
+#include "lib/Loader/MeasureWorkers.h"
 #include "runtime/collective/Shares.h"
 #include "sprig/rt/profile.hpp"
 #include <algorithm>
@@ -22,7 +23,7 @@ int automaticWorkers() {
   return std::clamp(cores / 2, 1, 8);
 }
 
-LoaderOptions checked(LoaderOptions options) {
+LoaderOptions checked(const Dataset &set, LoaderOptions options) {
   auto refuse = [](const char *what, int64_t value, const std::string &expected) {
     throw Error(ErrorKind::usage,
                 std::string("data: ") + what + " is " + std::to_string(value) + ", expected " + expected);
@@ -48,8 +49,10 @@ LoaderOptions checked(LoaderOptions options) {
   }
   if (options.prefetch < 1) refuse("prefetch", options.prefetch, "at least 1");
   if (options.workers == kAutomaticWorkers) options.workers = automaticWorkers();
-  if (options.workers < 0 || options.workers > kMostWorkers)
-    refuse("workers", options.workers, "0 to " + std::to_string(kMostWorkers) + ", or automatic");
+  bool isMeasured = options.workers == kMeasuredWorkers;
+  if (!isMeasured && (options.workers < 0 || options.workers > kMostWorkers))
+    refuse("workers", options.workers, "0 to " + std::to_string(kMostWorkers) + ", automatic or measured");
+  if (isMeasured) options.workers = measureWorkers(set, options);
   return options;
 }
 
@@ -59,7 +62,7 @@ constexpr int64_t kKeptFields = 4;
 } // namespace
 
 LoaderCore::LoaderCore(Dataset set, LoaderOptions given)
-    : set(std::move(set)), options(checked(std::move(given))),
+    : set(std::move(set)), options(checked(this->set, std::move(given))),
       stream(options.shuffle && !options.shuffle.seed() ? nextStream() : 0),
       buffers(std::make_shared<Buffers>(size_t(kKeptFields * (int64_t(options.workers) * options.prefetch + 2)))),
       ahead(int64_t(options.workers) * options.prefetch), storage(options.ioDelay) {

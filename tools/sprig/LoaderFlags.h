@@ -9,9 +9,10 @@
 namespace sprig::cli {
 
 struct LoaderFlags {
-  std::optional<int> workers, prefetch; ///< none: the loader's own
-  std::string ioDelay;                  ///< as data::parseIoDelay; "": none
-  bool wanted() const { return workers || prefetch || !ioDelay.empty(); }
+  std::string workers;         ///< a number, or auto; "": the loader's own
+  std::optional<int> prefetch; ///< none: the loader's own
+  std::string ioDelay;         ///< as data::parseIoDelay; "": none
+  bool wanted() const { return !workers.empty() || prefetch || !ioDelay.empty(); }
 };
 
 /// `what` is the beginning of the sentence that tells of --workers.

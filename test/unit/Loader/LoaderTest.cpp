@@ -42,6 +42,19 @@ std::vector<int64_t> orderOf(Loader &loader) {
   return order;
 }
 
+// Storage that makes one wait is worth many workers; what an epoch gives is as ever.
+TEST(Loader, MeasuresHowManyWorkersItGainsFrom) {
+  LoaderOptions options{.batch = 4, .shuffle = 7, .workers = kMeasuredWorkers, .ioDelay = {.perItem = 1e-3}};
+  Loader slow(Counted(), options);
+  EXPECT_GE(slow.options().workers, 4);
+  options.workers = 1;
+  Loader other(Counted(), options);
+  EXPECT_EQ(orderOf(slow), orderOf(other));
+  EXPECT_EQ(slow.stats().batches, 25);
+  options.workers = kMeasuredWorkers;
+  expectHas(refusal([&] { Loader(Counted{.bad = 5}, options); }, ErrorKind::runtime), "the file is damaged");
+}
+
 TEST(Loader, TheOrderOfASeedIsThatOfBatchesForAnyNumberOfWorkers) {
   Batches reference({.samples = 100, .batch = 16, .shuffle = true, .seed = 7});
   std::vector<std::vector<int64_t>> epochs(3);
@@ -338,7 +351,7 @@ TEST(Loader, RefusesOptionsThatMakeNoSense) {
   expectHas(refusal([] { Loader(Counted(), {.shuffle = true, .ranks = 2}); }),
             "shuffle has no seed, expected one, so that all 2 ranks have the same order");
   expectHas(refusal([] { Loader(Counted(), {.batch = 0}); }), "batch is 0, expected at least 1");
-  expectHas(refusal([] { Loader(Counted(), {.workers = -2}); }), "workers is -2");
+  expectHas(refusal([] { Loader(Counted(), {.workers = -3}); }), "workers is -3");
   expectHas(refusal([] { Loader(Counted(), {.prefetch = 0}); }), "prefetch is 0");
   expectHas(refusal([] { Loader(Counted(), {.ioDelay = {.latency = -1}}); }), "ioDelay.latency");
   Counted empty;

@@ -24,9 +24,9 @@ std::vector<int64_t> orderDrawn(Loader &loader) {
 }
 
 TEST(LoaderSeeds, ManualSeedGovernsTheOrderWithoutASeed) {
-  auto orders = [](uint64_t seed) {
+  auto orders = [](uint64_t seed, int workers = 2) {
     manualSeed(seed);
-    Loader loader(numberedRows(), {.batch = 16, .shuffle = true, .workers = 2});
+    Loader loader(numberedRows(), {.batch = 16, .shuffle = true, .workers = workers});
     std::vector<std::vector<int64_t>> epochs{orderDrawn(loader), orderDrawn(loader)};
     return epochs;
   };
@@ -35,6 +35,8 @@ TEST(LoaderSeeds, ManualSeedGovernsTheOrderWithoutASeed) {
   EXPECT_FALSE(std::is_sorted(first[0].begin(), first[0].end()));
   EXPECT_EQ(orders(1), first);
   EXPECT_NE(orders(2), first);
+  // Nor does it draw anything to measure how many workers it gains from.
+  EXPECT_EQ(orders(1, kMeasuredWorkers), first);
   // The first loader's seed is manualSeed's; one that is made before it is governed too, and one more has another.
   Loader early(numberedRows(), {.batch = 16, .shuffle = true});
   manualSeed(1);

@@ -37,7 +37,7 @@ void benchBottlenecks(const ExperimentOptions &options, ExperimentReport &report
   Settings alone = options.settings;
   alone.threads = options.threads;
   LoaderFlags slow;
-  slow.workers = 1;
+  slow.workers = "1";
   slow.ioDelay = "100us"; // a sample; a batch has 64
   measure("a slow loader", TimedProgram(placedProduct(64, false), alone), machine::Bound::data,
           &ExperimentReport::verdict, slow);
