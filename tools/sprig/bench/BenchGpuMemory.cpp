@@ -69,8 +69,8 @@ double hostCopies(const OneGpu &gpu, uint64_t most, ExperimentReport &report) {
   bool same = pageable == sent && std::memcmp(pinned.get(), sent.data(), most) == 0;
   report.verdict("what was copied there comes back", same ? "the same bytes" : "other bytes", same);
   if (most < kAlone) return rate;
-  report.verdict("page-locked memory is copied to it at least 1.3 times as fast", times(up), up >= 1.3);
-  report.verdict("page-locked memory is copied from it at least 1.3 times as fast", times(down), down >= 1.3);
+  report.timed("page-locked memory is copied to it at least 1.3 times as fast", times(up), up >= 1.3);
+  report.timed("page-locked memory is copied from it at least 1.3 times as fast", times(down), down >= 1.3);
   return rate;
 }
 
@@ -104,8 +104,8 @@ void besideCopies(const OneGpu &gpu, uint64_t most, ExperimentReport &report) {
   report.row({"alone", alone});
   report.row({"beside copies to the device", beside});
   if (most >= kAlone)
-    report.verdict("a copy by the device slows the processor's computing by less than 10%", times(beside / alone),
-                   beside > 0.9 * alone);
+    report.timed("a copy by the device slows the processor's computing by less than 10%", times(beside / alone),
+                 beside > 0.9 * alone);
 }
 
 // An array of n x n x n floats that a program keeps for itself between two products.
@@ -150,8 +150,8 @@ void benchGpuMemory(const ExperimentOptions &options, ExperimentReport &report) 
   uint64_t most = std::min(uint64_t(n) * uint64_t(n) * uint64_t(n) * 4, kMaxCopy);
   double onDevice = gpuStreams(gpu, options.settings, most, report), link = hostCopies(gpu, most, report);
   if (most >= kAlone)
-    report.verdict("the device's memory is faster than the way to it",
-                   formatDouble(onDevice / 1e9, 4) + " and " + formatDouble(link / 1e9, 4) + " GB/s", onDevice > link);
+    report.timed("the device's memory is faster than the way to it",
+                 formatDouble(onDevice / 1e9, 4) + " and " + formatDouble(link / 1e9, 4) + " GB/s", onDevice > link);
   besideCopies(gpu, most, report);
   allocation(gpu, options.settings, n, report);
 }

@@ -19,13 +19,13 @@ void streams(const machine::Calibration &found, ExperimentReport &report) {
     if (i) falls &= rates.read <= 1.05 * found.levels[i - 1].read;
     second &= rates.readAll >= 0.97 * rates.read;
   }
-  report.verdict("a level further away reads no faster",
-                 "from " + formatDouble(found.levels.front().read / 1e9, 3) + " to " +
-                     formatDouble(found.levels.back().read / 1e9, 3) + " GB/s",
-                 falls);
+  report.timed("a level further away reads no faster",
+               "from " + formatDouble(found.levels.front().read / 1e9, 3) + " to " +
+                   formatDouble(found.levels.back().read / 1e9, 3) + " GB/s",
+               falls);
   if (found.threads > 1)
-    report.verdict("all threads read no slower than one",
-                   times(found.levels.back().readAll / found.levels.back().read) + " from memory", second);
+    report.timed("all threads read no slower than one",
+                 times(found.levels.back().readAll / found.levels.back().read) + " from memory", second);
 }
 
 void latencies(const machine::Cpu &cpu, const machine::Calibration &found, ExperimentReport &report) {
@@ -37,17 +37,17 @@ void latencies(const machine::Cpu &cpu, const machine::Calibration &found, Exper
     if (cache.type == "instruction") continue;
     auto near = [&](int64_t knee) { return knee * 2 >= cache.bytes && knee <= cache.bytes * 2; };
     auto knee = std::find_if(found.cacheKnees.begin(), found.cacheKnees.end(), near);
-    report.verdict("the latency steps up near the end of L" + std::to_string(cache.level) + " (" +
-                       formatBinaryBytes(double(cache.bytes)) + ")",
-                   knee == found.cacheKnees.end() ? "no step within a factor of 2"
-                                                  : "at " + formatBinaryBytes(double(*knee)),
-                   knee != found.cacheKnees.end());
+    report.timed("the latency steps up near the end of L" + std::to_string(cache.level) + " (" +
+                     formatBinaryBytes(double(cache.bytes)) + ")",
+                 knee == found.cacheKnees.end() ? "no step within a factor of 2"
+                                                : "at " + formatBinaryBytes(double(*knee)),
+                 knee != found.cacheKnees.end());
   }
   double burst = 8 / found.levels.back().read, ratio = found.randomSeconds / burst;
-  report.verdict("a load at a random place takes far longer than the next of a stream",
-                 formatNanoseconds(found.randomSeconds * 1e9) + " and " + formatDouble(burst * 1e9, 3) +
-                     " ns for 8 bytes, " + times(ratio),
-                 ratio > 10);
+  report.timed("a load at a random place takes far longer than the next of a stream",
+               formatNanoseconds(found.randomSeconds * 1e9) + " and " + formatDouble(burst * 1e9, 3) +
+                   " ns for 8 bytes, " + times(ratio),
+               ratio > 10);
 }
 
 // An offset of half a vector makes loads cross lines.
@@ -60,8 +60,8 @@ void alignment(ExperimentReport &report) {
     if (offset == 0) aligned = near;
     worst = std::min(worst, near);
   }
-  report.verdict("reading aligned vectors is no slower than others, and loads that cross lines cost",
-                 times(aligned / worst) + " the rate of the worst offset in L1", aligned > 1.05 * worst);
+  report.timed("reading aligned vectors is no slower than others, and loads that cross lines cost",
+               times(aligned / worst) + " the rate of the worst offset in L1", aligned > 1.05 * worst);
 }
 
 void orders(ExperimentReport &report) {
@@ -75,10 +75,10 @@ void orders(ExperimentReport &report) {
     if (stride == 2) second = ns;
     if (stride == 16) line = ns;
   }
-  report.verdict("a load of neighbours is no slower than of every second one", times(second / sequential) + " as long",
-                 sequential <= 1.1 * second);
-  report.verdict("the cost grows until each load has a line of its own",
-                 times(line / sequential) + " as long at 64 bytes", line > 1.3 * sequential);
+  report.timed("a load of neighbours is no slower than of every second one", times(second / sequential) + " as long",
+               sequential <= 1.1 * second);
+  report.timed("the cost grows until each load has a line of its own",
+               times(line / sequential) + " as long at 64 bytes", line > 1.3 * sequential);
   double backward = machine::stridedNs(kCount, -1);
   report.table("order", {"order", "ns a load"});
   report.row({"forward", sequential});
@@ -87,8 +87,8 @@ void orders(ExperimentReport &report) {
   report.row({"100 columns of 4096 x 4096, row by row", byRow});
   report.row({"100 columns of 4096 x 4096, column by column", byColumn});
   double ratio = backward / sequential;
-  report.verdict("backward is as fast as forward", times(ratio) + " as long", ratio > 0.8 && ratio < 1.2);
-  report.verdict("column by column is slower than row by row", times(byColumn / byRow) + " as long", byColumn > byRow);
+  report.timed("backward is as fast as forward", times(ratio) + " as long", ratio > 0.8 && ratio < 1.2);
+  report.timed("column by column is slower than row by row", times(byColumn / byRow) + " as long", byColumn > byRow);
 }
 
 void sharing(const machine::Calibration &found, ExperimentReport &report) {
@@ -100,8 +100,8 @@ void sharing(const machine::Calibration &found, ExperimentReport &report) {
   report.table("false sharing", {"two threads count, each in a word", "ns an increment"});
   report.row({"of its own line", cost.ownLines * 1e9});
   report.row({"of one line", cost.sameLine * 1e9});
-  report.verdict("words of one line slow two threads down", times(cost.sameLine / cost.ownLines) + " as long",
-                 cost.sameLine > 1.2 * cost.ownLines);
+  report.timed("words of one line slow two threads down", times(cost.sameLine / cost.ownLines) + " as long",
+               cost.sameLine > 1.2 * cost.ownLines);
 }
 
 } // namespace

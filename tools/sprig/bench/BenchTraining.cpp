@@ -1,6 +1,7 @@
 // sprig bench remat and sprig bench accumulation: what computing values again costs and saves, and whether small
 // batches that are accumulated train as a large one does. Both on perceptrons whose weights and data are random
 // numbers.
+#include "lib/Data/Largest.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/RandomData.h"
 #include "tools/sprig/train/TrainModel.h"
@@ -161,7 +162,7 @@ void benchAccumulation(const ExperimentOptions &options, ExperimentReport &repor
   double worst = 0;
   for (int64_t step = 0; step < kSteps; ++step) {
     double a = double(whole.program.step(data, samples).loss), b = double(parts.program.step(data, samples).loss);
-    worst = std::max(worst, std::abs(a - b) / std::abs(a));
+    worst = data::largest(worst, std::abs(a - b) / std::abs(a));
     if (step % 5 == 4 || step == 0) report.row({step, a, b});
   }
   // Passes follow each other, so that one of them has its activations at a time, beside the sums of gradients.
@@ -178,7 +179,7 @@ void benchAccumulation(const ExperimentOptions &options, ExperimentReport &repor
     double limit = kSlack * double(one + gradients), share = double(program.arenaBytes) / limit;
     report.row({std::to_string(passes) + " x " + std::to_string(pass), program.arenaBytes, uint64_t(limit)});
     isWithin &= share <= 1;
-    most = std::max(most, share);
+    most = data::largest(most, share);
   }
   report.verdict("4 x 16 trains as 64 does",
                  "losses differ by at most " + formatDouble(worst, 2) + " of their size over " +
