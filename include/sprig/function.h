@@ -21,7 +21,8 @@ struct FunctionOptions {
   int maxVariants = 16;
   /// Lanes to spread each call over, 1 to 64, where that pays by the machine model: branches that need nothing of each
   /// other run side by side, as those of a package with CompileOptions::lanes do (docs/parallel.md). 0: as many as suit
-  /// the device, 1 on a processor and 8 on a GPU. It never changes a bit. A function that runs as it is written has none.
+  /// the device, 1 on a processor and 8 on a GPU. It never changes a bit. A function that runs as it is written has
+  /// none.
   int lanes = 0;
   /// Of sums over ranks (docs/distributed.md): all ranks say the same, and give arguments of the same shapes; where a
   /// dist::BatchShare in the function says how many samples all have, shares of several sizes. A function that runs as

@@ -82,7 +82,8 @@ CudaEstimate estimateCudaKernel(const CudaDevice &device, const CudaWork &work) 
   int64_t blocksInTurn = divideUp(blocks, device.multiprocessors);
   estimate.traffic =
       work.bytes / rate + work.repeated * double(blocksInTurn) / double(CudaDevice::kLoopBytes) * kNanosecond +
-      accessSeconds(cudaModel(device.architecture), Accesses{work.accesses, work.bytes, work.bytes}, work.bytes) / share;
+      accessSeconds(cudaModel(device.architecture), Accesses{work.accesses, work.bytes, work.bytes}, work.bytes) /
+          share;
   return estimate;
 }
 

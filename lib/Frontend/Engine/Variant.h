@@ -57,7 +57,7 @@ struct Variant {
   /// Of a function with collectives: the rank whose program it is. Others record their own.
   std::shared_ptr<RankEnd> ranks;
   SamplesOfRanks samples; ///< of all ranks, as far as it was said while it was recorded
-  int programLanes = 0; ///< FunctionOptions::lanes
+  int programLanes = 0;   ///< FunctionOptions::lanes
   FactorPolicy factors = FactorPolicy::never;
   /// Of sums over ranks; throws Error (usage) where what is known of the ranks' samples is not enough.
   void setFactors(FactorPolicy policy);
