@@ -143,6 +143,12 @@ TEST(OpTable, Convolutions) {
       {"3x12x12x15x", "33x12x2x4x", "1, 3", "2, 1", "1, 2, 1, 2", "1", 96},
       {"3x16x10x8x", "34x8x3x3x", "3, 2", "1, 1", "1, 1, 1, 1", "2", 72},
       {"0x3x8x8x", "4x3x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "1", 27},
+      // One channel in and out: vectors of columns, the last of them in part, inside and across the padding.
+      {"2x1x9x70x", "1x1x3x5x", "1, 1", "1, 1", "1, 2, 1, 4", "1", 15},
+      {"1x1x6x140x", "1x1x2x3x", "2, 1", "1, 2", "0, 0, 1, 0", "1", 6},
+      {"3x1x20x", "1x1x24x", "1", "2", "30, 40", "1", 24},
+      {"2x1x3x4x18x", "1x1x2x3x2x", "1, 2, 1", "1, 1, 3", "1, 0, 2, 0, 1, 3", "1", 12},
+      {"1x1x40x", "1x1x3x", "2", "1", "1, 1", "1", 3},
       // Taps far apart, of which a tile's columns see the same ones.
       {"2x4x150x", "5x4x7x", "1", "20", "60, 60", "1", 28},
       {"1x3x160x", "4x3x9x", "2", "15", "70, 61", "1", 27},
@@ -201,6 +207,7 @@ TEST(OpTable, ConvolutionsOfInfinities) {
   std::string none = ", output_padding = array<i64: 0, 0>";
   check({
       rowOf("nn.conv", "2x16x7x9xf32", "16x16x3x3xf32", convAttributes("1, 1", "1, 1", "1, 1, 1, 1")),
+      rowOf("nn.conv", "2x1x9x70xf32", "1x1x3x5xf32", convAttributes("1, 1", "1, 1", "1, 2, 1, 4")),
       rowOf("nn.conv", "1x9x13x12xf32", "31x9x3x3xf32", convAttributes("2, 2", "1, 1", "1, 2, 2, 1")),
       rowOf("nn.conv", "3x4x5x5xf32", "16x4x3x3xf32", convAttributes("1, 1", "1, 1", "6, 7, 20, 3")),
       rowOf("nn.conv", "2x24x6x7xf32", "32x12x3x3xf32",

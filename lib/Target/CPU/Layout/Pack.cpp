@@ -117,9 +117,12 @@ private:
     RankedTensorType type = tensorOf(filter);
     int64_t groups = op.getGroups(), outputs = type.getDimSize(0);
     OpBuilder b(op);
-    bool isDepthwise = groups > 1 && groups == outputs && type.getDimSize(1) == 1;
+    // A single channel is a group of its own; its kernel takes neighbours in width as a vector.
+    bool hasNeighbours = op.getStrides().back() == 1 && tensorOf(op.getResult()).getShape().drop_back().back() > 1;
+    bool isDepthwise = groups == outputs && type.getDimSize(1) == 1 && (groups > 1 || hasNeighbours);
     if (op.getAccumulator())
-      return isDepthwise && type.getElementType().isInteger(8) ? packDepthwiseBytes(op) : packInterleaved(op);
+      return isDepthwise && groups > 1 && type.getElementType().isInteger(8) ? packDepthwiseBytes(op)
+                                                                             : packInterleaved(op);
     if (isDepthwise) {
       Value taps = shared(filter, 2, groups, [&](OpBuilder &b) {
         SmallVector<int64_t> permutation, shape(type.getShape().drop_front(2));

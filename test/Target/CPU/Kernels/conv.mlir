@@ -148,3 +148,19 @@ func.func @many_columns(%x: tensor<1x1200x32xf32>, %p: tensor<1x288x32xf32>) -> 
   }
   return %r : tensor<1x1200x32xf32>
 }
+
+// One channel: vectors of columns. Rows with their padding are copied to scratch memory; taps that some columns alone
+// have are left out of the others' sums.
+// CHECK-LABEL: func.func @kernel_{{[0-9]+}}
+// CHECK-SAME: sprig.scratch = 1344 : i64
+// CHECK: vector.maskedstore
+// CHECK: math.fma {{.*}} vector<16xf32>
+// CHECK: arith.select {{.*}} vector<16xi1>, vector<16xf32>
+// CHECK: return
+func.func @one_channel(%x: tensor<1x6x90x1xf32>, %w: tensor<3x5x1xf32>) -> tensor<1x6x90x1xf32> {
+  %r = kernel.dispatch "conv" (%x0 = %x : tensor<1x6x90x1xf32>, %w0 = %w : tensor<3x5x1xf32>) -> tensor<1x6x90x1xf32> {
+    %0 = kernel.conv_depthwise %x0, %w0 {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 1, 2, 1, 2>} : tensor<1x6x90x1xf32>, tensor<3x5x1xf32>
+    kernel.yield %0 : tensor<1x6x90x1xf32>
+  }
+  return %r : tensor<1x6x90x1xf32>
+}

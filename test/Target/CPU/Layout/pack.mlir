@@ -163,6 +163,18 @@ func.func @groups(%x: tensor<1x6x4xf32>, %w: tensor<80x2x3xf32>) -> tensor<1x4x8
 // -----
 
 // One filter for each channel: channels go to the end, no panels.
+// A single channel is one for each channel, too, where neighbours in width are next to each other.
+// CHECK-LABEL: func.func @one_channel
+// CHECK: kernel.conv_depthwise %arg0, %{{.*}} tensor<1x6x9x1xf32>, tensor<3x3x1xf32>
+// CHECK: kernel.conv_packed
+func.func @one_channel(%x: tensor<1x6x9x1xf32>, %w: tensor<1x1x3x3xf32>) -> (tensor<1x4x7x1xf32>, tensor<1x4x4x1xf32>) {
+  %0 = nn.conv %x, %w {channels_last, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x6x9x1xf32>, tensor<1x1x3x3xf32>
+  %1 = nn.conv %x, %w {channels_last, strides = array<i64: 1, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<1x6x9x1xf32>, tensor<1x1x3x3xf32>
+  return %0, %1 : tensor<1x4x7x1xf32>, tensor<1x4x4x1xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @depthwise
 // CHECK: %[[F:.*]] = nn.constant dense<{{\[\[}}1.000000e+00, 3.000000e+00], [2.000000e+00, 4.000000e+00]]> : tensor<2x2xf32>
 // CHECK: kernel.conv_depthwise %arg0, %[[F]]

@@ -74,6 +74,12 @@ void Epilogue::flatten(int64_t rowDims) {
   rootType = RankedTensorType::get({rows, columns}, rootType.getElementType());
 }
 
+void Epilogue::dropUnitColumns() {
+  assert(rootType.getRank() > 1 && rootType.getShape().back() == 1 && "has several columns");
+  rootType = RankedTensorType::get(rootType.getShape().drop_back(), rootType.getElementType());
+  hasUnitColumns = true;
+}
+
 namespace {
 /// How an operand of the epilogue lies over the root's rows and columns.
 struct Access {
@@ -85,7 +91,7 @@ struct Access {
 };
 } // namespace
 
-static Access describeAccess(KernelBuilder &k, BlockArgument argument, ArrayRef<int64_t> shape) {
+static Access describeAccess(KernelBuilder &k, BlockArgument argument, ArrayRef<int64_t> shape, bool hasUnitColumns) {
   RankedTensorType type = tensorOf(argument);
   Access access;
   access.buffer = k.flat(k.operandBuffer(argument));
@@ -94,6 +100,8 @@ static Access describeAccess(KernelBuilder &k, BlockArgument argument, ArrayRef<
   // A single element has no dimensions that count; the root's own shape may be seen as a matrix.
   if (type.getNumElements() == 1)
     own = {};
+  else if (hasUnitColumns)
+    own = own.drop_back();
   else if (own.size() > shape.size())
     own = shape;
   int64_t missing = shape.size() - own.size(), stride = 1;
@@ -152,7 +160,7 @@ SmallVector<Value> Epilogue::initialTile(KernelBuilder &k, int64_t rows, ValueRa
     for (Operation *op : begun) {
       auto argument = dyn_cast<BlockArgument>(op->getOperand(1));
       if (!argument) argument = cast<BlockArgument>(op->getOperand(0));
-      Access access = describeAccess(k, argument, rootType.getShape());
+      Access access = describeAccess(k, argument, rootType.getShape(), hasUnitColumns);
       Value bias = access.perColumn ? k.loadVector(access.buffer, column, access.elementType, mask, count)
                                     : k.splat(k.load(access.buffer, k.index(0), access.elementType), count);
       initial = k.apply(op, {initial, bias});
@@ -181,7 +189,7 @@ public:
     for (Operation *op : operations)
       for (Value operand : op->getOperands())
         if (auto argument = dyn_cast<BlockArgument>(operand); argument && !accesses.count(argument))
-          accesses[argument] = describeAccess(k, argument, shape);
+          accesses[argument] = describeAccess(k, argument, shape, epilogue.hasUnitColumns);
   }
 
   /// Reads what all rows share, for column vectors of these lanes.

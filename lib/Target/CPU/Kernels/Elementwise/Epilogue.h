@@ -28,6 +28,9 @@ public:
   /// Sees the root's result as a matrix, its first `rowDims` dimensions as rows and the others as columns, whatever
   /// their sizes. For roots of filter gradients, whose operands are as large as the result or a single element.
   void flatten(int64_t rowDims);
+  /// Sees a root of a single column without it: columns are what its last but one dimension has.
+  void dropUnitColumns();
+  bool hasUnitColumns = false; ///< operands have a last dimension, of 1, beyond rootType's
 
   /// Leaves what is added to sums of integers column by column, right behind them, to initialTile: they wrap, so that
   /// it may come first. For emitters that begin with those.
