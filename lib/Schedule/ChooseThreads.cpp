@@ -1,8 +1,11 @@
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/SharedNeighbours.h"
 #include "lib/Schedule/ThreadCost.h"
+#include "runtime/format/Units.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 namespace sprig {
 #define GEN_PASS_DEF_CHOOSETHREADS
@@ -19,6 +22,17 @@ namespace {
 constexpr double kHandOffs = 6, kHandOffsAndLines = 8;
 // Here and back, in shares of the latter kind.
 constexpr double kSharesOfHandOff = 2 / kHandOffsAndLines;
+
+/// The number of tiles behind which all results are at the beginning of a cache line again.
+int64_t tilesOfWholeLines(KernelOp kernel) {
+  int64_t tiles = 1;
+  for (TileRangeAttr range : kernel.tileRanges()) {
+    int64_t step = range.getStep();
+    if (range.getOperand() < int64_t(kernel.getNumInputs()) || step == 0) continue;
+    tiles = std::lcm(tiles, range.getPer() * (kCacheLine / std::gcd(kCacheLine, step)));
+  }
+  return tiles;
+}
 
 struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
   using ChooseThreadsBase::ChooseThreadsBase;
@@ -46,6 +60,8 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
       byNeighbours = shareAsNeighbours(getOperation(), sharesOfKernels,
                                        {kSharesOfHandOff, double(bytesFetchedPerShare), double(bytesOfLatency),
                                         double(bytesByLines), double(bytesOfCache)});
+    if (threads != 1)
+      for (auto &[op, shares] : sharesOfKernels) keepLinesWhole(cast<KernelOp>(op));
     int64_t shared = 0;
     for (auto [op, shares] : sharesOfKernels) {
       auto kernel = cast<KernelOp>(op);
@@ -71,6 +87,18 @@ private:
     if (threads == 1 || shares < 2) return tiles;
     if (threads > 0) shares = std::min(shares, double(threads) * kSharesPerThread);
     return std::clamp<int64_t>(static_cast<int64_t>(double(tiles) / shares), 1, tiles);
+  }
+
+  // Two processors that write to one cache line take it from each other each time. Where larger units would leave
+  // fewer threads with work, these lines are the lesser loss.
+  void keepLinesWhole(KernelOp kernel) {
+    int64_t tiles = kernel.getTiles(), grain = kernel.getGrain();
+    if (!isShared(kernel)) return;
+    auto unit = uint64_t(rt::format::tilesOfUnit(tiles, grain)), whole = uint64_t(tilesOfWholeLines(kernel));
+    if (unit % whole == 0) return;
+    int64_t larger = rt::format::kUnitsOfGrain * int64_t(llvm::alignTo(unit, whole));
+    int64_t most = threads > 0 ? int64_t(threads) : kSharesPerThread;
+    if (tiles / larger >= std::min(tiles / grain, most)) kernel.setGrain(larger);
   }
 
   // Beyond what the threads can take, finer shares only cost counting.

@@ -37,7 +37,8 @@ def ChooseThreads : Pass<"sprig-choose-threads", "::mlir::ModuleOp"> {
     fetching what another processor has written. Reading constants needs the former alone. With one thread, or where the
     work is less than two shares, all tiles stay together; but what little work stands beside shared kernels is shared,
     too, where threads then fetch less of each other: where tiles follow rows, each finds its own part of what the
-    kernel before wrote, and leaves its own part to the one behind. Decides how fast a kernel is, never what it
+    kernel before wrote, and leaves its own part to the one behind. Units of tiles that threads take end where a cache
+    line of the results does, unless fewer threads would have work. Decides how fast a kernel is, never what it
     computes: its tiles are those of its shape.
   }];
   let options = [

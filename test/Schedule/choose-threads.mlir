@@ -24,6 +24,17 @@ exec.kernel @moves(%x: tensor<64xf32>) -> tensor<64xf32> attributes {tiles = 64 
 exec.kernel @reads(%x: tensor<64xf32>, %c: tensor<262144xf32>) -> tensor<64xf32> attributes {tiles = 64 : i64, bytes = 1048576 : i64} {
   exec.yield %x : tensor<64xf32>
 }
+// Units of a quarter of a grain end where a cache line of the result does: rows of 40 bytes do so every eighth tile. But
+// not where fewer threads than are worth it would have work.
+// CHECK: exec.kernel @rows{{.*}} grain = 8 : i64
+// FINE: exec.kernel @rows{{.*}} grain = 32 : i64
+exec.kernel @rows(%x: tensor<64x10xf32>) -> tensor<64x10xf32> attributes {tiles = 64 : i64, flops = 8000 : i64, ranges = [#exec.tile_range<1 : 0 + 40 * tile, 40>]} {
+  exec.yield %x : tensor<64x10xf32>
+}
+// CHECK: exec.kernel @many_rows{{.*}} grain = 32 : i64
+exec.kernel @many_rows(%x: tensor<4096x10xf32>) -> tensor<4096x10xf32> attributes {tiles = 4096 : i64, flops = 200000 : i64, ranges = [#exec.tile_range<1 : 0 + 40 * tile, 40>]} {
+  exec.yield %x : tensor<4096x10xf32>
+}
 exec.device @cpu "cpu"
 exec.constant @weights = dense<1.0> : tensor<262144xf32>
 exec.program @main inputs("x": tensor<64xf32>) outputs("y": tensor<64xf32>) {

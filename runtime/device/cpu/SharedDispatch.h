@@ -3,6 +3,7 @@
 #ifndef SPRIG_RUNTIME_DEVICE_CPU_SHAREDDISPATCH_H
 #define SPRIG_RUNTIME_DEVICE_CPU_SHAREDDISPATCH_H
 
+#include "runtime/format/Units.h"
 #include "runtime/load/Program.h"
 
 #include <algorithm>
@@ -42,7 +43,6 @@ private:
   // Slices shrink towards the end of a dispatch: each is a share of what is left, so few are taken and yet the last
   // ones are short, and a late or slow helper does not hold the others up.
   static constexpr uint32_t kShareOfRest = 2;
-  static constexpr int64_t kMostUnits = 1024;
 
   alignas(64) std::atomic<uint64_t> ticket{0};
   std::atomic<const Command *> command{nullptr};
@@ -64,8 +64,7 @@ private:
 };
 
 inline void SharedDispatch::open(const Command &next, void *const *nextOperands, int64_t worthy) {
-  // A last slice may be shorter than what is worth a thread of its own, but not much.
-  int64_t tiles = std::max((next.tiles - 1) / kMostUnits + 1, next.grain / 4);
+  int64_t tiles = format::tilesOfUnit(next.tiles, next.grain);
   uint32_t count = uint32_t((next.tiles - 1) / tiles + 1);
   unitsDone.store(0, std::memory_order_relaxed);
   command.store(&next, std::memory_order_relaxed);
