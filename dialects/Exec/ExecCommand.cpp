@@ -49,7 +49,8 @@ int64_t DispatchOp::countFlops(SymbolTableCollection &symbols) {
   return int64_t(share * double(kernel.getFlops()));
 }
 
-// Of what tiles have ranges of, those of its own tiles; of what data says where, a share as of the work.
+// Operands with ranges of tiles count by those of its own tiles. Operands in which data says where to look count by the
+// share of the work that it does.
 sprig::Touched DispatchOp::countTouched(SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(getOperation()->getParentOfType<ModuleOp>(), getKernelAttr());
   SmallVector<BufferAccess> accesses;

@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace sprig;
 
 namespace {
-// Of tensors with more elements, and of inputs with more ranges, one range that will do for all is kept.
+// Larger tensors, and inputs with more ranges, keep the one range that will do for all elements.
 constexpr int64_t kMostElements = int64_t(1) << 24, kMostRanges = 4096;
 
 int64_t countElements(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
@@ -83,7 +83,7 @@ Value IndexRanges::sourceOf(Value value) const {
   return value;
 }
 
-// An end that nothing says is drawn near the other one. What can be met in no way is met in part.
+// An open end is drawn near the other one. A range that holds nothing becomes its lower end.
 static IntegerRange closedRange(IntegerRange range) {
   if (range == IntegerRange()) return {0, 1};
   if (range.low == IntegerRange::kLowest) range.low = std::min<int64_t>(0, range.high);

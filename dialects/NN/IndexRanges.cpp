@@ -73,14 +73,18 @@ void narrowOperands(NllLossOp op, IndexRanges &ranges) { narrowTargets(op, range
 // Integers of another width.
 void narrowOperands(CastOp op, IndexRanges &ranges) { ranges.narrow(op.getOperand(), ranges.of(op.getResult())); }
 
-// By a stride of the operand for each dimension of the result.
-void narrowStrided(IndexRanges &ranges, Value operand, Value result, int64_t offset, ArrayRef<int64_t> strides) {
+// The place of element i of a row-major shape, by a stride for each of its dimensions.
+int64_t placeOf(int64_t i, ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  int64_t place = 0;
+  for (size_t d = shape.size(); d-- > 0; i /= shape[d]) place += i % shape[d] * strides[d];
+  return place;
+}
+
+// The operand has a stride for each dimension of the result. `range` is that of IndexRanges::narrowPlaces.
+void narrowStrided(IndexRanges &ranges, Value operand, Value result, int64_t offset, ArrayRef<int64_t> strides,
+                   llvm::function_ref<IntegerRange(IntegerRange, int64_t)> range = {}) {
   ArrayRef<int64_t> shape = tensorOf(result).getShape();
-  ranges.narrowPlaces(operand, result, [&](int64_t i) {
-    int64_t place = offset;
-    for (size_t d = shape.size(); d-- > 0; i /= shape[d]) place += i % shape[d] * strides[d];
-    return place;
-  });
+  ranges.narrowPlaces(operand, result, [&](int64_t i) { return offset + placeOf(i, shape, strides); }, range);
 }
 void narrowOperands(TransposeOp op, IndexRanges &ranges) {
   SmallVector<int64_t> own = rowMajorStrides(tensorOf(op.getOperand()).getShape()), strides;
@@ -136,11 +140,7 @@ std::optional<KnownAt> knownIntegers(IndexRanges &ranges, Value value, Value res
     return std::nullopt;
   auto view = std::make_shared<ConstantView>(attribute);
   SmallVector<int64_t> strides = broadcastStrides(value, result), shape(tensorOf(result).getShape());
-  return [=](int64_t i) {
-    int64_t place = 0;
-    for (size_t d = shape.size(); d-- > 0; i /= shape[d]) place += i % shape[d] * strides[d];
-    return view->asInt64(place);
-  };
+  return [=](int64_t i) { return view->asInt64(placeOf(i, shape, strides)); };
 }
 
 // `range`: what an operand may be, by what the result may be and the other operand's integer.
@@ -150,15 +150,8 @@ void narrowBeside(Operation *op, IndexRanges &ranges, unsigned operand,
   if (ranges.of(result).empty()) return;
   std::optional<KnownAt> known = knownIntegers(ranges, op->getOperand(1 - operand), result);
   if (!known) return;
-  SmallVector<int64_t> strides = broadcastStrides(value, result), shape(tensorOf(result).getShape());
-  ranges.narrowPlaces(
-      value, result,
-      [&](int64_t i) {
-        int64_t place = 0;
-        for (size_t d = shape.size(); d-- > 0; i /= shape[d]) place += i % shape[d] * strides[d];
-        return place;
-      },
-      [&](IntegerRange wanted, int64_t i) { return range(wanted, (*known)(i)); });
+  narrowStrided(ranges, value, result, 0, broadcastStrides(value, result),
+                [&](IntegerRange wanted, int64_t i) { return range(wanted, (*known)(i)); });
 }
 
 void narrowOperands(AddOp op, IndexRanges &ranges) {

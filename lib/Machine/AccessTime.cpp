@@ -7,7 +7,7 @@ namespace {
 constexpr double kLine = 64, kPage = 4096, kPagesRemembered = 1024;
 // From there on a place is a stream of its own, which the processor reads ahead.
 constexpr double kLinesOfPlace = 32;
-// Of the memory's latency, what the address of a page takes that a near cache has.
+// The address of a page, which a near cache has, takes this share of the memory's latency.
 constexpr double kShareOfAddress = 1.0 / 32;
 
 } // namespace

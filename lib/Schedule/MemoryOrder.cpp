@@ -1,5 +1,6 @@
 #include "lib/Schedule/MemoryOrder.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/Touch.h"
 #include "dialects/NN/NNState.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
@@ -64,11 +65,10 @@ static bool isKept(Value value) {
 void MemoryOrder::addValues(Operation &op, Block &block) {
   if (sharesStorage(&op) || isa<ir::GetParamOp>(op) || op.hasTrait<OpTrait::ConstantLike>()) return;
   for (Value result : op.getResults()) {
-    auto type = dyn_cast<RankedTensorType>(result.getType());
-    if (!type || isKept(result)) continue;
+    if (!isa<RankedTensorType>(result.getType()) || isKept(result)) continue;
     valueOf[result] = values.size();
     nodes[nodeOf[&op]].made.push_back(values.size());
-    values.push_back({type.getNumElements() * storageBytes(type.getElementType()), {}});
+    values.push_back({wholeOf(result.getType()).bytes, {}});
   }
 }
 

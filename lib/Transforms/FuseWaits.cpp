@@ -1,6 +1,7 @@
 // What it costs that a group runs when the last of its operands is there: readers that wait for it, and bytes that stay
 // alive. In a step of several passes the sum of their gradients could join the first pass's product, which would then
 // run behind the last pass and keep all that it reads.
+#include "dialects/Interfaces/Touch.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "mlir/IR/Remarks.h"
@@ -27,10 +28,7 @@ static Value seenThrough(Value value) {
   return value;
 }
 
-static int64_t sizeOf(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type ? type.getNumElements() * storageBytes(type.getElementType()) : 0;
-}
+static int64_t sizeOf(Value value) { return wholeOf(value.getType()).bytes; }
 
 /// Calls the function with each operation of the block, but those that see through it, that reads a value.
 static void visitReaders(Block &block, Value value, llvm::function_ref<void(Operation *)> visit) {

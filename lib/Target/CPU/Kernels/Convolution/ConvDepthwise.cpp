@@ -68,29 +68,10 @@ private:
     return int64_t(llvm::alignTo(uint64_t(std::max(read, g.low[2] + g.in[2])), kLanes));
   }
 
-  /// Calls `body` for the taps in depth and height that are inside the input, with the position of the input's row.
-  SmallVector<Value>
-  forRows(Value sample, Value depth, Value height, ValueRange initial,
-          llvm::function_ref<SmallVector<Value>(Value kd, Value kh, Value position, ValueRange)> body) {
-    auto [depthLower, depthUpper] = tapBounds(k, g, 0, depth);
-    auto [heightLower, heightUpper] = tapBounds(k, g, 1, height);
-    auto inside = [&](int d, Value at, Value tap) {
-      return k.add(k.sub(k.mul(at, g.stride[d]), k.index(g.low[d])), k.mul(tap, g.dilation[d]));
-    };
-    return k.loop(depthLower, depthUpper, 1, initial,
-                  [&, lower = heightLower, upper = heightUpper](Value kd, ValueRange outer) {
-                    return k.loop(lower, upper, 1, outer, [&](Value kh, ValueRange carried) {
-                      Value position = k.linearize({sample, inside(0, depth, kd), inside(1, height, kh), k.index(0)},
-                                                   {g.batch, g.in[0], g.in[1], g.in[2]});
-                      return body(kd, kh, position, carried);
-                    });
-                  });
-  }
-
   Value copied(Value kd, Value kh) { return k.mul(k.linearize({kd, kh}, {g.window[0], g.window[1]}), rowLength(g)); }
 
   void copyRows(Value sample, Value depth, Value height) {
-    forRows(sample, depth, height, {}, [&](Value kd, Value kh, Value position, ValueRange) {
+    emitWindowRows(k, g, sample, depth, height, {}, [&](Value kd, Value kh, Value position, ValueRange) {
       Value target = k.add(copied(kd, kh), g.low[2]);
       int64_t whole = g.in[2] / kLanes * kLanes, rest = g.in[2] - whole;
       auto copy = [&](Value at, Value mask, int64_t lanes) {
@@ -107,27 +88,26 @@ private:
                           int64_t count) {
     SmallVector<Value> initial;
     for (int64_t lanes : columns.lanes) initial.push_back(k.zero(type, lanes));
-    return forRows(sample, depth, height, initial, [&](Value kd, Value kh, Value position, ValueRange carried) {
-      Value taps = k.linearize({kd, kh, k.index(0)}, {g.window[0], g.window[1], g.window[2]});
-      Value from = rows ? copied(kd, kh) : position;
-      auto range = [&](Value lower, Value upper, ValueRange sums, bool leavesOut) {
-        return k.loop(lower, upper, 1, sums, [&](Value tap, ValueRange before) {
-          return addTap(k.add(taps, tap), k.add(width, k.mul(tap, g.dilation[2])), from, columns, before, leavesOut);
+    return emitWindowRows(
+        k, g, sample, depth, height, initial, [&](Value kd, Value kh, Value position, ValueRange carried) {
+          Value taps = k.linearize({kd, kh, k.index(0)}, {g.window[0], g.window[1], g.window[2]});
+          Value from = rows ? copied(kd, kh) : position;
+          auto range = [&](Value lower, Value upper, ValueRange sums, bool leavesOut) {
+            return k.loop(lower, upper, 1, sums, [&](Value tap, ValueRange before) {
+              return addTap(k.add(taps, tap), k.add(width, k.mul(tap, g.dilation[2])), from, columns, before,
+                            leavesOut);
+            });
+          };
+          if (!rows) return range(k.index(0), k.index(g.window[2]), carried, false);
+          // The taps that some column has inside the input, and those that all have.
+          auto tapFrom = [&](Value distance) { return k.min(firstTapFrom(k, g, 2, distance), k.index(g.window[2])); };
+          Value begin = k.sub(k.index(g.low[2]), width), end = k.add(begin, g.in[2]);
+          Value some = tapFrom(k.sub(begin, k.index(count - 1))), someEnd = tapFrom(end);
+          Value all = k.min(tapFrom(begin), someEnd), allEnd = k.max(all, tapFrom(k.sub(end, k.index(count - 1))));
+          SmallVector<Value> left = range(some, all, carried, true);
+          SmallVector<Value> middle = range(all, allEnd, left, false);
+          return range(allEnd, someEnd, middle, true);
         });
-      };
-      if (!rows) return range(k.index(0), k.index(g.window[2]), carried, false);
-      // The taps that some column has inside the input, and those that all have.
-      auto tapFrom = [&](Value distance) {
-        Value tap = k.div(k.add(k.max(distance, k.index(0)), g.dilation[2] - 1), g.dilation[2]);
-        return k.min(tap, k.index(g.window[2]));
-      };
-      Value begin = k.sub(k.index(g.low[2]), width), end = k.add(begin, g.in[2]);
-      Value some = tapFrom(k.sub(begin, k.index(count - 1))), someEnd = tapFrom(end);
-      Value all = k.min(tapFrom(begin), someEnd), allEnd = k.max(all, tapFrom(k.sub(end, k.index(count - 1))));
-      SmallVector<Value> left = range(some, all, carried, true);
-      SmallVector<Value> middle = range(all, allEnd, left, false);
-      return range(allEnd, someEnd, middle, true);
-    });
   }
 
   /// `column`: of the first lane among the copied ones.

@@ -94,14 +94,15 @@ TileStep ConvGeometry::resultColumns(int64_t blockWidth, int64_t channels) const
   return {blockWidth * channels, 0, blockWidth * channels};
 }
 
+Value sprig::firstTapFrom(KernelBuilder &k, const ConvGeometry &g, int d, Value distance) {
+  return k.div(k.add(k.max(distance, k.index(0)), g.dilation[d] - 1), g.dilation[d]);
+}
+
 std::pair<Value, Value> sprig::tapBounds(KernelBuilder &k, const ConvGeometry &g, int d, Value o) {
   if (!g.hasPadding(d)) return {k.index(0), k.index(g.window[d])};
   Value start = k.sub(k.mul(o, g.stride[d]), k.index(g.low[d]));
-  auto firstTapFrom = [&](Value distance) {
-    return k.div(k.add(k.max(distance, k.index(0)), g.dilation[d] - 1), g.dilation[d]);
-  };
-  Value lower = firstTapFrom(k.sub(k.index(0), start));
-  Value upper = firstTapFrom(k.sub(k.index(g.in[d]), start));
+  Value lower = firstTapFrom(k, g, d, k.sub(k.index(0), start));
+  Value upper = firstTapFrom(k, g, d, k.sub(k.index(g.in[d]), start));
   return {lower, k.min(upper, k.index(g.window[d]))};
 }
 
@@ -176,20 +177,29 @@ struct WidthTaps {
 };
 } // namespace
 
+SmallVector<Value> sprig::emitWindowRows(KernelBuilder &k, const ConvGeometry &g, Value sample, Value depth,
+                                         Value height, ValueRange accumulators,
+                                         llvm::function_ref<SmallVector<Value>(Value, Value, Value, ValueRange)> body) {
+  auto [depthLower, depthUpper] = tapBounds(k, g, 0, depth);
+  auto [heightLower, heightUpper] = tapBounds(k, g, 1, height);
+  return k.loop(
+      depthLower, depthUpper, 1, accumulators, [&, hl = heightLower, hu = heightUpper](Value kd, ValueRange outer) {
+        return k.loop(hl, hu, 1, outer, [&](Value kh, ValueRange inner) {
+          Value inputRow =
+              k.linearize({sample, inputIndex(k, g, 0, depth, kd), inputIndex(k, g, 1, height, kh), k.index(0)},
+                          {g.batch, g.in[0], g.in[1], g.in[2]});
+          return body(kd, kh, inputRow, inner);
+        });
+      });
+}
+
 SmallVector<Value> sprig::emitTaps(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile, bool mergeTaps,
                                    ValueRange accumulators, TapBody body) {
-  auto [depthLower, depthUpper] = tapBounds(k, g, 0, tile.depth);
-  auto [heightLower, heightUpper] = tapBounds(k, g, 1, tile.height);
-  return k.loop(depthLower, depthUpper, 1, accumulators,
-                [&, hl = heightLower, hu = heightUpper](Value kd, ValueRange outer) {
-                  return k.loop(hl, hu, 1, outer, [&](Value kh, ValueRange inner) {
-                    Value inputRow = k.linearize({tile.sample, inputIndex(k, g, 0, tile.depth, kd),
-                                                  inputIndex(k, g, 1, tile.height, kh), k.index(0)},
-                                                 {g.batch, g.in[0], g.in[1], g.in[2]});
-                    Value windowRow = k.linearize({kd, kh, k.index(0)}, g.window);
-                    return WidthTaps{k, g, tile, mergeTaps, body, inputRow, windowRow}.run(inner);
-                  });
-                });
+  return emitWindowRows(k, g, tile.sample, tile.depth, tile.height, accumulators,
+                        [&](Value kd, Value kh, Value inputRow, ValueRange inner) {
+                          Value windowRow = k.linearize({kd, kh, k.index(0)}, g.window);
+                          return WidthTaps{k, g, tile, mergeTaps, body, inputRow, windowRow}.run(inner);
+                        });
 }
 
 namespace {

@@ -79,6 +79,18 @@ struct ConvTile {
 std::pair<mlir::Value, mlir::Value> tapBounds(KernelBuilder &kernel, const ConvGeometry &geometry, int d,
                                               mlir::Value o);
 
+/// The first tap of dimension `d` that lies so far behind the first one, or further.
+mlir::Value firstTapFrom(KernelBuilder &kernel, const ConvGeometry &geometry, int d, mlir::Value distance);
+
+/// Runs over the rows of the window that lie inside the input at an output row, in row-major order. `body` takes their
+/// taps in depth and height and the linear position of the input row's column 0, channels left out.
+llvm::SmallVector<mlir::Value>
+emitWindowRows(KernelBuilder &kernel, const ConvGeometry &geometry, mlir::Value sample, mlir::Value depth,
+               mlir::Value height, mlir::ValueRange accumulators,
+               llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value tapDepth, mlir::Value tapHeight,
+                                                                 mlir::Value inputRow, mlir::ValueRange accumulators)>
+                   body);
+
 /// What a tap does: takes accumulators of some rows, the input position of the first of them at the tap (channel 0),
 /// the distance between rows, the linear index of the tap in the window and the number of taps from there on whose
 /// inputs follow each other in memory; returns the new accumulators.
