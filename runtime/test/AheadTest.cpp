@@ -10,7 +10,6 @@
 namespace sprig::rt::test {
 namespace {
 
-constexpr double kNs = 1e-9;
 constexpr int64_t kWords = 25'000;             // 100 kB
 constexpr double kArray = 105e3, kWord = 5004; // over 5 us and 1 GB/s
 
@@ -72,10 +71,10 @@ double secondsOf(const std::vector<Future> &futures) {
   return seconds;
 }
 
-class Seeds : public testing::TestWithParam<const char *> {};
+class AheadSeeds : public testing::TestWithParam<const char *> {};
 constexpr int kSteps = 20;
 
-TEST_P(Seeds, AStepTakesTheLongerOfItsUploadAndItsArithmetic) {
+TEST_P(AheadSeeds, AStepTakesTheLongerOfItsUploadAndItsArithmetic) {
   // Arithmetic longer than the upload, shorter, and as long.
   for (double work : {3e5, 5e4, kArray}) {
     Steps steps(training(work), GetParam());
@@ -86,7 +85,7 @@ TEST_P(Seeds, AStepTakesTheLongerOfItsUploadAndItsArithmetic) {
   }
 }
 
-TEST_P(Seeds, CallsOneByOneTakeTheSum) {
+TEST_P(AheadSeeds, CallsOneByOneTakeTheSum) {
   constexpr double kWork = 3e5;
   Steps steps(training(kWork), GetParam());
   double seconds = 0;
@@ -108,7 +107,7 @@ TEST_P(Seeds, CallsOneByOneTakeTheSum) {
 }
 
 // The loop of a trainer that reads each loss while the next step is under way.
-TEST_P(Seeds, ALoopThatReadsEachResultOneStepLaterHidesUploadsToo) {
+TEST_P(AheadSeeds, ALoopThatReadsEachResultOneStepLaterHidesUploadsToo) {
   constexpr double kWork = 3e5;
   Steps steps(training(kWork), GetParam());
   std::vector<Future> futures;
@@ -131,7 +130,7 @@ TEST_P(Seeds, ALoopThatReadsEachResultOneStepLaterHidesUploadsToo) {
   EXPECT_LE(secondsOf(futures), pair * kSteps * kNs);
 }
 
-TEST_P(Seeds, ACallThatUsesTheResultsOfTheOneBeforeWaitsForIt) {
+TEST_P(AheadSeeds, ACallThatUsesTheResultsOfTheOneBeforeWaitsForIt) {
   constexpr double kWork = 3e5;
   // The same array for all results.
   Steps same(training(kWork), GetParam());
@@ -153,7 +152,7 @@ TEST_P(Seeds, ACallThatUsesTheResultsOfTheOneBeforeWaitsForIt) {
   EXPECT_EQ((*values[10])[kWords - 1], 3u << 10);
 }
 
-TEST_P(Seeds, OthersGoOnWhenOneIsCancelled) {
+TEST_P(AheadSeeds, OthersGoOnWhenOneIsCancelled) {
   Steps steps(training(3e5), GetParam());
   std::vector<Future> futures;
   for (int step = 0; step < kSteps; ++step) {
@@ -176,7 +175,7 @@ TEST_P(Seeds, OthersGoOnWhenOneIsCancelled) {
 }
 
 // An index that is out of range fails its own call.
-TEST_P(Seeds, OthersGoOnWhenOneFails) {
+TEST_P(AheadSeeds, OthersGoOnWhenOneFails) {
   TestPackage made;
   EntryBuilder entry("gather");
   uint32_t table = entry.input("table", {4}), index = entry.input("index", {1}, SPRIG_RT_I64),
@@ -207,7 +206,7 @@ TEST_P(Seeds, OthersGoOnWhenOneFails) {
 }
 
 // A call of one context is started while the one before runs on the processor, too, which works on the caller's arrays.
-TEST_P(Seeds, DevicesBesideTheProcessor) {
+TEST_P(AheadSeeds, DevicesBesideTheProcessor) {
   TestPackage made;
   made.program.devices = {{"cpu"}, {"cpu", 1}};
   EntryBuilder entry("both");
@@ -241,7 +240,7 @@ TEST_P(Seeds, DevicesBesideTheProcessor) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Orders, Seeds, testing::Values("0", "1", "7", "11"));
+INSTANTIATE_TEST_SUITE_P(Orders, AheadSeeds, testing::Values("0", "1", "7", "11"));
 
 TEST(Ahead, TheSecondCopyIsThereWhereItIsUsed) {
   Steps steps(training(3e5), "0");

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-using namespace sprig::rt::collective;
-
+namespace sprig::rt::collective {
 namespace {
 
 std::vector<Program> programsOf(const Plan &plan) {
@@ -53,8 +52,6 @@ Played playedOf(const Plan &plan) {
   EXPECT_EQ(wrongWith(plan, played), "") << described(plan);
   return played;
 }
-
-} // namespace
 
 TEST(Collective, EveryProgramDoesWhatItsNameSays) {
   for (int ranks : {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33})
@@ -192,3 +189,6 @@ TEST(Collective, WrongResultsAreNamed) {
   EXPECT_EQ(wrong({{K::reduce, 0, 1, 0, 1}, {K::finish, 0, -1, 0, 1}}, {{K::send, 0, 0, 0, 1}}),
             "rank 1, piece 0 is x1, expected a sum of all ranks, finished once");
 }
+
+} // namespace
+} // namespace sprig::rt::collective

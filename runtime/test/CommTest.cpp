@@ -13,10 +13,9 @@
 #include <random>
 #include <thread>
 
-using namespace sprig::rt::comm;
-using namespace sprig::rt::collective;
+namespace sprig::rt::comm {
+using namespace collective;
 using namespace std::chrono_literals;
-
 namespace {
 
 // A body on each of so many threads, until all have ended; what each call gave.
@@ -66,8 +65,6 @@ float evaluated(const std::string &text, size_t &at, const std::vector<float> &x
 constexpr Algorithm kAllReduces[] = {Algorithm::star, Algorithm::split,         Algorithm::tree,
                                      Algorithm::ring, Algorithm::bidirectional, Algorithm::hierarchy};
 std::vector<int64_t> sizesFor(int ranks) { return {0, 1, ranks - 1, ranks, ranks + 1, 31, 97}; }
-
-} // namespace
 
 // The order that the program states is the order of the bits, for every size.
 TEST(Comm, SumsAreThoseOfTheProgram) {
@@ -438,3 +435,6 @@ TEST(Comm, WrongUseIsRefused) {
   for (const std::string &message : messages)
     EXPECT_NE(message.find("all_to_all of 5 f32 (split)"), std::string::npos) << message;
 }
+
+} // namespace
+} // namespace sprig::rt::comm

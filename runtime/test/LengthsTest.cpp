@@ -20,7 +20,7 @@ Entry doubling(int64_t first, int64_t last) {
   return entry;
 }
 
-TestPackage packageOf(std::vector<Entry> entries) {
+TestPackage packageWith(std::vector<Entry> entries) {
   TestPackage package;
   package.program.entries = std::move(entries);
   return package;
@@ -38,12 +38,12 @@ void expectDoubled(Context &context, int64_t t, uint32_t entry) {
 }
 
 TEST(Lengths, CallsTakeTheFirstEntryOfTheirLength) {
-  Context context(packageOf({doubling(1, 2), doubling(3, 4), doubling(5, 9)}).load());
+  Context context(packageWith({doubling(1, 2), doubling(3, 4), doubling(5, 9)}).load());
   for (int64_t t : {9, 1, 5, 3, 2, 4, 7, 6, 8}) expectDoubled(context, t, t <= 2 ? 0 : t <= 4 ? 1 : 2);
 }
 
 TEST(Lengths, FreshArraysHaveTheLength) {
-  Context context(packageOf({doubling(1, 2), doubling(3, 8)}).load());
+  Context context(packageWith({doubling(1, 2), doubling(3, 8)}).load());
   Words x(2 * 5 * 3, 7);
   std::vector<Array> results = context.run({{x.view({2, 5, 3})}});
   ASSERT_EQ(results.size(), 1u);
@@ -52,7 +52,7 @@ TEST(Lengths, FreshArraysHaveTheLength) {
 }
 
 TEST(Lengths, StridedArraysAreTakenApart) {
-  Context context(packageOf({doubling(3, 4)}).load());
+  Context context(packageWith({doubling(3, 4)}).load());
   // Columns of a larger array on both sides: [2, 3, 3] of [2, 5, 4].
   Words x(2 * 5 * 4), y(2 * 5 * 4, 1);
   for (size_t i = 0; i < x.size(); ++i) x[i] = uint32_t(i);
@@ -66,14 +66,14 @@ TEST(Lengths, StridedArraysAreTakenApart) {
 }
 
 TEST(Lengths, SubmittedCallsToo) {
-  Context context(packageOf({doubling(1, 8)}).load());
+  Context context(packageWith({doubling(1, 8)}).load());
   Words x(2 * 5 * 3, 3), y(2 * 5 * 3);
   context.submit({x.view({2, 5, 3})}, {y.view({2, 5, 3})}).wait();
   for (size_t i = 0; i < 30; ++i) EXPECT_EQ(y[i], 6u);
 }
 
 TEST(Lengths, AreDescribed) {
-  Package package = packageOf({doubling(3, 8)}).load();
+  Package package = packageWith({doubling(3, 8)}).load();
   sprig_rt_lengths_info lengths = package.lengths(0);
   EXPECT_STREQ(lengths.axis, "time");
   EXPECT_EQ(lengths.first, 3);
@@ -90,7 +90,7 @@ TEST(Lengths, AreDescribed) {
 }
 
 TEST(Lengths, WhatDoesNotFitIsRefused) {
-  Context one(packageOf({doubling(3, 8)}).load());
+  Context one(packageWith({doubling(3, 8)}).load());
   Words x(600), y(600);
   auto refusal = [&](Context &context, std::vector<int64_t> in, std::vector<int64_t> out) {
     return errorOf([&] { context.invoke({x.view(in)}, {y.view(out)}); });
@@ -101,7 +101,7 @@ TEST(Lengths, WhatDoesNotFitIsRefused) {
   EXPECT_EQ(refusal(one, {2, 4, 3}, {2, 5, 3}), "output 0 'y': expected 2x4x3xui32, got 2x5x3xui32");
   EXPECT_EQ(errorOf([&] { one.invoke({}, {y.view({2, 4, 3})}); }),
             "entry 'main': expected 1 input ('x' 2x3..8x3xui32), got 0");
-  Context two(packageOf({doubling(3, 4), doubling(5, 8)}).load());
+  Context two(packageWith({doubling(3, 4), doubling(5, 8)}).load());
   EXPECT_EQ(refusal(two, {2, 9, 3}, {2, 9, 3}),
             "no entry takes inputs (2x9x3xui32); there is main ('x' 2x3..4x3xui32); main ('x' 2x5..8x3xui32)");
 }
@@ -110,7 +110,7 @@ TEST(Lengths, DamageIsRefused) {
   auto expect = [](const std::string &message, auto change) {
     Entry entry = doubling(3, 8);
     change(entry);
-    EXPECT_EQ(errorOf([&] { packageOf({entry}).load(); }), "test: entry 0 'main': " + message);
+    EXPECT_EQ(errorOf([&] { packageWith({entry}).load(); }), "test: entry 0 'main': " + message);
   };
   expect("'y' has dimensions that grow, and the entry no lengths", [](Entry &entry) {
     entry.lengths.reset();

@@ -12,8 +12,7 @@
 namespace sprig::rt::test {
 namespace {
 
-constexpr double kNs = 1e-9;
-constexpr int64_t kWords = 25'000; // 100 kB
+constexpr int64_t kLinkWords = 25'000; // 100 kB
 
 LoadOptions over(std::vector<std::string> links, std::string devices = "") {
   LoadOptions options;
@@ -22,7 +21,7 @@ LoadOptions over(std::vector<std::string> links, std::string devices = "") {
   return options;
 }
 
-template <typename Action> double secondsOf(Action action) {
+template <typename Action> double secondsTaken(Action action) {
   auto begin = std::chrono::steady_clock::now();
   action();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -34,14 +33,14 @@ TestPackage copying(int hops = 1) {
   TestPackage made;
   made.program.devices = {{"cpu"}, {"cpu", 1}};
   EntryBuilder entry("main");
-  uint32_t x = entry.input("x", {kWords}), y = entry.output("y", {kWords}), z = entry.output("z", {kWords});
+  uint32_t x = entry.input("x", {kLinkWords}), y = entry.output("y", {kLinkWords}), z = entry.output("z", {kLinkWords});
   entry.entry.buffers[y].device = 1;
   uint32_t copied = entry.event();
-  entry.dispatch(0, Add, {x, x, z}, kWords, kWords);
+  entry.dispatch(0, Add, {x, x, z}, kLinkWords, kLinkWords);
   uint32_t from = x, arenas[2] = {0, 0};
   entry.entry.lanes.resize(3);
   for (int i = 0; i < hops; ++i) {
-    uint32_t there = entry.arena(kWords * 4), device = i % 2 ? 0 : 1;
+    uint32_t there = entry.arena(kLinkWords * 4), device = i % 2 ? 0 : 1;
     entry.entry.buffers[there].device = device;
     arenas[device] = there;
     entry.copy(2, from, there);
@@ -49,7 +48,7 @@ TestPackage copying(int hops = 1) {
   }
   entry.record(2, copied);
   entry.wait(1, copied);
-  entry.dispatch(1, Add, {arenas[1], arenas[1], y}, kWords, kWords);
+  entry.dispatch(1, Add, {arenas[1], arenas[1], y}, kLinkWords, kLinkWords);
   entry.entry.lanes[1].device = 1;
   entry.entry.moreArenas = {entry.entry.arenaSize};
   made.program.entries.push_back(entry.entry);
@@ -61,11 +60,11 @@ TEST(Links, ACopyTakesNoLessThanItsLink) {
   for (int threads : {1, 2, 3}) {
     Pool pool(threads);
     Context context(made.load(over({"cpu:0-cpu:1=2ms,100MB/s"})), {&pool, nullptr, 0});
-    Words in(kWords), out(kWords), beside(kWords);
+    Words in(kLinkWords), out(kLinkWords), beside(kLinkWords);
     for (uint32_t round = 0; round < 3; ++round) {
       for (size_t i = 0; i < in.size(); ++i) in[i] = round * 100 + uint32_t(i);
       // 3 times 2 ms and 100 kB at 100 MB/s.
-      EXPECT_GE(secondsOf([&] { context.invoke({in.view()}, {out.view(), beside.view()}); }), 9e-3);
+      EXPECT_GE(secondsTaken([&] { context.invoke({in.view()}, {out.view(), beside.view()}); }), 9e-3);
       for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(out[i], 2 * in[i]) << i;
       for (size_t i = 0; i < out.size(); ++i) ASSERT_EQ(beside[i], 2 * in[i]) << i;
     }
@@ -76,7 +75,7 @@ TEST(Links, OneThreadComputesWhileACopyIsOnItsWay) {
   TestPackage made = copying();
   Pool pool(1);
   Context context(made.load(over({"cpu:0-cpu:1=100ms,1GB/s"})), {&pool, nullptr, 0});
-  Words in(kWords, 4), out(kWords), beside(kWords);
+  Words in(kLinkWords, 4), out(kLinkWords), beside(kLinkWords);
   Profile profile;
   // A machine that stops for 0.1 s at the wrong moment is no failure.
   bool inside = false;
@@ -154,10 +153,10 @@ TEST(Links, NullDevicesTakeExactlyThatByTheirClock) {
     setenv("SPRIG_NULL_SEED", seed, 1);
     Context context(
         made.load(over({"null:0-null:1=5us,1GB/s", "host-null:0=1us,10GB/s", "null:1-host=2us,10GB/s"}, "null:0,1")));
-    Words in(kWords, 3), out(kWords), beside(kWords);
+    Words in(kLinkWords, 3), out(kLinkWords), beside(kLinkWords);
     for (int round = 0; round < 2; ++round) {
       context.invoke({in.view()}, {out.view(), beside.view()});
-      EXPECT_EQ(out[kWords - 1], 6u);
+      EXPECT_EQ(out[kLinkWords - 1], 6u);
       // In to null:0; three times over; doubled there (100 ns, the test's commands say no cost); out from null:1.
       EXPECT_NEAR(context.lastRun().simulated_seconds, (11e3 + 3 * 105e3 + 100 + 12e3) * kNs, 1e-12);
     }

@@ -11,8 +11,6 @@
 namespace sprig::rt::test {
 namespace {
 
-constexpr double kNs = 1e-9;
-
 // Two devices that keep time alone, and lanes on them.
 class Clock {
 public:

@@ -25,13 +25,13 @@ struct Variable {
   const char *name;
 };
 
-class Seeds : public testing::TestWithParam<int> {
+class NullDeviceSeeds : public testing::TestWithParam<int> {
 protected:
   Variable seed{"SPRIG_NULL_SEED", std::to_string(GetParam())};
 };
-INSTANTIATE_TEST_SUITE_P(Orders, Seeds, testing::Range(0, kSeeds));
+INSTANTIATE_TEST_SUITE_P(Orders, NullDeviceSeeds, testing::Range(0, kSeeds));
 
-TEST_P(Seeds, GraphsOverLanesEqualASerialRun) {
+TEST_P(NullDeviceSeeds, GraphsOverLanesEqualASerialRun) {
   for (uint32_t number = 0; number < 12; ++number) {
     RandomGraph graph(number, 1 + number % 5, 3 + int(number) * 7);
     Context context(graph.package.load(on("null:0")));
@@ -45,7 +45,7 @@ TEST_P(Seeds, GraphsOverLanesEqualASerialRun) {
   }
 }
 
-TEST_P(Seeds, ArraysOfAnyKindAndPaddedBatches) {
+TEST_P(NullDeviceSeeds, ArraysOfAnyKindAndPaddedBatches) {
   TestPackage package;
   for (int64_t batch : {2, 4}) {
     EntryBuilder entry("main");
@@ -90,7 +90,7 @@ TestPackage counting() {
   return made;
 }
 
-TEST_P(Seeds, StatesAndConstantsLieOnTheDevice) {
+TEST_P(NullDeviceSeeds, StatesAndConstantsLieOnTheDevice) {
   Package package = counting().load(on("null:0"));
   State state(package);
   Context context(package, {nullptr, &state, 0});
@@ -181,7 +181,7 @@ struct Crossing {
   }
 };
 
-TEST_P(Seeds, StatesAreReadAndUpdatedFromOtherDevices) {
+TEST_P(NullDeviceSeeds, StatesAreReadAndUpdatedFromOtherDevices) {
   for (const char *devices : {"null:0,1", "null:5,2", "cpu,null:0", "null:0,cpu"}) {
     EXPECT_TRUE(Crossing().isRight(devices)) << devices;
     EXPECT_FALSE(Crossing{.copiesState = false}.isRight(devices)) << devices;
@@ -200,7 +200,7 @@ TEST(NullDevice, AStateThatNoEventOrdersIsRefused) {
             "lane 1 command 2 'c2' on cpu:1 writes; no event orders the two");
 }
 
-TEST_P(Seeds, AFailureBehindTheCallEndsAllLanes) {
+TEST_P(NullDeviceSeeds, AFailureBehindTheCallEndsAllLanes) {
   TestPackage package;
   EntryBuilder entry("main");
   uint32_t x = entry.input("x", {8}), zero = entry.input("zero", {8}), y = entry.output("y", {8});
@@ -227,7 +227,7 @@ TEST_P(Seeds, AFailureBehindTheCallEndsAllLanes) {
 
 // Two lanes that take seconds: a time-out passes, a cancellation ends them at the next piece, and then all is as
 // before.
-TEST_P(Seeds, TimesOutAndCancels) {
+TEST_P(NullDeviceSeeds, TimesOutAndCancels) {
   TestPackage package;
   EntryBuilder entry("main");
   uint32_t cycles = entry.input("cycles", {1}, SPRIG_RT_U64), y = entry.output("y", {64}), z = entry.output("z", {64});
@@ -338,7 +338,7 @@ struct Machine {
   std::vector<std::unique_ptr<core::DeviceEvent>> events;
 };
 
-uint8_t *bytesOf(std::vector<uint32_t> &words) { return reinterpret_cast<uint8_t *>(words.data()); }
+uint8_t *bytesIn(std::vector<uint32_t> &words) { return reinterpret_cast<uint8_t *>(words.data()); }
 
 // From the host to null:0 on one lane, from there to the host on the other; with a wait in between, or not.
 bool arrives(uint64_t seed, int producer, bool waits) {
@@ -347,10 +347,10 @@ bool arrives(uint64_t seed, int producer, bool waits) {
   std::vector<uint32_t> in(16, 7), out(16, 0);
   std::unique_ptr<core::DeviceEvent> done;
   EXPECT_TRUE(machine.zero.createEvent(done).isOk());
-  machine.copy(producer, there.address, &machine.zero, bytesOf(in), nullptr, 64);
+  machine.copy(producer, there.address, &machine.zero, bytesIn(in), nullptr, 64);
   machine.lanes[size_t(producer)]->record(*done);
   if (waits) machine.lanes[size_t(1 - producer)]->wait(*done);
-  machine.copy(1 - producer, bytesOf(out), nullptr, there.address, &machine.zero, 64);
+  machine.copy(1 - producer, bytesIn(out), nullptr, there.address, &machine.zero, 64);
   machine.finish();
   return out == in;
 }
@@ -374,8 +374,8 @@ TEST(NullDevice, UnorderedCopiesTear) {
     Machine machine(seed);
     core::Memory there = Machine::allocate(machine.zero, 4096);
     std::vector<uint32_t> first(1024, 1), second(1024, 2), out(1024);
-    machine.copy(0, there.address, &machine.zero, bytesOf(first), nullptr, 4096);
-    machine.copy(1, there.address, &machine.zero, bytesOf(second), nullptr, 4096);
+    machine.copy(0, there.address, &machine.zero, bytesIn(first), nullptr, 4096);
+    machine.copy(1, there.address, &machine.zero, bytesIn(second), nullptr, 4096);
     machine.finish();
     ASSERT_TRUE(core::download(machine.zero, out.data(), there.address, 4096).isOk());
     torn = std::count(out.begin(), out.end(), out[0]) != 1024;
@@ -415,11 +415,11 @@ TEST(NullDevice, NothingHasHappenedUntilSomebodyWaits) {
   Machine machine;
   core::Memory here = Machine::allocate(machine.zero, 64), there = Machine::allocate(machine.one, 64);
   std::vector<uint32_t> in(16, 1), out(16, 0);
-  machine.copy(0, here.address, &machine.zero, bytesOf(in), nullptr, 64);
+  machine.copy(0, here.address, &machine.zero, bytesIn(in), nullptr, 64);
   machine.copy(0, there.address, &machine.one, here.address, &machine.zero, 64);
   machine.lanes[0]->record(*machine.events[0]);
   machine.lanes[1]->wait(*machine.events[0]);
-  machine.copy(1, bytesOf(out), nullptr, there.address, &machine.one, 64);
+  machine.copy(1, bytesIn(out), nullptr, there.address, &machine.one, 64);
   machine.lanes[1]->record(*machine.events[1]);
   core::DeviceEvent &copied = *machine.events[0], &done = *machine.events[1];
   in[0] = 2;                                                // the copy from here is yet to come

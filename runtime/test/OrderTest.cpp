@@ -8,10 +8,10 @@
 #include <iostream>
 #include <random>
 
-namespace sprig::rt::test {
+namespace sprig::rt::order {
+using namespace test;
 namespace {
 
-using namespace sprig::rt::order;
 using core::kReads;
 using core::kWrites;
 
@@ -238,7 +238,7 @@ TEST(Order, RandomSchedulesAsByTheClosure) {
 }
 
 // A chain over the lanes: each command reads two earlier results and writes one, all of it after events.
-Schedule chain(uint32_t laneCount, uint32_t works, const std::function<Region(uint32_t)> &place) {
+Schedule chainOverLanes(uint32_t laneCount, uint32_t works, const std::function<Region(uint32_t)> &place) {
   std::mt19937 random(5);
   Schedule schedule;
   for (uint32_t i = 0; i < works; ++i) schedule.regions.push_back(place(i));
@@ -284,14 +284,14 @@ TEST(Order, TimeOfAThousandCommands) {
               << micros[100] << " us (median)\n";
   };
   for (uint32_t lanes : {2u, 4u, 16u}) {
-    time("shared places", chain(lanes, 334, planned));
-    time("bytes at random", chain(lanes, 334, scattered));
-    time("shared places", chain(lanes, 1000, planned));
+    time("shared places", chainOverLanes(lanes, 334, planned));
+    time("bytes at random", chainOverLanes(lanes, 334, scattered));
+    time("shared places", chainOverLanes(lanes, 1000, planned));
   }
 }
 
 // Two lanes: the first writes t, the second reads it after an event.
-TestPackage twoLanes() {
+TestPackage ownLanes() {
   TestPackage package;
   EntryBuilder entry("main");
   uint32_t x = entry.input("x", {16}), y = entry.output("y", {16}), t = entry.arena(64);
@@ -309,7 +309,7 @@ std::string errorOfLoading(const TestPackage &package) {
 }
 
 TEST(OrderOfPackages, AMissingEventIsTold) {
-  TestPackage package = twoLanes();
+  TestPackage package = ownLanes();
   ASSERT_EQ(errorOfLoading(package), "");
   std::vector<core::Command> &commands = package.program.entries[0].lanes[1].commands;
   commands.erase(commands.begin());
@@ -319,7 +319,7 @@ TEST(OrderOfPackages, AMissingEventIsTold) {
 }
 
 TEST(OrderOfPackages, BuffersThatShareBytesAreTold) {
-  TestPackage package = twoLanes();
+  TestPackage package = ownLanes();
   core::Entry &entry = package.program.entries[0];
   // A buffer of other bytes, read by the first lane after the event, and then of the same.
   entry.arenaSize = 128;
@@ -339,7 +339,7 @@ TEST(OrderOfPackages, BuffersThatShareBytesAreTold) {
 }
 
 TEST(OrderOfPackages, WithoutAccessAllOperandsMayBeWritten) {
-  TestPackage package = twoLanes();
+  TestPackage package = ownLanes();
   for (core::Kernel &kernel : package.program.kernels) kernel.access.clear();
   EXPECT_EQ(errorOfLoading(package), "");
   std::vector<core::Command> &commands = package.program.entries[0].lanes[1].commands;
@@ -428,4 +428,4 @@ TEST(OrderOfPackages, ACopyToAnotherDevice) {
 }
 
 } // namespace
-} // namespace sprig::rt::test
+} // namespace sprig::rt::order

@@ -6,8 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 
-using namespace sprig::rt::collective;
-
+namespace sprig::rt::collective {
 namespace {
 
 using Sizes = std::vector<int64_t>;
@@ -59,3 +58,4 @@ TEST(Shares, OfEqualWeightsAreEven) {
 }
 
 } // namespace
+} // namespace sprig::rt::collective

@@ -9,17 +9,17 @@ namespace sprig::rt::test {
 namespace {
 
 using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 // Cycles of the time stamp counter in this many milliseconds, by measurement.
 uint64_t cyclesFor(int milliseconds) {
   static const double perMs = [] {
     uint64_t start = __builtin_ia32_rdtsc();
-    auto begin = Clock::now();
-    while (Clock::now() - begin < 20ms) {
+    auto begin = SteadyClock::now();
+    while (SteadyClock::now() - begin < 20ms) {
     }
     return double(__builtin_ia32_rdtsc() - start) /
-           std::chrono::duration<double, std::milli>(Clock::now() - begin).count();
+           std::chrono::duration<double, std::milli>(SteadyClock::now() - begin).count();
   }();
   return uint64_t(perMs * milliseconds);
 }
@@ -46,29 +46,29 @@ struct SlowRun {
 };
 
 double millisecondsOf(auto action) {
-  auto start = Clock::now();
+  auto start = SteadyClock::now();
   action();
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(SteadyClock::now() - start).count();
 }
 
 TEST(Submit, ReadingWaitsForTheRun) {
   SlowRun run(100);
-  auto start = Clock::now();
+  auto start = SteadyClock::now();
   Future future = run.submit();
   EXPECT_FALSE(future.ready());
   future.wait();
-  EXPECT_GE(Clock::now() - start, 99ms);
+  EXPECT_GE(SteadyClock::now() - start, 99ms);
   EXPECT_TRUE(future.ready());
   EXPECT_EQ(run.out[0], 1u);
 }
 
 TEST(Submit, WhoComesLateLearnsWhenItEnded) {
   SlowRun run(20, 10);
-  auto start = Clock::now();
+  auto start = SteadyClock::now();
   Future first = run.submit(), second = run.submit();
-  EXPECT_EQ(first.endedAt(), Clock::time_point());
+  EXPECT_EQ(first.endedAt(), SteadyClock::time_point());
   second.wait();
-  auto seen = Clock::now();
+  auto seen = SteadyClock::now();
   std::this_thread::sleep_for(5ms);
   EXPECT_GE(first.endedAt(), start + 199ms);
   EXPECT_GE(second.endedAt(), first.endedAt() + 199ms);

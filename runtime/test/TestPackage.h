@@ -15,6 +15,8 @@ namespace sprig::rt::test {
 
 using Bytes = std::vector<uint8_t>;
 
+inline constexpr double kNs = 1e-9; // seconds
+
 enum TestKernel { Add, Mix, Count, Slow, Gather, Divide, Mxcsr, Scratch, Window };
 
 // A program with the kernels of Kernels.c, one image for x86-64-v2 and room for entries.

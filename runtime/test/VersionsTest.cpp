@@ -8,7 +8,7 @@
 namespace sprig::rt::test {
 namespace {
 
-std::string loadError(const Bytes &bytes) {
+std::string errorOfVersion(const Bytes &bytes) {
   return errorOf([&] { Package::fromMemory(std::span<const uint8_t>(bytes), "p.sprig"); });
 }
 
@@ -25,7 +25,7 @@ void setMinor(Bytes &file, uint16_t minor) {
 // Fields that are 0 are not written, so such a file is one of before there were any of 1.3.
 TEST(Versions, OlderMinorVersionsAreRead) {
   TestPackage package = addPackage(4);
-  package.program.entries[0].lanes[0].commands[0].parts = {{"fc", "gemm", "4", "net.py:3", 8, 16, 0, 0, 0}};
+  package.program.entries[0].lanes[0].commands[0].parts = {{"fc", "gemm", "4", "net.py:3", 8, 16, 0, 0, 0, {}}};
   Bytes older = package.encode();
   package.program.entries[0].lanes[0].commands[0].parts[0].repeated = uint64_t(1) << 40;
   package.program.entries[0].lanes[0].commands[0].parts[0].steps = 5;
@@ -55,9 +55,9 @@ TEST(Versions, ANewerMinorVersionMayAddSections) {
                                                 {format::SectionKind::Image, package.image},
                                                 {format::SectionKind(9), extra}};
   Bytes file = format::writeContainer(sections);
-  EXPECT_EQ(loadError(file), "p.sprig: section 3: unknown kind 9");
+  EXPECT_EQ(errorOfVersion(file), "p.sprig: section 3: unknown kind 9");
   setMinor(file, format::kMinor + 1);
-  EXPECT_EQ(loadError(file), "");
+  EXPECT_EQ(errorOfVersion(file), "");
 }
 
 } // namespace
