@@ -4,7 +4,7 @@
 # Why not CMake's UNITY_BUILD: its units name sources by absolute paths, so that no two checkouts would share objects in
 # the object cache; and it leaves out every source that has flags of its own, which most of the runtime has.
 option(SPRIG_UNITY "Compile several source files as one: quicker from nothing, slower after a small change" OFF)
-set(SPRIG_UNITY_KILOBYTES 80 CACHE STRING "Kilobytes of source that a unit has about")
+set(SPRIG_UNITY_KILOBYTES 240 CACHE STRING "Kilobytes of source that a unit has at most, about")
 
 # What a source may have of its own; sources that differ in it are not of one unit.
 set(sprig_source_flags COMPILE_OPTIONS COMPILE_DEFINITIONS INCLUDE_DIRECTORIES SKIP_PRECOMPILE_HEADERS)
@@ -38,7 +38,7 @@ macro(sprig_add_unit target)
     list(APPEND result "${unit}")
   endif()
   set(members "")
-  set(kilobytes 0)
+  set(bytes 0)
 endmacro()
 
 # sprig_unity(TARGET): replaces the C++ sources of a target by units of them. Sources that are made by the build itself
@@ -64,17 +64,21 @@ function(sprig_unity target)
     string(MD5 group "${group}")
     list(APPEND groups ${group})
     list(APPEND of_${group} "${path}")
+    file(SIZE "${path}" size)
+    math(EXPR bytes_${group} "0${bytes_${group}} + ${size}")
   endforeach()
   list(REMOVE_DUPLICATES groups)
   set(number 0)
   set(members "")
-  set(kilobytes 0)
+  set(bytes 0)
   foreach(group IN LISTS groups)
+    # As few units as the limit allows, each of about the same size.
+    math(EXPR share "${bytes_${group}} / (${bytes_${group}} / (1000 * ${SPRIG_UNITY_KILOBYTES}) + 1)")
     foreach(path IN LISTS of_${group})
-      file(SIZE "${path}" bytes)
+      file(SIZE "${path}" size)
       list(APPEND members "${path}")
-      math(EXPR kilobytes "${kilobytes} + 1 + ${bytes} / 1000")
-      if(kilobytes GREATER SPRIG_UNITY_KILOBYTES)
+      math(EXPR bytes "${bytes} + ${size}")
+      if(bytes GREATER_EQUAL share)
         sprig_add_unit(${target})
       endif()
     endforeach()

@@ -12,7 +12,7 @@ namespace sprig::machine {
 
 using rt::collective::Program;
 using rt::collective::Step;
-using Kind = SimulatedCommand::Kind;
+using CommandKind = SimulatedCommand::Kind;
 
 namespace {
 
@@ -55,8 +55,8 @@ std::vector<std::vector<uint32_t>> numbersOf(const RankStep &step) {
     for (size_t at = before; at < step.lanes[lane].size(); ++at) {
       const RankStep::Command &each = step.lanes[lane][at];
       if (each.meetings.empty()) {
-        if (each.command.kind == Kind::wait && !isRecorded[each.command.event]) break;
-        if (each.command.kind == Kind::record) isRecorded[each.command.event] = true;
+        if (each.command.kind == CommandKind::wait && !isRecorded[each.command.event]) break;
+        if (each.command.kind == CommandKind::record) isRecorded[each.command.event] = true;
         if (each.command.ended) isRecorded[*each.command.ended] = true;
       }
       numbers[lane].push_back(next);
@@ -172,11 +172,12 @@ struct RankLanes::Maker {
         handle(rank, step.peer, size, commands);
         commands.push_back(copyTo(rank, step.peer, size, number, counts[uint64_t(step.peer)].first++));
       } else if (step.kind == Step::Kind::receive || step.kind == Step::Kind::reduce) {
-        SimulatedCommand wait{Kind::wait};
+        SimulatedCommand wait{CommandKind::wait};
         wait.event = message(step.peer, rank, number, counts[uint64_t(step.peer)].second++);
         commands.push_back(wait);
         handle(rank, step.peer, size, commands);
-        if (step.kind == Step::Kind::reduce) commands.push_back({Kind::work, addingUp(nodes[size_t(rank)], size)});
+        if (step.kind == Step::Kind::reduce)
+          commands.push_back({CommandKind::work, addingUp(nodes[size_t(rank)], size)});
       }
     }
     for (int more = 1; more < program.lanes; ++more) follow(lane, lanes[size_t(more)]);
@@ -188,12 +189,12 @@ struct RankLanes::Maker {
     int here = int(nodes.size());
     uint32_t other = peer / here ? cluster.one->network : nodes[size_t(peer % here)];
     if (const double ns = topology.messageNs(nodes[size_t(rank)], other, double(size)))
-      commands.push_back({Kind::work, ns});
+      commands.push_back({CommandKind::work, ns});
   }
 
   SimulatedCommand copyTo(int rank, int peer, int64_t size, uint32_t number, size_t count) {
     int here = int(nodes.size()), machine = peer / here;
-    SimulatedCommand copy{Kind::copy, 0, 1, double(size), nodes[size_t(rank)], nodes[size_t(peer % here)]};
+    SimulatedCommand copy{CommandKind::copy, 0, 1, double(size), nodes[size_t(rank)], nodes[size_t(peer % here)]};
     if (machine) copy.via = int32_t(cluster.one->network);
     copy.ended = eventOf(number, rank, machine, peer % here, count);
     return copy;
@@ -220,7 +221,7 @@ struct RankLanes::Maker {
     return found->second;
   }
   void follow(uint32_t lane, uint32_t other, double ns = 0) {
-    SimulatedCommand record{Kind::record}, wait{Kind::wait, ns};
+    SimulatedCommand record{CommandKind::record}, wait{CommandKind::wait, ns};
     record.event = wait.event = made.events++;
     made.lanes[other].commands.push_back(record);
     made.lanes[lane].commands.push_back(wait);

@@ -225,7 +225,8 @@ Hash keyOf(const CallForm &form, uint64_t kind) {
 }
 
 /// What it makes is kept with the callee.
-template <typename Make> DerivedProgram programOf(Variant &callee, const CallForm &form, uint64_t kind, Make make) {
+template <typename Make>
+DerivedProgram derivedProgramOf(Variant &callee, const CallForm &form, uint64_t kind, Make make) {
   Hash key = keyOf(form, kind);
   std::lock_guard lock(callee.lineage.mutex);
   auto found = callee.lineage.programs.find(key);
@@ -244,7 +245,7 @@ bool isZeroConstant(const Graph &graph, uint32_t value) {
 }
 
 DerivedProgram pullbackProgram(const std::shared_ptr<Variant> &callee, const CallForm &form) {
-  return programOf(*callee, form, 0, [&] {
+  return derivedProgramOf(*callee, form, 0, [&] {
     auto [forward, outputs] = calleeOn(*callee, form);
     // The sum that has come to an input so far comes first, as if the input were an output too.
     outputs.insert(outputs.end(), form.sums.begin(), form.sums.end());
@@ -256,7 +257,7 @@ DerivedProgram pullbackProgram(const std::shared_ptr<Variant> &callee, const Cal
 }
 
 DerivedProgram pushforwardProgram(const std::shared_ptr<Variant> &callee, const CallForm &form) {
-  return programOf(*callee, form, 1, [&] {
+  return derivedProgramOf(*callee, form, 1, [&] {
     auto [forward, outputs] = calleeOn(*callee, form);
     Between part = between(forward, outputs, form.wrt);
     Continuation next = tangentOf(part.graph, part.outputs, part.wrt);
