@@ -130,6 +130,7 @@ TEST(OpTable, Convolutions) {
       {"2x17x6x7x", "17x1x3x3x", "1, 1", "1, 1", "1, 1, 1, 1", "17", 9},
       {"1x32x5x5x", "32x1x3x3x", "2, 2", "1, 1", "1, 1, 1, 1", "32", 9},
       {"1x3x11x11x", "8x3x3x3x", "1, 1", "2, 2", "2, 2, 2, 2", "1", 27},
+      {"2x5x9x38x", "1x5x3x5x", "1, 1", "1, 1", "1, 2, 1, 4", "1", 75},
       {"1x1x28x28x", "6x1x5x5x", "1, 1", "1, 1", "0, 0, 0, 0", "1", 25},
       {"1x3x3x3x", "2x3x5x5x", "1, 1", "1, 1", "3, 3, 3, 3", "1", 75},
       {"1x2x1x1x", "3x2x1x1x", "1, 1", "1, 1", "0, 0, 0, 0", "1", 2},
@@ -149,6 +150,11 @@ TEST(OpTable, Convolutions) {
       {"3x1x20x", "1x1x24x", "1", "2", "30, 40", "1", 24},
       {"2x1x3x4x18x", "1x1x2x3x2x", "1, 2, 1", "1, 1, 3", "1, 0, 2, 0, 1, 3", "1", 12},
       {"1x1x40x", "1x1x3x", "2", "1", "1, 1", "1", 3},
+      // One channel out of several: rows of the input stay from one row of the result to the next.
+      {"1x18x6x40x", "1x18x2x3x", "2, 1", "1, 2", "0, 0, 1, 0", "1", 108},
+      {"1x3x9x12x", "1x3x3x3x", "1, 1", "2, 1", "2, 1, 2, 1", "1", 27},
+      {"3x20x40x", "1x20x9x", "1", "3", "12, 12", "1", 180},
+      {"1x4x3x4x18x", "1x4x2x3x2x", "1, 2, 1", "1, 1, 3", "1, 0, 2, 0, 1, 3", "1", 48},
       // Taps far apart, of which a tile's columns see the same ones.
       {"2x4x150x", "5x4x7x", "1", "20", "60, 60", "1", 28},
       {"1x3x160x", "4x3x9x", "2", "15", "70, 61", "1", 27},
@@ -162,7 +168,7 @@ TEST(OpTable, Convolutions) {
   for (const char *type : {"f32", "f64", "bf16", "i32"}) {
     std::vector<Row> rows;
     bool all = std::string(type) == "f32";
-    for (const Case &c : llvm::ArrayRef(cases).take_front(all ? std::size(cases) : 7))
+    for (const Case &c : llvm::ArrayRef(cases).take_front(all ? std::size(cases) : 8))
       rows.push_back(row("nn.conv %a0, %a1" + convAttributes(c.strides, c.dilations, c.padding,
                                                              std::string(", groups = ") + c.groups + " : i64"),
                          {c.input + std::string(type), c.filter + std::string(type)}, chainBound(type, c.k), kUnits));

@@ -1,5 +1,6 @@
 // kernel.conv_packed with an epilogue: register tiles of output positions times panels of output channels.
 #include "dialects/Kernel/KernelDispatch.h"
+#include "lib/Target/CPU/Kernels/Convolution/ConvColumns.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Convolution/PackedConvolution.h"
 #include "lib/Target/CPU/Kernels/Convolution/PaddedRows.h"
@@ -286,6 +287,7 @@ public:
     auto op = cast<kernel::ConvPackedOp>(epilogue.root);
     PackedConvolution conv(op);
     if (conv.isGemm()) return conv.gemm().plan(epilogue);
+    if (auto columns = columnsOf(conv, epilogue)) return columns->plan(epilogue);
     KernelPlan plan;
     plan.tiles = conv.tiles();
     plan.scratchBytes = plan.tiles ? conv.scratchBytes(epilogue) : 0;
@@ -303,6 +305,10 @@ public:
     Value input = k.operandBuffer(cast<BlockArgument>(op.getInput()));
     Value panels = k.operandBuffer(cast<BlockArgument>(op.getPanels()));
     Type elementType = epilogue.rootType.getElementType();
+    if (auto columns = columnsOf(conv, epilogue)) {
+      columns->emit(k, std::move(epilogue), k.flat(input), {k.flat(panels), kPanelWidth});
+      return success();
+    }
     epilogue.beginWithBias();
     if (conv.isGemm())
       conv.gemm().emit(k, epilogue, input, panels, elementType);
@@ -312,6 +318,11 @@ public:
   }
 
 private:
+  static std::optional<ConvColumns> columnsOf(const PackedConvolution &conv, const Epilogue &epilogue) {
+    if (conv.isGemm() || conv.groups != 1 || conv.places.interleave != 1) return std::nullopt;
+    ConvColumns columns(conv.geometry, epilogue.rootType);
+    return columns.areWorthIt() ? std::optional(columns) : std::nullopt;
+  }
   static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
     return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::ConvPackedOp>(op); });
   }
