@@ -33,7 +33,7 @@ endif()
 set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
 
 # The standard library uses what it has deprecated, and precompiled its headers no longer count as the system's.
-add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-deprecated-declarations)
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-deprecated-declarations -Wno-missing-designated-field-initializers)
 if(SPRIG_SANITIZE)
   add_compile_options(-fsanitize=${SPRIG_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SPRIG_SANITIZE})

@@ -13,8 +13,7 @@ include_directories("${PROJECT_SOURCE_DIR}")
 set(MLIR_LINK_MLIR_DYLIB ON)
 set(LLVM_LINK_LLVM_DYLIB ON)
 
-sprig_header_set(SprigMLIRHeaders INCLUDE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS} HEADERS
-  ${standard_headers}
+set(mlir_headers
   llvm/ADT/DenseMap.h llvm/ADT/DenseSet.h llvm/ADT/MapVector.h llvm/ADT/STLExtras.h llvm/ADT/SetVector.h
   llvm/ADT/SmallVector.h llvm/ADT/StringExtras.h llvm/ADT/StringMap.h llvm/ADT/TypeSwitch.h llvm/Support/FormatVariadic.h
   llvm/Support/MathExtras.h llvm/Support/raw_ostream.h
@@ -26,6 +25,11 @@ sprig_header_set(SprigMLIRHeaders INCLUDE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DI
   mlir/IR/PatternMatch.h mlir/IR/Remarks.h mlir/IR/SymbolTable.h mlir/IR/TypeUtilities.h mlir/IR/Verifier.h
   mlir/Interfaces/ControlFlowInterfaces.h mlir/Interfaces/InferTypeOpInterface.h mlir/Interfaces/SideEffectInterfaces.h
   mlir/Parser/Parser.h mlir/Pass/Pass.h mlir/Pass/PassManager.h mlir/Transforms/GreedyPatternRewriteDriver.h)
+sprig_header_set(SprigMLIRHeaders INCLUDE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS} HEADERS ${standard_headers} ${mlir_headers})
+if(SPRIG_ENABLE_TESTS)
+  sprig_header_set(SprigMLIRTestHeaders RELEASE -O0 INCLUDE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS} LINK GTest::gmock
+    HEADERS ${standard_headers} ${mlir_headers} gmock/gmock.h gtest/gtest.h)
+endif()
 
 # sprig_compiler_library(NAME sources... [LINK libraries...]): a library of the compiler, on libMLIR and libLLVM.
 function(sprig_compiler_library name)

@@ -12,14 +12,14 @@ if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 
-# sprig_header_set(NAME [LIGHT] [INCLUDE folders...] [LINK libraries...] HEADERS headers...): declares a set, as sprig_precompiled takes it.
-# HEADERS are written as between angle brackets. LIGHT: releases optimise less of what starts from it, which takes half the
-# time: command line and tests, whose own code computes little.
+# sprig_header_set(NAME [RELEASE flags...] [INCLUDE folders...] [LINK libraries...] HEADERS headers...): declares a set, as
+# sprig_precompiled takes it. HEADERS are written as between angle brackets. RELEASE: what compiles the set and what starts
+# from it in releases. Command line and tests, whose own code computes little, are optimised less: they take half the time.
 function(sprig_header_set name)
   if(NOT SPRIG_PRECOMPILE_HEADERS)
     return()
   endif()
-  cmake_parse_arguments(ARG "LIGHT" "" "INCLUDE;LINK;HEADERS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "RELEASE;INCLUDE;LINK;HEADERS" ${ARGN})
   file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/headers/${name}.cpp" CONTENT "// Owns precompiled headers.\n" @ONLY)
   add_library(${name} OBJECT "${PROJECT_BINARY_DIR}/headers/${name}.cpp")
   target_include_directories(${name} SYSTEM PRIVATE ${ARG_INCLUDE})
@@ -28,12 +28,9 @@ function(sprig_header_set name)
   list(TRANSFORM headers PREPEND "<")
   list(TRANSFORM headers APPEND ">")
   target_precompile_headers(${name} PRIVATE ${headers})
-  if(ARG_LIGHT)
-    set(light "-O1;${SPRIG_INLINE_LITTLE}")
-    list(TRANSFORM light REPLACE "(.+)" "$<$<CONFIG:Release>:\\1>")
-    set_target_properties(${name} PROPERTIES SPRIG_OPTIONS "${light}")
-    target_compile_options(${name} PRIVATE "${light}")
-  endif()
+  list(TRANSFORM ARG_RELEASE REPLACE "(.+)" "$<$<CONFIG:Release>:\\1>")
+  set_target_properties(${name} PROPERTIES SPRIG_OPTIONS "${ARG_RELEASE}")
+  target_compile_options(${name} PRIVATE "${ARG_RELEASE}")
   # A precompiled header names files by absolute paths: it can be reused in the folder that it was made in, no other.
   set_target_properties(${name} PROPERTIES CXX_COMPILER_LAUNCHER "")
   sprig_header_checksum(${name} "${ARG_INCLUDE}" "${ARG_HEADERS}")

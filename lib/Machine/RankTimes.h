@@ -8,9 +8,9 @@ namespace sprig::machine {
 
 /// What one rank did. It comes to meetings as often as the others do, in the same order; of each it meets all or some.
 struct RankSpans {
-  std::vector<Span> computing; ///< in any order
-  std::vector<Span> meetings;  ///< each from when the rank came until it had the result
-  std::vector<int> firsts;     ///< of each of them the first of the ranks that met there; empty: all did, in each
+  std::vector<Span> computing;  ///< in any order
+  std::vector<Span> meetings;   ///< each from when the rank came until it had the result
+  std::vector<int> firsts = {}; ///< of each of them the first of the ranks that met there; empty: all did, in each
 };
 
 struct RankTimes {

@@ -14,6 +14,8 @@ namespace format = rt::format;
 
 std::vector<std::string> instructionSets() { return {kEmulatedSet}; }
 std::vector<std::string> limits() { return {""}; }
+// How tiles are spread over threads does not depend on the instructions, each of which costs a signal here.
+std::vector<int> threadCounts() { return hasInstructions() ? std::vector{1, 2} : std::vector{2}; }
 
 // Where instructions are emulated, without the words that the processor has to have them.
 std::vector<uint8_t> runnable(std::vector<uint8_t> package) {

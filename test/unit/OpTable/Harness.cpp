@@ -144,13 +144,12 @@ class Comparison {
 public:
   Comparison(const std::vector<Prepared> &rows) : rows(rows), first(rows.size()) {}
 
-  // Every row with one thread and with two.
   void run(const std::vector<uint8_t> &bytes, const Variant &variant) {
     try {
       rt::LoadOptions load;
       load.cpu = variant.cpu;
       rt::Package package = rt::Package::fromMemory(std::span<const uint8_t>(bytes), "op table", load);
-      for (int threads : {1, 2}) {
+      for (int threads : threadCounts()) {
         rt::Pool pool(threads);
         rt::ContextOptions options;
         options.pool = &pool;

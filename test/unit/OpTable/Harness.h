@@ -25,8 +25,8 @@ struct Row {
   std::vector<std::string> arguments; ///< types of %0, %1 ... without `tensor<>`: 3x4xf32
   std::string body;                   ///< may use %a0, %a1 ...
   Bound bound;
-  std::vector<Pattern> patterns; ///< of the arguments; Plain where there is none
-  std::string dispatch = {};     ///< the name of one that it must have when fused
+  std::vector<Pattern> patterns = {}; ///< of the arguments; Plain where there is none
+  std::string dispatch = {};          ///< the name of one that it must have when fused
 };
 
 /// `operation` with arguments only: makes "%r = OPERATION".

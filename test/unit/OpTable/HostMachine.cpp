@@ -20,6 +20,8 @@ std::vector<std::string> limits() {
   return names;
 }
 
+std::vector<int> threadCounts() { return {1, 2}; }
+
 std::vector<uint8_t> runnable(std::vector<uint8_t> package) { return package; }
 
 } // namespace sprig::optable

@@ -12,6 +12,9 @@ std::vector<std::string> instructionSets();
 /// Limits of instruction sets (rt::LoadOptions::cpu) that the code is run under, one after the other; "": none.
 std::vector<std::string> limits();
 
+/// Numbers of threads that the code is run by, one after the other.
+std::vector<int> threadCounts();
+
 /// The package as the runtime takes it on this processor.
 std::vector<uint8_t> runnable(std::vector<uint8_t> package);
 

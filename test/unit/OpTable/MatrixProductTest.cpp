@@ -25,7 +25,7 @@ Row product(int64_t m, int64_t k, int64_t n, bool quantises) {
   return {name, {x, "ui8"}, body, {}};
 }
 
-TEST(OpTable, MatrixProducts) {
+TEST(OpTable, MatrixProductsOfBytes) {
   std::vector<Row> rows;
   for (auto [m, k, n] : {std::array<int64_t, 3>{16, 64, 64},
                          {5, 256, 64},

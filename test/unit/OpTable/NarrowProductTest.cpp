@@ -56,7 +56,7 @@ struct NarrowProduct {
 Row narrowProduct(const NarrowProduct &c) {
   bool isNarrow = c.type == "ui8";
   const std::string &type = c.type;
-  int64_t blocks = (c.k + c.group - 1) / c.group, all = c.n * blocks * c.group;
+  int64_t blocks = (c.k + c.group - 1) / c.group;
   std::string codes = tensor({c.n, blocks, c.group}, type), per = tensor({c.n, blocks, 1}, "f32");
   std::string zero = c.hasZeros ? tensor({c.n, blocks, 1}, type) : type, flat = tensor({c.n, blocks * c.group}, "f32");
   std::string body = isNarrow ? packedCodes({c.n, blocks, c.group})
