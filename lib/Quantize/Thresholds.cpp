@@ -52,9 +52,10 @@ std::vector<double> magnitudes(const Observer &observer, double largest) {
   return result;
 }
 
-/// Divergence of the first `size` bins in `levels` steps from the same with all that is above in the last one.
+/// Divergence of the first `size` bins in `levels` steps from the same with all that is above in the last one. The
+/// steps have no share of what is above, so that a range that leaves out most numbers is far from them.
 double divergence(const std::vector<double> &bins, int size, int levels) {
-  double above = std::accumulate(bins.begin() + size, bins.end(), 0.0), sumP = 0, sumQ = 0;
+  double above = std::accumulate(bins.begin() + size, bins.end(), 0.0);
   std::vector<double> p(bins.begin(), bins.begin() + size), q(p.size());
   p.back() += above;
   for (int level = 0; level < levels; ++level) {
@@ -64,14 +65,13 @@ double divergence(const std::vector<double> &bins, int size, int levels) {
     for (int i = first; i < last; ++i)
       if (p[size_t(i)] != 0) q[size_t(i)] = sum / filled;
   }
-  for (double x : p) sumP += x;
-  for (double x : q) sumQ += x;
-  if (sumP == 0 || sumQ == 0) return std::numeric_limits<double>::infinity();
+  double all = total(p);
+  if (all == 0 || total(q) == 0) return std::numeric_limits<double>::infinity();
   // Numbers that quantisation leaves no room for weigh much, but not without bound.
   constexpr double kLeast = 1e-4;
   double result = 0;
   for (size_t i = 0; i < p.size(); ++i)
-    if (p[i] > 0) result += p[i] / sumP * std::log(p[i] / sumP / std::max(q[i] / sumQ, kLeast / sumP));
+    if (p[i] > 0) result += p[i] / all * std::log(p[i] / std::max(q[i], kLeast));
   return result;
 }
 
@@ -116,6 +116,8 @@ Range leastErrorRange(const Observer &observer, const QuantizerType &type) {
 
 Range leastDivergenceRange(const Observer &observer, const QuantizerType &type) {
   Range all = observer.extremes();
+  // A few numbers do not say how often each occurs.
+  if (total(observer.histogram()) < Observer::kBins) return all;
   double largest = std::max(std::abs(all.low), std::abs(all.high));
   bool oneSided = !type.symmetric && (all.low >= 0 || all.high <= 0);
   int levels = oneSided ? 256 : 128;

@@ -92,5 +92,25 @@ TEST(ObserverTest, LeastDivergenceLeavesAnOutlierOut) {
   EXPECT_GE(range.low, -1);
 }
 
+// Where no number is near zero, small ranges would have next to none of them.
+TEST(ObserverTest, LeastDivergenceKeepsNumbersThatAreFarFromZero) {
+  for (float sign : {-1.f, 1.f}) {
+    std::vector<float> far;
+    for (int i = 0; i < 4000; ++i) far.push_back(sign * (1.01f + 3.6f * float(i * 7919 % 4000) / 4000));
+    Range range = rangeOf(observe(far), Calibration::kl);
+    EXPECT_GE(std::max(range.high, -range.low), 4.2f);
+    for (int i = 0; i < 2000; ++i) far.push_back(-far[size_t(i)]);
+    range = rangeOf(observe(far), Calibration::kl);
+    EXPECT_GE(std::min(range.high, -range.low), 4.2f);
+  }
+}
+
+TEST(ObserverTest, LeastDivergenceOfAFewNumbersIsThatOfAll) {
+  std::vector<float> few;
+  for (int i = 0; i < 300; ++i) few.push_back(-1 - float(i) / 100);
+  few.push_back(-4.6f);
+  EXPECT_EQ(rangeOf(observe(few), Calibration::kl).low, -4.6f);
+}
+
 } // namespace
 } // namespace sprig::quantize
