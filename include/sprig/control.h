@@ -59,7 +59,8 @@ struct ScanResult {
   TensorList outputs; ///< of all steps, stacked along a new first axis
 };
 /// Runs `step` once for each slice of `inputs` along their first axis, which is the same for all. It gets the carried
-/// tensors and the slices, and gives the next carried tensors and its outputs. Differentiable.
+/// tensors and the slices, and gives the next carried tensors and its outputs. Without slices the carried tensors stay
+/// as they are, and no outputs are stacked; `step` says their types. Differentiable.
 SPRIG_API ScanResult
 scanAll(const std::function<std::pair<TensorList, TensorList>(std::span<const Tensor>, std::span<const Tensor>)> &step,
         std::span<const Tensor> carry, std::span<const Tensor> inputs, const ScanOptions &options = {},

@@ -157,6 +157,11 @@ scanAll(const std::function<std::pair<TensorList, TensorList>(std::span<const Te
     for (int64_t n : results[i].shape) stacked.push_back(n);
     results[i].shape = stacked;
   }
+  if (steps == 0) {
+    ScanResult result{{carry.begin(), carry.end()}, {}};
+    for (size_t i = carried.size(); i < results.size(); ++i) result.outputs.push_back(splat(0, results[i], at, "scan"));
+    return result;
+  }
   std::vector<Tensor> operands(inputs.begin(), inputs.end());
   append(operands, carry);
   append(operands, body.captured);

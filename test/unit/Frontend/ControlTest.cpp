@@ -70,6 +70,19 @@ TEST(Control, ScanEqualsALoop) {
   expectSameBits(compiled(), h);
 }
 
+TEST(Control, AScanWithoutSlicesCarriesWhatItGot) {
+  Parameter w(Tensor({2.f, 3.f}));
+  auto f = [&](Tensor h, Tensor xs) {
+    return scan([&](Tensor h, Tensor x) { return std::pair(h * w + x, unsqueeze(h, 1)); }, h, xs);
+  };
+  Tensor h0({0.5f, -1.f}), none = zeros({0, 2});
+  auto [last, all] = f(h0, none);
+  expectSameBits(last, h0);
+  EXPECT_EQ(all.shape(), (Shape{0, 2, 1}));
+  expectSameBits(compile([&](Tensor h, Tensor xs) { return f(h, xs).first; })(h0, none), h0);
+  EXPECT_EQ(grad(sum(last * w), std::vector{w})[0].toVector<float>(), (std::vector{0.5f, -1.f}));
+}
+
 TEST(Control, ValuesAreUsedBeforeWithinAndBehindRegions) {
   Parameter w(Tensor({0.5f, -0.25f}));
   Tensor xs({{1.f, 2.f}, {-1.f, 0.5f}}), outside({3.f, 4.f});
