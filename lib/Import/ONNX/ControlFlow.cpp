@@ -1,6 +1,6 @@
-// If, Loop and Scan. Branches that cost something are those of an nn.cond, cheap ones, which are pure, both run and the
-// result is selected. Loops whose step becomes a kernel are scans of nn, those that end by data nn.while, the others
-// are unrolled.
+// If, Loop and Scan. Branches that cost something, may fail or may never end are those of an nn.cond; of others both
+// run and the result is selected. Loops whose step becomes a kernel are scans of nn, those that end by data nn.while,
+// the others are unrolled.
 #include "lib/Import/ONNX/DataControl.h"
 #include "dialects/NN/NNElementwise.h"
 #include "lib/Import/ONNX/RolledLoop.h"
@@ -77,7 +77,8 @@ void importIf(Node &n) {
   std::optional<Values> trueValues = tensorsOf(onTrue), falseValues = tensorsOf(onFalse);
   bool agree = trueValues && falseValues && Emit::elem(condition).isInteger(1) &&
                ValueRange(*trueValues).getTypes() == ValueRange(*falseValues).getTypes();
-  if (agree && std::max(thenBlock.flops(), elseBlock.flops()) >= kBranchFlops) {
+  auto isWorthABranch = [](BodyBlock &block) { return block.flops() >= kBranchFlops || block.mustBeAsked(); };
+  if (agree && (isWorthABranch(thenBlock) || isWorthABranch(elseBlock))) {
     for (auto [i, value] : llvm::enumerate(makeCond(n, condition, thenBlock, *trueValues, elseBlock, *falseValues)))
       n.out(value, unsigned(i));
     return;
@@ -104,7 +105,6 @@ void importIf(Node &n) {
 Value flag(Node &n, bool value) { return n.scalar(value, n.i1()); }
 
 Value stacked(Node &n, llvm::ArrayRef<Value> parts, int64_t axis, const std::string &what) {
-  if (parts.empty()) n.unsupported("runs no iteration, so the type of " + what + " is not known");
   Values rows;
   for (Value part : parts) {
     n.require(part.getType() == parts[0].getType(),
@@ -112,6 +112,24 @@ Value stacked(Node &n, llvm::ArrayRef<Value> parts, int64_t axis, const std::str
     rows.push_back(n.unsqueeze(part, axis));
   }
   return n.concat(rows, axis);
+}
+
+/// What a loop of no steps collects: no slices, along `axes`, of the types that its body gives from its output `first`
+/// on. The body is imported for these types alone; `inputs` gives what it takes, of which arguments of the types
+/// `slices` have no values.
+Values collectNothing(Node &n, const onnx::GraphProto &body, mlir::TypeRange slices,
+                      llvm::function_ref<Items(ValueRange)> inputs, size_t first, const Ints &axes) {
+  BodyBlock probe(n, slices);
+  Items given = probe.run([&] { return n.importer.runBody(body, inputs(probe->getArguments()), n); });
+  Values nothing;
+  for (auto [k, axis] : llvm::enumerate(axes)) {
+    Value slice = given[first + k].value;
+    n.require(bool(slice), "collects something that is no tensor");
+    Ints shape(Emit::shape(slice));
+    shape.insert(shape.begin() + n.axis(axis, Emit::rank(slice) + 1), 0);
+    nothing.push_back(n.constant(shape, Emit::elem(slice), {}));
+  }
+  return nothing;
 }
 
 /// A loop whose condition stays true.
@@ -156,7 +174,7 @@ void importLoop(Node &n) {
   };
   if (n.has(0)) {
     if (!n.tryControl(n.in(0)) && byData()) return;
-    trips = n.knownInt(0);
+    trips = std::max<int64_t>(n.knownInt(0), 0);
     if (importRolledLoop(n, body, *trips, n.has(1) ? n.in(1) : flag(n, true), initial)) return;
   }
   if (byData()) return;
@@ -211,6 +229,18 @@ void importLoop(Node &n) {
     condition = known ? next : n.op<ir::AndOp>({n.reshape(condition, {}), n.reshape(next, {})});
   }
   for (unsigned k = 0; k < carried; ++k) n.outItem(state[k], k);
+  if (scanned > 0 && scans[0].empty()) {
+    Values nothing = collectNothing(
+        n, body, {},
+        [&](ValueRange) {
+          Items inputs{Item(n.ints({0}, {})), Item(condition)};
+          inputs.insert(inputs.end(), state.begin(), state.end());
+          return inputs;
+        },
+        1 + carried, Ints(scanned, 0));
+    for (unsigned k = 0; k < scanned; ++k) n.out(nothing[k], carried + k);
+    return;
+  }
   for (unsigned k = 0; k < scanned; ++k)
     if (n.wants(carried + k)) n.out(stacked(n, scans[k], 0, "output " + std::to_string(carried + k)), carried + k);
 }
@@ -310,9 +340,28 @@ void scanOver(Node &n) {
     }
   }
   for (size_t k = 0; k < carried; ++k) n.outItem(state[k], unsigned(k));
+  if (*length == 0) {
+    llvm::SmallVector<Type> slices;
+    for (size_t k = 0; k < size_t(scanInputs); ++k) {
+      Value sequence = n.in(unsigned(carried + k));
+      Ints shape(Emit::shape(sequence));
+      shape.erase(shape.begin() + inAxes[k]);
+      slices.push_back(n.tensor(shape, Emit::elem(sequence)));
+    }
+    Values nothing = collectNothing(
+        n, body, slices,
+        [&](ValueRange arguments) {
+          Items inputs(state);
+          inputs.insert(inputs.end(), arguments.begin(), arguments.end());
+          return inputs;
+        },
+        carried, outAxes);
+    for (size_t k = 0; k < scanOutputs; ++k) n.out(nothing[k], unsigned(carried + k));
+    return;
+  }
   for (size_t k = 0; k < scanOutputs; ++k) {
     if (outBack[k] != 0) std::reverse(scans[k].begin(), scans[k].end());
-    int64_t axis = scans[k].empty() ? 0 : n.axis(outAxes[k], Emit::rank(scans[k][0]) + 1);
+    int64_t axis = n.axis(outAxes[k], Emit::rank(scans[k][0]) + 1);
     n.out(stacked(n, scans[k], axis, "output " + std::to_string(carried + k)), unsigned(carried + k));
   }
 }
@@ -341,6 +390,7 @@ void importScan(Node &n) {
         n.unsupported("has a sequence of " + std::to_string(each) + " elements among " + std::to_string(length) +
                       "; Sprig has those of one length here");
   }
+  if (*batch == 0) n.unsupported("has a batch of no elements");
   std::vector<Values> results(n.outputs.size());
   Items all = std::exchange(n.items, {});
   for (int64_t b = 0; b < *batch; ++b) {

@@ -5,6 +5,7 @@
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/NNYield.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -31,16 +32,20 @@ Items BodyBlock::run(llvm::function_ref<Items()> import) {
   return items;
 }
 
-/// Whether an operation ends the run where its operands do not fit, so that it must not run unasked.
-static bool mayFail(Operation &op) {
+/// Whether an operation ends the run where its operands do not fit, or may never end: it must not run unasked.
+static bool mustBeAsked(Operation &op) {
   return ir::isCheckedAtRunTime(&op) || op.getNumRegions() ||
-         isa<ir::GatherOp, ir::GatherElementsOp, ir::GatherNdOp, ir::ScatterElementsOp, ir::ScatterNdOp>(op) ||
-         isa<DecomposableOpInterface>(op);
+         llvm::TypeSwitch<Operation *, bool>(&op)
+             .Case<ir::GatherOp, ir::GatherElementsOp, ir::GatherNdOp, ir::ScatterElementsOp, ir::ScatterNdOp>(
+                 [](auto indexed) { return !indexed.getIndices().template getDefiningOp<ir::ConstantOp>(); })
+             .Default(false);
 }
+
+bool BodyBlock::mustBeAsked() { return llvm::any_of(*block, onnximport::mustBeAsked); }
 
 void BodyBlock::hoistInvariants() {
   for (Operation &op : llvm::make_early_inc_range(*block))
-    if (isPure(&op) && !mayFail(op) &&
+    if (isPure(&op) && !onnximport::mustBeAsked(op) && !isa<DecomposableOpInterface>(op) &&
         llvm::none_of(op.getOperands(), [&](Value operand) { return operand.getParentBlock() == block; }))
       op.moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
 }

@@ -20,6 +20,8 @@ public:
   void inlineAll();
   /// Operations of one run.
   int64_t flops();
+  /// Whether something in it may fail, or may never end, with data that it was not meant for.
+  bool mustBeAsked();
 
   /// Makes the block a region's: what it reads from outside comes in through new arguments, in the order of `captured`,
   /// which grows by what it does not have yet.

@@ -30,7 +30,7 @@ void Importer::checkDeclared(const onnx::ValueInfoProto &declared, const Item &i
   if (!type.has_shape()) return;
   // Symbols are names that exporters and people give; only sizes say something.
   IntsRef shape = Emit::shape(item.value);
-  bool fits = size_t(type.shape().dim_size()) == shape.size();
+  bool hasRank = size_t(type.shape().dim_size()) == shape.size(), fits = hasRank;
   for (size_t i = 0; fits && i < shape.size(); ++i) {
     const auto &dim = type.shape().dim(int(i));
     bool isOfData = item.counted && item.counted->axis == int64_t(i);
@@ -38,9 +38,9 @@ void Importer::checkDeclared(const onnx::ValueInfoProto &declared, const Item &i
   }
   if (fits) return;
   std::string text = place + " declared as " + declaredText(type.shape()) + ", but the graph makes " + itemText(item);
-  // Where inputs have sizes of the entry's choice, the declaration may be that of the size it was exported with.
-  // No dimensions at all is also how some files say that they do not know.
-  if (!isOpen && type.shape().dim_size() > 0) throw Error(ErrorKind::badInput, text);
+  // Sizes are what tools for shape inference wrote, which are wrong about some pools, or those of the sizes that a model
+  // was exported with. No dimensions at all is also how some files say that they do not know.
+  if (!isOpen && !hasRank && type.shape().dim_size() > 0) throw Error(ErrorKind::badInput, text);
   if (warn && warned.insert(declared.name()).second) warn(text);
 }
 

@@ -15,15 +15,21 @@ std::string rangeText(int low, int high) {
   return std::to_string(low) + " to " + std::to_string(high);
 }
 
-/// Names at the end that are empty are not given at all.
-int givenCount(const google::protobuf::RepeatedPtrField<std::string> &names) {
+/// Names at the end that are empty are not given at all, but for optional ones that a schema counts among the fewest (a
+/// Loop's condition).
+int givenCount(const google::protobuf::RepeatedPtrField<std::string> &names, int fewest,
+               const std::vector<Parameter> &parameters) {
   int count = names.size();
-  while (count > 0 && names[count - 1].empty()) --count;
+  auto mayBeEmpty = [&](int i) {
+    return i < fewest && i < int(parameters.size()) && parameters[size_t(i)].GetOption() == onnx::OpSchema::Optional;
+  };
+  while (count > 0 && names[count - 1].empty() && !mayBeEmpty(count - 1)) --count;
   return count;
 }
 
 void checkArity(const Node &node, const onnx::OpSchema &schema) {
-  int inputs = givenCount(node.proto.input()), outputs = givenCount(node.proto.output());
+  int inputs = givenCount(node.proto.input(), schema.min_input(), schema.inputs());
+  int outputs = givenCount(node.proto.output(), schema.min_output(), schema.outputs());
   if (inputs < schema.min_input() || inputs > schema.max_input())
     node.bad("has " + std::to_string(inputs) + " inputs; " + schema.Name() + " takes " +
              rangeText(schema.min_input(), schema.max_input()));
