@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace sprig::data {
 namespace {
@@ -27,13 +28,20 @@ std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> byte
   std::memcpy(&headerSize, bytes.data(), 8);
   if (headerSize > kMaxHeader || headerSize > bytes.size() - 8)
     fail("its header of " + std::to_string(headerSize) + " bytes ends past the file");
+  // An object keeps the last one of two tensors of one name.
+  std::set<std::string> names;
+  auto onEvent = [&](int depth, nlohmann::json::parse_event_t event, nlohmann::json &value) {
+    if (depth == 1 && event == nlohmann::json::parse_event_t::key && !names.insert(value.get<std::string>()).second)
+      fail("it has two tensors '" + value.get<std::string>() + "'");
+    return true;
+  };
   auto header =
-      nlohmann::json::parse(bytes.data() + 8, bytes.data() + 8 + headerSize, nullptr, /*allow_exceptions=*/false);
+      nlohmann::json::parse(bytes.data() + 8, bytes.data() + 8 + headerSize, onEvent, /*allow_exceptions=*/false);
   if (!header.is_object()) fail("its header is no JSON object");
   std::span<const char> data = bytes.subspan(8 + headerSize);
 
   std::vector<SafetensorsEntry> arrays;
-  uint64_t used = 0;
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (auto &[name, entry] : header.items()) {
     if (name == "__metadata__") continue;
     auto shape = entry.find("shape"), dtype = entry.find("dtype"), offsets = entry.find("data_offsets");
@@ -60,12 +68,20 @@ std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> byte
     if (begin > end || end > data.size() || !expected || end - begin != uint64_t(*expected))
       fail("tensor '" + name + "' of " + describe(array.dtype, array.shape) + " has the range " +
            std::to_string(begin) + " to " + std::to_string(end) + " of " + std::to_string(data.size()) + " bytes");
-    // Arrays do not overlap, so all of them take no more memory than the file.
-    if (end - begin > data.size() - used) fail("its tensors take more bytes than the file has");
-    used += end - begin;
+    ranges.emplace_back(begin, end);
     array.bytes = data.subspan(begin, end - begin);
     arrays.push_back(std::move(array));
   }
+  // Each byte belongs to one tensor, so that nothing is hidden in a file, and its tensors take no more memory than it.
+  std::sort(ranges.begin(), ranges.end());
+  uint64_t next = 0;
+  for (auto [begin, end] : ranges) {
+    if (begin < next) fail("two tensors share its bytes from " + std::to_string(begin) + " on");
+    if (begin > next)
+      fail("its bytes " + std::to_string(next) + " to " + std::to_string(begin) + " belong to no tensor");
+    next = end;
+  }
+  if (next < data.size()) fail("its last " + std::to_string(data.size() - next) + " bytes belong to no tensor");
   return arrays;
 }
 

@@ -113,14 +113,27 @@ TEST(Safetensors, RefusesWhatIsNotSound) {
   expectRefused(parseSafetensors, damaged, "no JSON object");
 }
 
-TEST(Safetensors, ArraysShareNoBytes) {
-  // Two names for the same bytes: many of them would take any amount of memory.
-  std::string header = R"({"a":{"dtype":"U8","shape":[8],"data_offsets":[0,8]},"b":{"dtype":"U8","shape":[8],)"
-                       R"("data_offsets":[0,8]}})";
-  header.resize((header.size() + 7) / 8 * 8, ' ');
-  uint64_t size = header.size();
-  std::string text = std::string(reinterpret_cast<const char *>(&size), 8) + header + "12345678";
-  expectRefused(parseSafetensors, {text.begin(), text.end()}, "its tensors take more bytes than the file has");
+// Two names for the same bytes: many of them would take any amount of memory. Bytes of no tensor: anything may be
+// there.
+TEST(Safetensors, EachByteBelongsToOneTensor) {
+  auto file = [](std::string header, const std::string &bytes) {
+    header.resize((header.size() + 7) / 8 * 8, ' ');
+    uint64_t size = header.size();
+    std::string text = std::string(reinterpret_cast<const char *>(&size), 8) + header + bytes;
+    return std::vector<char>(text.begin(), text.end());
+  };
+  auto two = [&](const std::string &first, const std::string &second, const char *other = "b") {
+    return file(R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[)" + first + R"(]},")" + other +
+                    R"(":{"dtype":"U8","shape":[4],"data_offsets":[)" + second + "]}}",
+                "12345678");
+  };
+  EXPECT_EQ(parseSafetensors(two("4,8", "0,4"), "f").size(), 2u);
+  expectRefused(parseSafetensors, two("0,4", "0,4"), "two tensors share its bytes from 0 on");
+  expectRefused(parseSafetensors, two("0,4", "2,6"), "two tensors share its bytes from 2 on");
+  expectRefused(parseSafetensors, two("0,4", "4,8", "a"), "it has two tensors 'a'");
+  const std::string one = R"({"a":{"dtype":"U8","shape":[4],"data_offsets":[)";
+  expectRefused(parseSafetensors, file(one + "2,6]}}", "123456"), "its bytes 0 to 2 belong to no tensor");
+  expectRefused(parseSafetensors, file(one + "0,4]}}", "123456"), "its last 2 bytes belong to no tensor");
 }
 
 TEST(Safetensors, NamesAreUtf8) {
