@@ -24,10 +24,12 @@ namespace dist {
 class Group;
 }
 
-/// What a validation step gives: the batch's mean loss, and how many of its samples were right, where that is known.
+/// What a validation step gives: the batch's mean loss, how many of its samples were right, where that is known, and
+/// what the mean is over, where that is not the samples: the targets that count, or the sum of their weights.
 struct Scores {
   Tensor loss;
   Tensor hits = {};
+  Tensor weight = {}; ///< a scalar; a batch where it is 0 has no part in the mean
 };
 /// How many rows of logits [N, classes] have their highest value at the class.
 SPRIG_API Tensor hitsOf(const Operand &logits, const Operand &classes);

@@ -101,6 +101,24 @@ Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const Tra
   return total;
 }
 
+LossSums lossSums(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config,
+                  ArrayRef<int64_t> classes) {
+  LossSums result;
+  for (auto [i, output, target, loss] : llvm::enumerate(outputs, targets, config.losses)) {
+    Value value = e.cast(lossOf(e, loss, output, target, /*isSum=*/!addsUp(loss)), e.b.getF32Type());
+    if (loss.scale != 1) value = e.mul(value, e.splat(value, loss.scale));
+    if (loss.reduction == Reduction::sum) {
+      result.added = result.added ? e.add(result.added, value) : value;
+      continue;
+    }
+    double samples = double(Expression::typeOf(output).getDimSize(0));
+    result.sums.push_back(addsUp(loss) ? e.mul(value, e.splat(value, samples)) : value);
+    result.weights.push_back(addsUp(loss) ? e.constant({}, e.b.getF32Type(), {samples})
+                                          : countedWeight(e, loss, target, classes[i]));
+  }
+  return result;
+}
+
 Accuracy accuracy(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config) {
   auto i64 = RankedTensorType::get({}, e.b.getI64Type());
   auto number = [&](int64_t n) -> Value {

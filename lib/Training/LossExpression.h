@@ -23,6 +23,13 @@ struct LossShare {
 /// The sum of the losses of all outputs, a tensor<f32>: of a part of a batch its part of the sum.
 mlir::Value totalLoss(ir::Expression &e, mlir::ValueRange outputs, mlir::ValueRange targets, const TrainConfig &config,
                       const LossShare &share = {});
+/// What the losses of some samples are made of, tensor<f32> each, so that they add up over batches and ranks.
+struct LossSums {
+  mlir::Value added;                            ///< losses that are sums; null where there is none
+  llvm::SmallVector<mlir::Value> sums, weights; ///< of each mean: what it is of, and what it is divided by
+};
+LossSums lossSums(ir::Expression &e, mlir::ValueRange outputs, mlir::ValueRange targets, const TrainConfig &config,
+                  llvm::ArrayRef<int64_t> classes);
 /// How much of the targets counts in the mean of a loss of so many classes: the weights of the targets' classes,
 /// without what is ignored; a tensor<f32>.
 mlir::Value countedWeight(ir::Expression &e, const LossConfig &loss, mlir::Value targets, int64_t classes);

@@ -441,38 +441,43 @@ void StepBuilder::updateParameters(Expression &e, StateAccess &state, const Step
   }
 }
 
+// Gives sums, so that evaluations of several batches are those of all their samples: `loss_sum`, of losses that are
+// sums; of each mean what it is of and what it is divided by; predictions that are right, and those that can be.
 void StepBuilder::addEvaluation(int64_t samples) {
   Builder types(module.getContext());
-  auto i64 = RankedTensorType::get({}, types.getI64Type());
-  auto f32 = RankedTensorType::get({}, types.getF32Type());
-  func::FuncOp function =
-      makeFunction(kEvaluationEntry, {samples}, {{"loss_sum", f32}, {"correct", i64}, {"count", i64}});
+  auto i64 = RankedTensorType::get({}, types.getI64Type()), f32 = RankedTensorType::get({}, types.getF32Type());
+  std::vector<std::pair<std::string, Type>> results{{"loss_sum", f32}};
+  for (auto [i, loss] : llvm::enumerate(config.losses)) {
+    if (loss.reduction == Reduction::sum) continue;
+    results.push_back({"loss_" + std::to_string(i), f32});
+    results.push_back({"weight_" + std::to_string(i), f32});
+  }
+  results.push_back({"correct", i64});
+  results.push_back({"count", i64});
+  func::FuncOp function = makeFunction(kEvaluationEntry, {samples}, results);
   StateAccess state(module, function);
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   Expression e(b, function.getLoc());
-  int64_t own = ranks.sizeOf(samples);
-  if (own == 0) return finishEvaluation(e, function, samples, lossOfNothing(e, countsOf(e, {})), {});
-  SmallVector<Value> targets = splitTargets(e, forward(own).getResultTypes(), config, function.getArguments().back());
-  LossShare share{ranks.weightOf(samples), countsOf(e, targets)};
-  // With moving averages, they are what is evaluated.
-  SmallVector<Value> outputs = writeInferenceForm(b, forward(own), function.getArguments().drop_back(), state,
-                                                  config.emaDecay ? ArrayRef(trainableNames) : ArrayRef<std::string>());
-  Value loss = totalLoss(e, outputs, targets, config, share);
-  Accuracy score = accuracy(e, outputs, targets, config);
-  finishEvaluation(e, function, samples, e.mul(loss, e.splat(loss, double(samples))), score);
-}
-
-// Of a share without samples nothing is counted.
-void StepBuilder::finishEvaluation(Expression &e, func::FuncOp function, int64_t samples, Value loss, Accuracy score) {
-  SmallVector<Value> results = {loss, score.correct, score.count};
-  StringRef names[] = {"loss_sum", "correct", "count"};
-  for (auto [result, name, type] : llvm::zip_equal(results, names, function.getResultTypes())) {
-    auto tensor = cast<RankedTensorType>(type);
-    if (!result) result = ir::ConstantOp::create(e.b, e.loc, tensor, ir::makeSplat(tensor, 0));
-    result = ranks.sum(e, result, name);
+  SmallVector<Value> values(results.size()); // null: nothing
+  if (int64_t own = ranks.sizeOf(samples)) {
+    SmallVector<Value> targets = splitTargets(e, forward(own).getResultTypes(), config, function.getArguments().back());
+    // With moving averages, they are what is evaluated.
+    SmallVector<Value> outputs =
+        writeInferenceForm(b, forward(own), function.getArguments().drop_back(), state,
+                           config.emaDecay ? ArrayRef(trainableNames) : ArrayRef<std::string>());
+    LossSums losses = lossSums(e, outputs, targets, config, target.classes);
+    Accuracy score = accuracy(e, outputs, targets, config);
+    values = {losses.added};
+    for (auto [sum, weight] : llvm::zip_equal(losses.sums, losses.weights)) values.append({sum, weight});
+    values.append({score.correct, score.count});
+  }
+  for (auto [value, result] : llvm::zip_equal(values, results)) {
+    auto type = cast<RankedTensorType>(result.second);
+    if (!value) value = ir::ConstantOp::create(b, e.loc, type, ir::makeSplat(type, 0));
+    value = ranks.sum(e, value, result.first);
   }
   ranks.describe(function, {samples}, /*differs=*/false);
-  func::ReturnOp::create(e.b, e.loc, results);
+  func::ReturnOp::create(b, e.loc, values);
 }
 
 void StepBuilder::finish(const std::vector<int64_t> &inferences) {

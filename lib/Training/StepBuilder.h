@@ -84,8 +84,6 @@ private:
   llvm::SmallVector<mlir::Value> countsOf(ir::Expression &e, mlir::ValueRange targets) const;
   void updateParameters(ir::Expression &e, StateAccess &state, const StepScalars &scalars,
                         llvm::ArrayRef<mlir::Value> gradients, llvm::ArrayRef<bool> arePieces, bool isLate);
-  void finishEvaluation(ir::Expression &e, mlir::func::FuncOp function, int64_t samples, mlir::Value loss,
-                        Accuracy score);
 
   mlir::ModuleOp module;
   std::map<int64_t, mlir::func::FuncOp> forwards;

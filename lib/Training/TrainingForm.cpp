@@ -35,8 +35,17 @@ double countOf(Value operand, int64_t samples) {
   return double(rest) * double(samples);
 }
 
-/// A factor that makes a biased variance unbiased.
-double unbiased(double count) { return count > 1 ? count / (count - 1) : 1; }
+/// A factor that makes the biased variance of a channel of so many samples unbiased. Throws unsupported where it has one
+/// number.
+double unbiased(ir::BatchNormOp norm, int64_t samples) {
+  double count = countOf(norm.getOperand(), samples);
+  if (count == 1)
+    throw Error(ErrorKind::unsupported,
+                "batch norm '" + nameOfLocation(norm.getLoc()) + "': has one value for each channel of a batch of " +
+                    std::to_string(samples) +
+                    " sample, which have no variance; `drop_last` leaves out a last batch that is smaller");
+  return count > 1 ? count / (count - 1) : 1;
+}
 
 // As nn.batch_norm_train, with sums over all ranks: of the operand, then of squared differences (two passes).
 TrainedNorm normalizeOverRanks(ir::Expression &e, ir::BatchNormOp norm, Value x, Value scale, Value shift,
@@ -144,13 +153,13 @@ SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRa
       Value x = value(norm.getOperand()), scale = value(norm.getScale()), shift = value(norm.getShift());
       if (!pass.ranks.isAlone() && !config.batchNormOfReplicas) {
         TrainedNorm trained = normalizeOverRanks(e, norm, x, scale, shift, pass);
-        double correction = unbiased(countOf(x, pass.samples));
+        double correction = unbiased(norm, pass.samples);
         updateStatistics(e, norm, trained.mean, trained.variance, correction, state, config);
         mapping.map(norm.getResult(), trained.result);
         return true;
       }
       auto trained = ir::BatchNormTrainOp::create(b, op.getLoc(), x, scale, shift, norm.getEpsilonAttr());
-      double correction = unbiased(countOf(x, ir::Expression::typeOf(x).getDimSize(0)));
+      double correction = unbiased(norm, ir::Expression::typeOf(x).getDimSize(0));
       if (pass.ranks.isAlone()) {
         updateStatistics(e, norm, trained.getMean(), trained.getVariance(), correction, state, config);
       } else {

@@ -34,10 +34,12 @@ Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, dist::G
   std::vector<Part> parts;
   for (const data::Batch &batch : set)
     if (batch.size()) parts.push_back({batch.size(), programs.evaluate(batch)});
-  double loss = 0;
+  double loss = 0, weight = 0;
   int64_t samples = 0, hits = 0, withHits = 0;
   for (const Part &part : parts) {
-    loss += part.scores.loss.item<double>(at) * double(part.samples);
+    double own = part.scores.weight.defined() ? part.scores.weight.item<double>(at) : double(part.samples);
+    if (own != 0) loss += part.scores.loss.item<double>(at) * own; // a mean over nothing is no number
+    weight += own;
     samples += part.samples;
     if (!part.scores.hits.defined()) continue;
     withHits += part.samples;
@@ -45,12 +47,13 @@ Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, dist::G
   }
   if (group) {
     using dist::Algorithm, dist::Reduce;
-    loss = group->allReduce(Tensor(loss), Reduce::sum, Algorithm::automatic, at).item<double>(at);
+    Tensor losses = group->allReduce(Tensor({loss, weight}), Reduce::sum, Algorithm::automatic, at);
+    loss = losses.data<double>(at)[0], weight = losses.data<double>(at)[1];
     Tensor counts = group->allReduce(Tensor({samples, hits, withHits}), Reduce::sum, Algorithm::automatic, at);
     const auto *numbers = counts.data<int64_t>(at);
     samples = numbers[0], hits = numbers[1], withHits = numbers[2];
   }
-  Evaluation result{loss / double(samples), std::nullopt};
+  Evaluation result{loss / weight, std::nullopt};
   if (samples && withHits == samples) result.accuracy = double(hits) / double(samples);
   return result;
 }

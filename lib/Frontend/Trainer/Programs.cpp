@@ -143,6 +143,7 @@ TrainingPrograms::TrainingPrograms(Training given, const ProgramOptions &options
                            Scores result = scores(batch);
                            Fields results{cast({result.loss, at}, DType::f64)};
                            if (result.hits.defined()) results.push_back(cast({result.hits, at}, DType::i64));
+                           if (result.weight.defined()) results.push_back(cast({result.weight, at}, DType::f64));
                            return results;
                          }),
                          options.compile, at)) {}
@@ -201,7 +202,10 @@ std::vector<std::pair<Tensor, Tensor>> TrainingPrograms::steps(std::span<const d
 
 Scores TrainingPrograms::evaluate(const data::Batch &batch) const {
   Fields results = evaluation(fieldsOf(batch, at));
-  return {results[0], results.size() > 1 ? results[1] : Tensor()};
+  Scores scores{results[0]};
+  for (size_t i = 1; i < results.size(); ++i)
+    (results[i].dtype() == DType::i64 ? scores.hits : scores.weight) = results[i];
+  return scores;
 }
 
 } // namespace sprig::frontend

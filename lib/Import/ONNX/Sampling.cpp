@@ -4,6 +4,8 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
+#include <cmath>
+#include <map>
 
 namespace sprig::onnximport {
 
@@ -106,39 +108,38 @@ std::pair<Tap, Tap> roiTaps(Node &n, Value at, int64_t size) {
           {n.cast(high, n.i64()), n.select(inside, t, zero)}};
 }
 
-void roiAlign(Node &n) {
-  Value x = n.in(0), rois = n.in(1), batches = n.in(2);
-  n.require(Emit::rank(x) == 4 && Emit::rank(rois) == 2 && Emit::shape(rois)[1] == 4 &&
-                Emit::shape(batches) == IntsRef{Emit::shape(rois)[0]},
-            "aligns regions " + typeText(rois) + " of images " + typeText(batches) + " in " + typeText(x));
-  int64_t height = n.intAttr("output_height", 1), width = n.intAttr("output_width", 1),
-          samples = n.intAttr("sampling_ratio", 0);
-  n.require(height > 0 && width > 0 && height < (1 << 20) && width < (1 << 20) && samples >= 0 && samples < (1 << 16),
-            "has output " + std::to_string(height) + "x" + std::to_string(width) + " and sampling_ratio " +
-                std::to_string(samples));
-  if (samples == 0)
-    n.unsupported("has sampling_ratio 0: the number of samples then depends on the size of each region");
-  std::string mode = n.stringAttr("mode", "avg");
-  n.require(mode == "avg" || mode == "max", "has mode '" + mode + "'; known are avg and max");
-  bool half = n.opset >= 16 && n.stringAttr("coordinate_transformation_mode", "half_pixel") == "half_pixel";
-  double scale = n.realAttr("spatial_scale", 1);
+/// RoiAlign's attributes, and its image.
+struct RoiAlignment {
+  int64_t height, width; // of the result
+  double scale, shift;   // of corners
+  bool isMean;
+  Value x; // [N, C, h, w]
+
+  /// Regions [R, 4] of `batches` [R], with samples of each cell in height and width: [R, C, height, width].
+  Value align(Node &n, Value rois, Value batches, std::pair<int64_t, int64_t> samples) const;
+};
+
+Value RoiAlignment::align(Node &n, Value rois, Value batches, std::pair<int64_t, int64_t> samples) const {
   int64_t count = Emit::shape(rois)[0], channels = Emit::shape(x)[1], h = Emit::shape(x)[2], w = Emit::shape(x)[3];
-  n.require(h > 0 && w > 0, "aligns regions in " + typeText(x) + ", which has no pixels");
-  int64_t rows = height * samples, columns = width * samples;
-  if (std::max(rows, columns) > n.state.limits.foldedBytes / 8)
-    n.unsupported("takes " + std::to_string(rows) + "x" + std::to_string(columns) +
-                  " samples of a region, past the limit of its table of positions");
-  auto corner = [&](int64_t k) { return n.add(n.mul(n.sliceAxis(rois, 1, k, 1), scale), half ? -0.5 : 0); };
-  auto positions = [&](int64_t axis, int64_t cells) { // [R, cells * samples]
+  int64_t most = std::max(samples.first, samples.second), rows = 0, columns = 0;
+  if (__builtin_mul_overflow(height, samples.first, &rows) || __builtin_mul_overflow(width, samples.second, &columns) ||
+      std::max(rows, columns) > n.state.limits.foldedBytes / 8)
+    n.unsupported("takes " + std::to_string(most) +
+                  " samples in a cell of a region, past the limit of its table of "
+                  "positions");
+  if (samples.first == 0 || samples.second == 0) // an empty region
+    return n.splat(0, {count, channels, height, width}, Emit::elem(x));
+  auto corner = [&](int64_t k) { return n.add(n.mul(n.sliceAxis(rois, 1, k, 1), scale), shift); };
+  auto positions = [&](int64_t axis, int64_t cells, int64_t samples) { // [R, cells * samples]
     Value start = corner(axis), extent = n.sub(corner(axis + 2), start);
-    if (!half) extent = n.max(extent, number(n, extent, 1));
+    if (shift == 0) extent = n.max(extent, number(n, extent, 1));
     std::vector<double> offsets;
     for (int64_t i = 0; i < cells * samples; ++i)
       offsets.push_back((double(i / samples) + (double(i % samples) + 0.5) / double(samples)) / double(cells));
     return n.add(start, n.mul(extent, n.constant({1, cells * samples}, Emit::elem(x), offsets)));
   };
-  auto [top, bottom] = roiTaps(n, positions(1, height), h);
-  auto [left, right] = roiTaps(n, positions(0, width), w);
+  auto [top, bottom] = roiTaps(n, positions(1, height, samples.first), h);
+  auto [left, right] = roiTaps(n, positions(0, width, samples.second), w);
   Value image = n.reshape(n.gather(x, batches, 0), {count, channels, h * w});
   Value result;
   for (const Tap *y : {&top, &bottom})
@@ -150,10 +151,59 @@ void roiAlign(Node &n) {
       Value weight = across(y->weight, c->weight, [&](Value a, Value b) { return n.mul(a, b); });
       Value flat = n.broadcast(n.reshape(index, {count, 1, rows * columns}), {count, channels, rows * columns});
       Value part = n.mul(n.gatherElements(image, flat, 2), n.reshape(weight, {count, 1, rows * columns}));
-      result = !result ? part : mode == "avg" ? n.add(result, part) : n.max(result, part);
+      result = !result ? part : isMean ? n.add(result, part) : n.max(result, part);
     }
-  result = n.reshape(result, {count, channels, height, samples, width, samples});
-  n.out(mode == "avg" ? n.reduceMean(result, {3, 5}, false) : n.reduce(ir::ReduceKind::max, result, {3, 5}, false));
+  result = n.reshape(result, {count, channels, height, samples.first, width, samples.second});
+  return isMean ? n.reduceMean(result, {3, 5}, false) : n.reduce(ir::ReduceKind::max, result, {3, 5}, false);
+}
+
+/// Without a number of samples a region has about one for each pixel: of regions that are known, those with as many are
+/// aligned together.
+void alignByPixels(Node &n, const RoiAlignment &alignment, Value rois, Value batches) {
+  std::vector<double> corners =
+      realsOf(n.known(rois, "its regions, whose sizes decide how many samples sampling_ratio 0 takes,"));
+  std::map<std::pair<int64_t, int64_t>, Ints> regions;
+  for (int64_t i = 0; i < Emit::shape(rois)[0]; ++i) {
+    auto samples = [&](int64_t axis, int64_t cells) {
+      float scale = float(alignment.scale), shift = float(alignment.shift); // as the reference computes it
+      float begin = float(corners[size_t(4 * i + axis)]) * scale + shift;
+      float extent = float(corners[size_t(4 * i + axis + 2)]) * scale + shift - begin;
+      if (shift == 0) extent = std::max(extent, 1.0f);
+      n.require(std::isfinite(extent), "has region " + std::to_string(i) + " without a size");
+      return std::max<int64_t>(int64_t(std::ceil(std::min(extent / float(cells), 1e9f))), 0);
+    };
+    regions[{samples(1, alignment.height), samples(0, alignment.width)}].push_back(i);
+  }
+  Values parts;
+  Ints places(size_t(Emit::shape(rois)[0]));
+  int64_t next = 0;
+  for (const auto &[samples, own] : regions) {
+    for (int64_t region : own) places[size_t(region)] = next++;
+    Value which = n.ints(own);
+    parts.push_back(alignment.align(n, n.gather(rois, which, 0), n.gather(batches, which, 0), samples));
+  }
+  n.out(parts.size() == 1 ? parts[0] : n.gather(n.concat(parts, 0), n.ints(places), 0));
+}
+
+void roiAlign(Node &n) {
+  Value x = n.in(0), rois = n.in(1), batches = n.in(2);
+  n.require(Emit::rank(x) == 4 && Emit::rank(rois) == 2 && Emit::shape(rois)[1] == 4 &&
+                Emit::shape(batches) == IntsRef{Emit::shape(rois)[0]},
+            "aligns regions " + typeText(rois) + " of images " + typeText(batches) + " in " + typeText(x));
+  int64_t height = n.intAttr("output_height", 1), width = n.intAttr("output_width", 1),
+          samples = n.intAttr("sampling_ratio", 0);
+  n.require(height > 0 && width > 0 && height < (1 << 20) && width < (1 << 20) && samples >= 0 && samples < (1 << 16),
+            "has output " + std::to_string(height) + "x" + std::to_string(width) + " and sampling_ratio " +
+                std::to_string(samples));
+  std::string mode = n.stringAttr("mode", "avg");
+  n.require(mode == "avg" || mode == "max", "has mode '" + mode + "'; known are avg and max");
+  n.require(Emit::shape(x)[2] > 0 && Emit::shape(x)[3] > 0,
+            "aligns regions in " + typeText(x) + ", which has no pixels");
+  bool half = n.opset >= 16 && n.stringAttr("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  RoiAlignment alignment{height, width, n.realAttr("spatial_scale", 1), half ? -0.5 : 0.0, mode == "avg", x};
+  if (samples != 0) return n.out(alignment.align(n, rois, batches, {samples, samples}));
+  if (Emit::shape(rois)[0] == 0) return n.out(alignment.align(n, rois, batches, {1, 1}));
+  alignByPixels(n, alignment, rois, batches);
 }
 
 void col2Im(Node &n) {

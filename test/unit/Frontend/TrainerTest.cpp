@@ -126,6 +126,25 @@ TEST(Trainer, DropoutTrainsAndEvaluationDoesWithout) {
   EXPECT_EQ(once.second, result.epochs.back().accuracy);
 }
 
+// A loss that leaves a class out is a mean over the samples of the others, in all batches together.
+TEST(Trainer, EvaluationsAreThoseOfAllSamples) {
+  struct Counting : TrainedNet {
+    Scores validationStep(const Tensor &x, const Tensor &y) const {
+      return {.loss = crossEntropy((*this)(x), y, {.ignoreIndex = 3}),
+              .weight = sum(cast(ne(y, Operand(3)), DType::f32))};
+    }
+  };
+  manualSeed(5);
+  Counting net;
+  auto lossIn = [&](int64_t batch) {
+    data::Loader set(trainedPoints(30), data::LoaderOptions{.batch = batch, .workers = 0});
+    return Trainer(quiet(1)).evaluate(net, set).first;
+  };
+  double once = lossIn(30);
+  EXPECT_TRUE(std::isfinite(once));
+  for (int64_t batch : {1, 4, 7}) EXPECT_NEAR(lossIn(batch), once, 1e-6 * once) << batch;
+}
+
 std::string errorOfFit(const TrainerOptions &options, data::Loader &loader) {
   try {
     Trainer(options).fit(makeTrainedNet(), loader);

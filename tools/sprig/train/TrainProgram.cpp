@@ -144,19 +144,25 @@ std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(const Calls &of) const
                              scalesBytes((call->inputs.size() - 1) % perStep, perStep)});
   }
   std::vector<TensorSpec> outputs = runner.outputs(entry);
-  size_t steps = size_t(of.steps), each = outputs.size() / steps, least = evaluation ? 3 : 1, most = evaluation ? 3 : 2;
-  if (each < least || each > most || outputs.size() % steps)
+  auto give = [&](void *place, data::DType type) {
+    expectScalar(outputs[call->outputViews.size()], type, name);
+    call->outputViews.push_back({place, nullptr, nullptr, 0, int32_t(type)});
+  };
+  size_t steps = size_t(of.steps), each = outputs.size() / steps;
+  if (outputs.size() % steps || (evaluation ? each < 3 || each % 2 == 0 : each < 1 || each > 2))
     refuse("gives " + std::to_string(outputs.size()) + " results");
-  call->losses.resize(steps);
-  call->norms.resize(steps);
   call->results.resize(steps);
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    size_t step = i / each;
-    void *floats[] = {&call->losses[step], &call->norms[step]},
-         *counts[] = {&call->losses[step], &call->correct, &call->counted};
-    data::DType type = evaluation && i > 0 ? data::DType::i64 : data::DType::f32;
-    expectScalar(outputs[i], type, name);
-    call->outputViews.push_back({evaluation ? counts[i] : floats[i % each], nullptr, nullptr, 0, int32_t(type)});
+  call->losses.resize(evaluation ? each - 2 : steps);
+  call->norms.resize(steps);
+  if (evaluation) {
+    for (float &loss : call->losses) give(&loss, data::DType::f32);
+    give(&call->correct, data::DType::i64);
+    give(&call->counted, data::DType::i64);
+    return call;
+  }
+  for (size_t step = 0; step < steps; ++step) {
+    give(&call->losses[step], data::DType::f32);
+    if (each == 2) give(&call->norms[step], data::DType::f32);
   }
   return call;
 }
@@ -315,7 +321,14 @@ int64_t TrainProgram::loadEvaluation(const TrainData &data, int64_t first) {
 
 void TrainProgram::finishEvaluation(EvaluationResult &result) {
   const Call &call = finishCall();
-  result.lossSum += double(call.losses.front());
+  size_t means = call.losses.size() / 2;
+  result.sums.resize(means);
+  result.weights.resize(means);
+  result.added += double(call.losses.front());
+  for (size_t i = 0; i < means; ++i) {
+    result.sums[i] += double(call.losses[1 + 2 * i]);
+    result.weights[i] += double(call.losses[2 + 2 * i]);
+  }
   result.correct += call.correct;
   result.counted += call.counted;
   result.samples += call.samples;

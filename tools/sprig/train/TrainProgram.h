@@ -31,9 +31,14 @@ struct StepResult {
   double simulatedSeconds = 0; ///< by the devices' own clock, from the end of the call before; 0 where they keep none
 };
 struct EvaluationResult {
-  double lossSum = 0;
+  double added = 0;                              ///< losses that are sums
+  std::vector<double> sums, weights;             ///< of each mean: what it is of, and what it is divided by
   int64_t samples = 0, correct = 0, counted = 0; ///< counted: predictions that can be right or wrong
-  double loss() const { return lossSum / double(samples); }
+  double loss() const {
+    double all = added;
+    for (size_t i = 0; i < sums.size(); ++i) all += sums[i] / weights[i];
+    return all;
+  }
   double accuracy() const { return double(correct) / double(counted); }
 };
 
@@ -115,7 +120,7 @@ private:
     std::vector<TensorSpec> specs;
     std::vector<std::shared_ptr<void>> inputs;
     std::vector<sprig_rt_tensor> inputViews, outputViews;
-    std::vector<float> losses, norms; ///< of each step
+    std::vector<float> losses, norms; ///< of each step; of an evaluation all that is f32
     int64_t correct = 0, counted = 0;
     std::vector<data::Batch> batches;                 ///< that a call under way reads
     std::unique_ptr<sprig_rt_future, Release> future; ///< of a call under way
