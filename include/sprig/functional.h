@@ -64,7 +64,9 @@ SPRIG_API Tensor dropout(const Operand &x, double p = 0.5, bool training = true)
 SPRIG_API Tensor dropoutChannels(const Operand &x, double p = 0.5, bool training = true);
 
 struct AttentionOptions {
-  Tensor mask = {};    ///< broadcasts to [..., L, S]: booleans say which keys count, floats are added to the scores
+  /// Broadcasts to [..., L, S]: booleans say which keys count (in nn::AttentionMask they hide), floats are added to the
+  /// scores.
+  Tensor mask = {};
   bool causal = false; ///< position i sees keys 0 to i
   double dropout = 0;  ///< of the weights
   double scale = 0;    ///< 1 / sqrt(E) where 0

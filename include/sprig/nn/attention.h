@@ -8,10 +8,11 @@
 
 namespace sprig::nn {
 
-/// What queries must not see. Booleans are PyTorch's here: true hides; floats are added to the scores.
+/// What queries must not see. Booleans are PyTorch's here: true hides (in AttentionOptions::mask true shows); floats
+/// are added to the scores. Other shapes are an error (usage).
 struct AttentionMask {
   Tensor mask = {};       ///< [L, S], or [batch heads, L, S]
-  Tensor keyPadding = {}; ///< [batch, S]
+  Tensor keyPadding = {}; ///< [batch, S] whatever the layout of the input; [S] without a batch
   bool causal = false;    ///< step i sees steps 0 to i
 };
 

@@ -87,6 +87,8 @@ protected:
   RecurrentCell() = default;
   RecurrentCell(int64_t gates, int64_t features, int64_t hidden, const CellOptions &options, Source at);
   Tensor zerosFor(const Operand &x) const;
+  /// The state that is given, or zeros.
+  Operand stateOr(const Operand &state, const Operand &x, const char *what) const;
   int64_t features = 0, hidden = 0;
 };
 class SPRIG_API RNNCell : public RecurrentCell {

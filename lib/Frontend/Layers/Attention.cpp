@@ -40,6 +40,45 @@ AttentionResult MultiheadAttention::withWeights(const Operand &query, const Oper
   return run(query, key, value, mask, true);
 }
 
+/// Throws where sequences have other batches than the query's, or other lengths than the key's, in this layout.
+static void checkSequences(const std::string &layer, const Operand &query, const Operand &key, const Operand &value,
+                           bool batchFirst) {
+  const TensorType &q = query.tensor.type(), &k = key.tensor.type(), &v = value.tensor.type();
+  const int rank = q.shape.rank(), steps = rank == 3 && batchFirst ? 1 : 0;
+  const std::string layout = rank == 2    ? "[steps, features]"
+                             : batchFirst ? "[batch, steps, features] (batchFirst)"
+                                          : "[steps, batch, features] (batchFirst is not set)";
+  if (rank == 3 && (k.shape[1 - steps] != q.shape[1 - steps] || v.shape[1 - steps] != q.shape[1 - steps]))
+    frontend::fail(query.at, layer,
+                   "the query is " + describe(q) + ", the key " + describe(k) + " and the value " + describe(v) +
+                       ", as " + layout + ": their batches have to be equal");
+  if (k.shape[steps] != v.shape[steps])
+    frontend::fail(query.at, layer,
+                   "the key is " + describe(k) + " and the value " + describe(v) + ", as " + layout +
+                       ": they have to have as many steps");
+}
+
+/// Throws where a mask has none of these shapes, as PyTorch does, or is neither boolean nor of floats.
+static void checkMask(const std::string &layer, const char *what, const Tensor &mask,
+                      std::initializer_list<std::pair<const char *, Shape>> shapes, const Operand &query,
+                      bool batchFirst) {
+  const TensorType &type = mask.type(query.at);
+  std::string expected;
+  bool fits = false;
+  for (auto &[name, shape] : shapes) {
+    fits |= type.shape == shape;
+    expected += (expected.empty() ? "" : " or ") + std::string(name) + " = " + describe(shape);
+  }
+  if (!fits)
+    frontend::fail(query.at, layer,
+                   std::string(what) + " is " + describe(type) + "; for the query " + describe(query.tensor.type()) +
+                       (query.tensor.rank() == 3 ? batchFirst ? " (batchFirst)" : " (batchFirst is not set)" : "") +
+                       " it has to be " + expected);
+  if (type.dtype != DType::boolean && !isFloat(type.dtype))
+    frontend::fail(query.at, layer,
+                   std::string(what) + " is " + describe(type) + "; it takes booleans, which hide, or floats");
+}
+
 AttentionResult MultiheadAttention::run(const Operand &query, const Operand &key, const Operand &value,
                                         const AttentionMask &mask, bool wantsWeights) const {
   InLayer in(scope());
@@ -61,6 +100,8 @@ AttentionResult MultiheadAttention::run(const Operand &query, const Operand &key
                      std::string("the ") + input.what + " needs 3 dimensions (or 2 without a batch, as the query), " +
                          "the last of size " + std::to_string(input.features) + ", it is " + describe(type));
   }
+
+  checkSequences(typeName(), query, key, value, options.batchFirst);
 
   // Queries, keys and values: one product where all three come from one tensor.
   auto rows = [&](const Parameter &p, int part) {
@@ -102,10 +143,18 @@ AttentionResult MultiheadAttention::run(const Operand &query, const Operand &key
   };
   if (mask.mask.defined()) {
     Tensor part = mask.mask;
+    const char *each = batched ? "[batch heads, steps, keys]" : "[heads, steps, keys]";
+    checkMask(typeName(), "the mask", part, {{"[steps, keys]", {length, keys}}, {each, {batch * heads, length, keys}}},
+              query, options.batchFirst);
     if (part.rank() == 3) part = reshape(as(part), {batch, heads, length, keys});
     combine(part);
   }
-  if (mask.keyPadding.defined()) combine(reshape(as(mask.keyPadding), {batch, 1, 1, keys}));
+  if (mask.keyPadding.defined()) {
+    const std::pair<const char *, Shape> shape =
+        batched ? std::pair("[batch, keys]", Shape{batch, keys}) : std::pair("[keys]", Shape{keys});
+    checkMask(typeName(), "keyPadding", mask.keyPadding, {shape}, query, options.batchFirst);
+    combine(reshape(as(mask.keyPadding), {batch, 1, 1, keys}));
+  }
   AttentionOptions form;
   form.causal = mask.causal && !wantsWeights;
   form.dropout = isTraining() ? options.dropout : 0;

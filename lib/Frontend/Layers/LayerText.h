@@ -38,6 +38,13 @@ inline Operand need(const Parameter &parameter, const Module &layer, const Opera
   return with(*weight, caller);
 }
 
+/// Whether an optional tensor is not given; a number in its place is an error of the caller's.
+inline bool isNone(const Operand &given, const Operand &caller, const std::string &layer, const char *what) {
+  if (given.kind != Operand::Kind::tensor)
+    frontend::fail(caller.at, layer, std::string("takes a tensor as ") + what + ", got a number");
+  return !given.tensor.defined();
+}
+
 /// The input of a layer as its quantiser makes it; as it is where it has none.
 Operand quantizedInput(const Module &layer, const Operand &x);
 

@@ -112,7 +112,7 @@ EmbeddingBag::EmbeddingBag(int64_t count, int64_t features, Bag mode, Source at)
 Tensor EmbeddingBag::rowsOf(const Operand &indices, const Operand &weights) const {
   const TensorType bags = indices.tensor.type();
   Tensor rows = embedding(indices, need(weight, *this, indices));
-  if (!weights.tensor.defined()) return rows;
+  if (isNone(weights, indices, "EmbeddingBag", "weights")) return rows;
   const TensorType own = weights.tensor.type();
   if (mode != Bag::sum) frontend::fail(indices.at, "EmbeddingBag", "takes weights with mode sum alone");
   if (own != TensorType{rows.dtype(), bags.shape})
@@ -147,8 +147,7 @@ static Tensor placesOf(const Operand &given, const char *what, int64_t batch, co
 
 /// Places from 0 to `most`, which others are no error of before it runs.
 static Tensor within(const Tensor &places, int64_t most, Source at) {
-  return frontend::Emitter("EmbeddingBag", at)
-      .unary(SPRIG_OP("class_index"), places, {frontend::Attr::of("classes", most + 1)});
+  return frontend::Emitter("EmbeddingBag", at).fromStart(places, most + 1);
 }
 
 /// Offsets that ascend: the first, and steps of 0 to n from there.
@@ -188,8 +187,8 @@ Tensor EmbeddingBag::byOffsets(const Operand &indices, const Operand &offsets, c
   Tensor begun =
       indexAdd(as(zeros({n + 1}, DType::i64, indices.at)), 0, as(begins), as(ones({batch}, DType::i64, indices.at)));
   Tensor last = sub(as(slice(as(cumsum(as(begun), 0)), 0, 0, n)), 1);
-  // Before the first bag there is none: an index that is refused, which -1 is not.
-  Tensor bag = where(as(lt(as(last), 0)), as(full({n}, double(batch), DType::i64, indices.at)), as(last));
+  // Before the first bag there is none: -1, which is refused.
+  const Tensor &bag = last;
   Tensor count =
       indexAdd(as(zeros({batch}, DType::i64, indices.at)), 0, as(bag), as(ones({n}, DType::i64, indices.at)));
   Tensor counts = unsqueeze(as(count), -1);

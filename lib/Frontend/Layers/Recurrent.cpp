@@ -59,7 +59,7 @@ RecurrentOutput Recurrent::run(const Operand &given, const Operand &h0, const Op
   int64_t batch = x.shape()[1], directions = options.bidirectional ? 2 : 1;
   Shape stateShape = {options.layers * directions, batch, hidden};
   auto initial = [&](const Operand &state, const char *what) {
-    if (!state.tensor.defined()) return std::vector<Tensor>();
+    if (isNone(state, given, typeName(), what)) return std::vector<Tensor>();
     Tensor all = batched ? state.tensor : unsqueeze(as(state.tensor), 1);
     if (all.shape() != stateShape)
       frontend::fail(given.at, typeName(),
@@ -136,26 +136,29 @@ Tensor RecurrentCell::zerosFor(const Operand &x) const {
   return zeros({x.tensor.shape()[0], hidden}, x.tensor.dtype(), x.at);
 }
 
+Operand RecurrentCell::stateOr(const Operand &state, const Operand &x, const char *what) const {
+  return isNone(state, x, typeName(), what) ? with(zerosFor(x), x) : state;
+}
+
 std::string RecurrentCell::extra() const {
   return std::to_string(features) + ", " + std::to_string(hidden) + (biasIh.defined() ? "" : ", bias=False");
 }
 
 Tensor RNNCell::operator()(const Operand &x, const Operand &h) const {
   InLayer in(scope());
-  return rnnCell(x, h.tensor.defined() ? h : with(zerosFor(x), x), need(weightIh, *this, x), with(weightHh, x),
-                 with(biasIh, x), with(biasHh, x), activation);
+  return rnnCell(x, stateOr(h, x, "h"), need(weightIh, *this, x), with(weightHh, x), with(biasIh, x), with(biasHh, x),
+                 activation);
 }
 
 Tensor GRUCell::operator()(const Operand &x, const Operand &h) const {
   InLayer in(scope());
-  return gruCell(x, h.tensor.defined() ? h : with(zerosFor(x), x), need(weightIh, *this, x), with(weightHh, x),
-                 with(biasIh, x), with(biasHh, x));
+  return gruCell(x, stateOr(h, x, "h"), need(weightIh, *this, x), with(weightHh, x), with(biasIh, x), with(biasHh, x));
 }
 
 LstmState LSTMCell::operator()(const Operand &x, const Operand &h, const Operand &c) const {
   InLayer in(scope());
-  return lstmCell(x, h.tensor.defined() ? h : with(zerosFor(x), x), c.tensor.defined() ? c : with(zerosFor(x), x),
-                  need(weightIh, *this, x), with(weightHh, x), with(biasIh, x), with(biasHh, x));
+  return lstmCell(x, stateOr(h, x, "h"), stateOr(c, x, "c"), need(weightIh, *this, x), with(weightHh, x),
+                  with(biasIh, x), with(biasHh, x));
 }
 
 } // namespace sprig::nn

@@ -95,6 +95,9 @@ Tensor crossEntropy(const Operand &x, const Operand &target, const CrossEntropyO
     const TensorType &own = target.tensor.type(r.at);
     if (isFloat(own.dtype) && own.shape == type.shape) {
       (void)frontend::reductionAttr(r, options.reduction);
+      if (options.ignoreIndex >= 0)
+        r.fail("ignores class " + std::to_string(options.ignoreIndex) + ", but has probabilities " + describe(own) +
+               " as target, which are no class indices");
       return againstProbabilities(r, scores, r.cast(target.tensor, type.dtype), options);
     }
   }

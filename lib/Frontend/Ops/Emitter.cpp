@@ -109,6 +109,11 @@ Tensor Emitter::indicesOf(const Operand &x, const char *what) const {
   return cast(x.tensor, DType::i64);
 }
 
+Tensor Emitter::fromStart(const Tensor &indices, int64_t size) const {
+  // Of no element every index is refused where it is used.
+  return size ? unary(SPRIG_OP("class_index"), indices, {Attr::of("classes", size)}) : indices;
+}
+
 DType Emitter::promote(std::span<const Operand *const> operands) const {
   // Three classes, the first ones weigh more: tensors with dimensions, scalar tensors, numbers.
   bool has[3] = {};

@@ -53,6 +53,9 @@ public:
   Tensor optional(const Operand &x, DType type, const char *what) const;
   /// Indices: i64 or i32. Floats are refused, other integers become i64.
   Tensor indicesOf(const Operand &x, const char *what = "indices") const;
+  /// The same indices, of which one that is negative or not below `size` is an error when it runs: of operations that
+  /// do not count from the end.
+  Tensor fromStart(const Tensor &indices, int64_t size) const;
   /// The element type of a result of all of them.
   DType promote(std::span<const Operand *const> operands) const;
   /// The operand in this element type; a number becomes a scalar of it.

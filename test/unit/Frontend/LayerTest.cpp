@@ -9,6 +9,7 @@
 
 using namespace sprig;
 using namespace sprig::test;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 namespace {
@@ -244,7 +245,7 @@ TEST(Layer, embeddingBagOfRaggedBags) {
   expectNear(layer.byOffsets(Tensor({1, 2}), Tensor({0, 2})),
              numbersOf(cat({layer(Tensor({{1, 2}})), zeros({1, 3})}, 0)), 1e-6);
   EXPECT_THAT(errorOf([&] { layer.byOffsets(flat, Tensor({1, 3})).wait(); }),
-              HasSubstr("expected an index below 2, found 2"));
+              HasSubstr("expected an index below 2, found -1"));
   EXPECT_THAT(errorOf([&] { layer.byOffsets(flat, Tensor({0, 7})).wait(); }),
               HasSubstr("expected an index below 7, found 7"));
   EXPECT_THAT(errorOf([&] { layer.byOffsets(flat, Tensor({0, 5, 3})).wait(); }), HasSubstr("found -2"));
@@ -342,6 +343,37 @@ TEST(Layer, activations) {
   expectNear(nn::Softmax()(x), softmax);
   expectNear(nn::LogSoftmax()(x), logSoftmax);
   EXPECT_EQ(nn::GLU()(ones({2, 6})).shape(), (Shape{2, 3}));
+}
+
+// PyTorch's shapes for each layout, and no others.
+TEST(Layer, masksOfAttentionHavePyTorchsShapes) {
+  Tensor x = someTensor({2, 5, 8}, 1), keys = zeros({2, 5}, DType::boolean);
+  nn::MultiheadAttention batchFirst(8, 2, {.batchFirst = true}), stepsFirst(8, 2);
+  (void)batchFirst(x, x, x, {.mask = zeros({5, 5}), .keyPadding = keys}).text();
+  (void)batchFirst(x, x, x, {.mask = zeros({4, 5, 5}), .keyPadding = zeros({2, 5})}).text();
+  (void)stepsFirst(x, x, x, {.keyPadding = keys.T()}).text();
+  (void)stepsFirst(x[0], x[0], x[0], {.mask = zeros({2, 5, 5}), .keyPadding = keys[0]}).text();
+  auto refusal = [&](const nn::MultiheadAttention &layer, const Tensor &q, const Tensor &kv,
+                     const nn::AttentionMask &mask) { return errorOf([&] { layer(q, kv, kv, mask); }); };
+  for (const Tensor &padding : {keys.T(), keys.flatten(), keys.unsqueeze(1), keys[0], zeros({1, 5}, DType::boolean)})
+    EXPECT_THAT(refusal(batchFirst, x, x, {.keyPadding = padding}),
+                AllOf(HasSubstr("MultiheadAttention: keyPadding is " + describe(padding.type())),
+                      HasSubstr("2x5x8xf32 (batchFirst) it has to be [batch, keys] = [2, 5]")));
+  EXPECT_THAT(refusal(stepsFirst, x, x, {.keyPadding = keys}),
+              HasSubstr("(batchFirst is not set) it has to be [batch, keys] = [5, 2]"));
+  EXPECT_THAT(refusal(stepsFirst, x[0], x[0], {.keyPadding = keys}), HasSubstr("it has to be [keys] = [5]"));
+  for (const Shape &shape : {Shape{5}, Shape{5, 4}, Shape{2, 5, 5}, Shape{5, 1}, Shape{2, 2, 5, 5}})
+    EXPECT_THAT(refusal(batchFirst, x, x, {.mask = zeros(shape)}),
+                HasSubstr("it has to be [steps, keys] = [5, 5] or [batch heads, steps, keys] = [4, 5, 5]"));
+  EXPECT_THAT(refusal(batchFirst, x, x, {.mask = zeros({5, 5}, DType::i64)}), HasSubstr("takes booleans"));
+  // Keys of another batch would broadcast.
+  EXPECT_THAT(refusal(batchFirst, x, x[Slice(0, 1)], {}), HasSubstr("their batches have to be equal"));
+  EXPECT_THAT(errorOf([&] { batchFirst(x, x, x(all, Slice(0, 4))); }), HasSubstr("as many steps"));
+  // Nor is a number a state, or a weight.
+  EXPECT_THAT(errorOf([&] { nn::LSTM(8, 3)(x, 1.0); }), HasSubstr("LSTM: takes a tensor as h, got a number"));
+  EXPECT_THAT(errorOf([&] { nn::GRUCell(8, 3)(x[0], 1); }), HasSubstr("GRUCell: takes a tensor as h, got a number"));
+  EXPECT_THAT(errorOf([&] { nn::EmbeddingBag(4, 3, nn::Bag::sum)(Tensor({{1, 2}}), 0.5); }),
+              HasSubstr("takes a tensor as weights, got a number"));
 }
 
 } // namespace
