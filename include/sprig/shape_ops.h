@@ -102,7 +102,10 @@ SPRIG_API Tensor fold(const Operand &x, const Ints &size, const Ints &window, co
 /// Every `step`-th window of `size` elements along an axis, whose elements become a new last axis (Tensor.unfold).
 SPRIG_API Tensor unfold(const Operand &x, int axis, int64_t size, int64_t step);
 
-/// result[.., i, ..] = x[.., indices[.., i, ..], ..]. An index out of range is an error when it runs.
+// An index out of range is an error when it runs; so is a negative one, but of take() and x[indices], which count from
+// the end.
+
+/// result[.., i, ..] = x[.., indices[.., i, ..], ..].
 SPRIG_API Tensor gather(const Operand &x, int axis, const Operand &indices);
 /// Slices along an axis, picked by a vector of indices.
 SPRIG_API Tensor indexSelect(const Operand &x, int axis, const Operand &indices);

@@ -38,7 +38,9 @@ public:
     if (value) frontend::retain(value);
   }
   Tensor(Tensor &&other) noexcept : value(std::exchange(other.value, nullptr)) {}
-  Tensor &operator=(Tensor other) noexcept {
+  /// Of handles that have a name alone: what x[0] gives is a value of its own, x[0] = y would change nothing
+  /// (assign() does).
+  Tensor &operator=(Tensor other) & noexcept {
     std::swap(value, other.value);
     return *this;
   }
@@ -313,12 +315,12 @@ public:
   }
   /// A member of a module (`layer.weight`) is registered in the old one's place: it is tied to what is given. Throws
   /// Error (usage) where that cannot be.
-  Parameter &operator=(const Parameter &other) {
+  Parameter &operator=(const Parameter &other) & {
     if (place || other.place) return assign(other);
     cell = other.cell;
     return *this;
   }
-  Parameter &operator=(Parameter &&other) {
+  Parameter &operator=(Parameter &&other) & {
     if (place || other.place) return assign(other);
     cell = std::move(other.cell);
     return *this;

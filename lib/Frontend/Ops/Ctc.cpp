@@ -95,8 +95,7 @@ Tensor lengthsOf(const Emitter &r, const Operand &x, const char *what, int64_t b
   Tensor lengths = r.cast(r.indicesOf(x, what), DType::i64);
   if (lengths.type(r.at).shape != Shape{batch})
     r.fail("takes " + std::string(what) + " [" + std::to_string(batch) + "], got " + describe(lengths.type(r.at)));
-  // Checks each when it runs.
-  return r.unary(SPRIG_OP("class_index"), lengths, {Attr::of("classes", most + 1)});
+  return r.fromStart(lengths, most + 1);
 }
 
 } // namespace
@@ -114,7 +113,7 @@ Tensor ctcLoss(const Operand &logProbs, const Operand &targets, const Operand &i
   if (options.blank < 0 || options.blank >= classes)
     r.fail("has the blank " + std::to_string(options.blank) + " of " + std::to_string(classes) + " classes");
   if (options.reduction == Reduction::batchMean) r.fail("has no reduction batchMean; it is of klDivLoss alone");
-  labels = r.unary(SPRIG_OP("class_index"), labels, {Attr::of("classes", classes)});
+  labels = r.fromStart(labels, classes);
   Tensor ends = lengthsOf(r, inputLengths, "input lengths", batch, steps);
   Tensor counts = lengthsOf(r, targetLengths, "target lengths", batch, own.shape[1]);
   Tensor wide = size(type.dtype) < 4 ? r.cast(x, DType::f32) : x;

@@ -35,13 +35,14 @@ Tensor gather(const Operand &x, int axis, const Operand &indices) {
   Tensor operand = r.tensorOf(x), picks = r.indicesOf(indices);
   int along = r.axisOf(axis, operand.type(r.at));
   checkFits(r, picks.type(r.at), operand.type(r.at), along);
-  return r.gatherElements(operand, picks, along);
+  return r.gatherElements(operand, r.fromStart(picks, operand.type(r.at).shape[along]), along);
 }
 
 Tensor indexSelect(const Operand &x, int axis, const Operand &indices) {
   Emitter r("indexSelect", x.at);
-  Tensor operand = r.tensorOf(x);
-  return r.gather(operand, vectorOf(r, indices), r.axisOf(axis, operand.type(r.at)));
+  Tensor operand = r.tensorOf(x), picks = vectorOf(r, indices);
+  int along = r.axisOf(axis, operand.type(r.at));
+  return r.gather(operand, r.fromStart(picks, operand.type(r.at).shape[along]), along);
 }
 
 Tensor take(const Operand &x, const Operand &indices, int axis) {
@@ -61,7 +62,7 @@ Tensor embedding(const Operand &indices, const Operand &table) {
   Tensor rows = r.tensorOf(table, "table"), picks = r.indicesOf(indices);
   const TensorType &type = rows.type(r.at);
   if (type.shape.rank() != 2) r.fail("takes a table [rows, features], got " + describe(type));
-  return r.gather(rows, picks, 0);
+  return r.gather(rows, r.fromStart(picks, type.shape[0]), 0);
 }
 
 Tensor scatter(const Operand &x, int axis, const Operand &indices, const Operand &source, Scatter how) {
@@ -82,7 +83,7 @@ Tensor scatter(const Operand &x, int axis, const Operand &indices, const Operand
   static constexpr const char *kWords[] = {"scatter_kind none", "scatter_kind add", "scatter_kind mul",
                                            "scatter_kind max", "scatter_kind min"};
   if (type.dtype == DType::boolean && how != Scatter::none) r.fail("combines numbers, got " + describe(type));
-  return r.scatterElements(kWords[int(how)], operand, picks, updates, along);
+  return r.scatterElements(kWords[int(how)], operand, r.fromStart(picks, type.shape[along]), updates, along);
 }
 
 Tensor indexAdd(const Operand &x, int axis, const Operand &indices, const Operand &source) {
@@ -97,6 +98,7 @@ Tensor indexAdd(const Operand &x, int axis, const Operand &indices, const Operan
            " positions of axis " + std::to_string(along) + " of " + describe(type) + "; it takes " +
            describe(expected));
   if (type.dtype == DType::boolean) r.fail("adds numbers, got " + describe(type));
+  picks = r.fromStart(picks, type.shape[along]);
   return r.scatterElements("scatter_kind add", operand, spread(r, picks, expected.shape, along), updates, along);
 }
 
@@ -106,8 +108,7 @@ Tensor oneHot(const Operand &indices, int64_t classes, DType type) {
   Tensor picks = r.indicesOf(indices);
   const TensorType &own = picks.type(r.at);
   if (own.shape.rank() == Shape::kMaxRank) r.fail("takes at most seven axes, got " + describe(own));
-  // Checks each when it runs.
-  picks = r.unary(SPRIG_OP("class_index"), picks, {Attr::of("classes", classes)});
+  picks = r.fromStart(picks, classes);
   Tensor each = r.iota({own.dtype, {classes}}, 0);
   return r.cast(r.compare("predicate eq", r.unsqueeze(picks, own.shape.rank()), each), type);
 }

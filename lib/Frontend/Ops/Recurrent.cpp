@@ -48,8 +48,7 @@ public:
     if (lengths.type(r.at).shape != Shape{type.shape[1]})
       r.fail("has lengths " + describe(lengths.type(r.at)) + " for input " + describe(type) +
              "; it takes one for each of " + std::to_string(type.shape[1]) + " sequences");
-    // Checks each when it runs.
-    lengths = r.unary(SPRIG_OP("class_index"), lengths, {Attr::of("classes", type.shape[0] + 1)});
+    lengths = r.fromStart(lengths, type.shape[0] + 1);
   }
 
   /// Outputs of all steps, then the last states. `hasPeephole`: whether the operation could take one, which is left

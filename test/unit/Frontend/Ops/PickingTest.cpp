@@ -1,10 +1,14 @@
 // Equations, masks with a bound, windows, distances and order: against plain loops in double precision.
+#include "sprig/function.h"
 #include "sprig/grad.h"
+#include "sprig/losses.h"
 #include "test/unit/Frontend/Expect.h"
 #include "test/unit/Frontend/Ops/Harness.h"
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
+#include <type_traits>
 
 using namespace sprig;
 using namespace sprig::test;
@@ -268,6 +272,40 @@ TEST(Order, MediansAndQuantiles) {
   Tensor broken = tensorOf({{2, 3}, {1, nan, 2, 5, 4, 6}});
   check("median with NaN", {broken}, [](Inputs v) { return median(v[0], 1).values; }, {{2}, {nan, 5}});
   check("quantile with NaN", {broken}, [](Inputs v) { return quantile(v[0], 0.0, 1); }, {{2}, {nan, 4}});
+}
+
+// A negative index is an error, as in PyTorch, but where it counts from the end there too.
+TEST(Picking, negativeIndices) {
+  static_assert(std::is_assignable_v<Tensor &, Tensor> && !std::is_assignable_v<Tensor, Tensor>); // x[0] = y
+  static_assert(std::is_assignable_v<Parameter &, Parameter> && !std::is_assignable_v<Parameter, Parameter>);
+  Tensor x = Tensor({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}}), last = Tensor({int64_t(-1)}),
+         one = Tensor({{int64_t(-1), int64_t(0)}});
+  using Function = std::function<Tensor(const Tensor &, const Tensor &)>;
+  const std::pair<const Tensor *, Function> refused[] = {
+      {&last, [](const Tensor &a, const Tensor &i) { return embedding(i, a); }},
+      {&last, [](const Tensor &a, const Tensor &i) { return indexSelect(a, 0, i); }},
+      {&last, [](const Tensor &a, const Tensor &i) { return indexAdd(a, 0, i, ones({1, 2})); }},
+      {&one, [](const Tensor &a, const Tensor &i) { return gather(a, 0, i); }},
+      {&one, [](const Tensor &a, const Tensor &i) { return scatterAdd(a, 0, i, ones({1, 2})); }},
+      {&one, [](const Tensor &a, const Tensor &i) { return scatter(a, 0, i, 7); }}};
+  for (auto &[indices, f] : refused) {
+    for (bool compiles : {false, true}) {
+      auto g = compile(f);
+      g.enable(compiles);
+      std::string text = errorOf([&] { g(x, *indices).text(); });
+      EXPECT_TRUE(has(text, "expected an index below 3, found -1")) << text;
+      EXPECT_TRUE(has(text, "PickingTest.cpp:")) << text;
+      EXPECT_TRUE(has(errorOf([&] { g(x, *indices + 4).text(); }), "found")); // 3
+      EXPECT_EQ(errorOf([&] { g(x, *indices + 2).text(); }), "no error");
+    }
+    Tensor narrow = indices->to(DType::i32);
+    EXPECT_TRUE(has(errorOf([&] { f(x, narrow).text(); }), "found -1"));
+  }
+  EXPECT_EQ(x[last].toVector<float>(), (std::vector<float>{5, 6}));
+  EXPECT_EQ(take(x, last, 0).toVector<float>(), (std::vector<float>{5, 6}));
+  EXPECT_EQ(take(x, last).toVector<float>(), std::vector<float>{6});
+  EXPECT_EQ(assign(x, {last}, 0)[2].toVector<float>(), (std::vector<float>{0, 0}));
+  EXPECT_TRUE(has(errorOf([&] { crossEntropy(x, softmax(x, 1), {.ignoreIndex = 0}); }), "ignores class 0"));
 }
 
 } // namespace

@@ -152,7 +152,8 @@ TEST(Shapes, Assigning) {
 TEST(Shapes, Gathering) {
   Array x = counting({4, 3});
   Tensor t = tensorOf(x), picks = tensorOf({{2, 3}, {3, 0, -1, 1, 1, 2}}, DType::i64);
-  check("gather", {t, picks}, [](Inputs in) { return gather(in[0], 0, in[1]); }, {{2, 3}, {9, 1, 11, 3, 4, 8}});
+  check("gather", {t, remainder(picks, 4)}, [](Inputs in) { return gather(in[0], 0, in[1]); },
+        {{2, 3}, {9, 1, 11, 3, 4, 8}});
   check("take", {t, picks}, [](Inputs in) { return take(in[0], in[1]); }, {{2, 3}, {3, 0, 11, 1, 1, 2}});
   check("take along an axis", {t, Tensor({1, 1})}, [](Inputs in) { return take(in[0], in[1], 1); },
         {{4, 2}, {1, 1, 4, 4, 7, 7, 10, 10}});
