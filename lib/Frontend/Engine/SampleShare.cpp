@@ -54,6 +54,18 @@ std::string SampleShare::whyNotOfAll() const {
          " ranks some have none";
 }
 
+void SampleShare::refuseDraw(const char *op, const TensorType &type, Source at) {
+  const SampleShare *share = current();
+  if (!share || share->rows == share->samples) return;
+  fail(at, op,
+       "draws " + describe(type) + " on rank " + std::to_string(share->end->group->rank()) + " of " +
+           std::to_string(share->end->group->ranks()) + ", which has " + std::to_string(share->rows) + " of " +
+           std::to_string(share->samples) +
+           " samples: every rank would draw the same numbers for samples that are not the same; draw them with the "
+           "data, "
+           "as a field of the batch, or train on one rank");
+}
+
 void SamplesOfRanks::note(const SampleShare &share) {
   differ |= end && (end != share.end || rows != share.rows || samples != share.samples || weights != share.weights);
   weights = share.weights;

@@ -29,6 +29,8 @@ public:
   /// Where some rank has no sample, so that it does not meet the others: why statistics over the ranks are refused;
   /// else nothing.
   std::string whyNotOfAll() const;
+  /// Throws for an operation that draws numbers for the samples: ranks would draw the same for others.
+  static void refuseDraw(const char *op, const TensorType &type, Source at);
   /// Over the ranks, on each of them.
   Tensor sum(const Tensor &x, Source at) const;
 

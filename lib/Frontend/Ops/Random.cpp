@@ -1,6 +1,7 @@
 // Random tensors from nn.philox: word i, of stream 0 and 1, of the operation's own counter belongs to element i.
 // The formulas stand in docs/numerics.md; nothing else in the front-end turns bits into numbers.
 #include "sprig/random.h"
+#include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Ops/Indexing.h"
 #include <cmath>
 #include <limits>
@@ -16,7 +17,8 @@ namespace {
 /// The words of one random operation.
 class Words {
 public:
-  Words(const Emitter &r, const Shape &shape) : r(r), shape(shape) {
+  Words(const Emitter &r, const Shape &shape, DType type) : r(r), shape(shape) {
+    frontend::SampleShare::refuseDraw(r.op, {type, shape}, r.at);
     r.checkShape(shape);
     if (shape.elements() >= int64_t(1) << 34) r.fail("draws " + describe(shape) + ", of 2^34 elements or more");
     index = frontend::flatPositions(r, shape);
@@ -73,16 +75,16 @@ Tensor affine(const Emitter &r, const Tensor &x, double a, double b) {
 
 Tensor uniformOf(const Emitter &r, const Shape &shape, DType type) {
   requireFloatType(r, type);
-  return Words(r, shape).uniform(type);
+  return Words(r, shape, type).uniform(type);
 }
 Tensor normalOf(const Emitter &r, const Shape &shape, DType type) {
   requireFloatType(r, type);
-  return Words(r, shape).normal(type);
+  return Words(r, shape, type).normal(type);
 }
 
 /// -log of an exponential draw: the largest of log weights plus this is a draw from the weights.
 Tensor gumbel(const Emitter &r, const Shape &shape, DType type) {
-  Words words(r, shape);
+  Words words(r, shape, type);
   Tensor u = words.uniform(type);
   Tensor exponential = r.neg(r.log(r.sub(r.number(1, u), u)));
   // u = 0 stands for all that is below the next u.
@@ -137,7 +139,7 @@ Tensor randint(int64_t low, int64_t high, const Shape &shape, DType type, Source
   if (!isFloat(type))
     for (int64_t end : {low, high - 1}) frontend::bitsOfInteger(end, type, at, r.op);
   uint64_t range = uint64_t(high) - uint64_t(low);
-  Words words(r, shape);
+  Words words(r, shape, type);
   Tensor result;
   if (range <= uint64_t(1) << 31) {
     // The upper half of word times range: as even as 32 bits can be.
@@ -160,7 +162,7 @@ Tensor randperm(int64_t n, Source at) {
   CreationScope here;
   if (n < 0) r.fail("permutes " + std::to_string(n) + " numbers");
   // The order of random keys; 64 bits, so that equal ones do not matter.
-  Words words(r, {n});
+  Words words(r, {n}, DType::i64);
   Tensor upper =
       r.binary(SPRIG_OP("shl"), r.cast(words.bits(0), DType::i64), frontend::scalarInteger(32, DType::i64, at));
   Tensor keys = r.add(upper, r.cast(words.bits(1), DType::i64));

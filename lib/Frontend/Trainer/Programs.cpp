@@ -201,6 +201,9 @@ std::vector<std::pair<Tensor, Tensor>> TrainingPrograms::steps(std::span<const d
 }
 
 Scores TrainingPrograms::evaluate(const data::Batch &batch) const {
+  // What draws numbers for the samples is refused here, too.
+  std::optional<SampleShare> share;
+  if (options.group) share.emplace(dist::endOf(*options.group), 0, batch.size(), batch.samplesOfRanks());
   Fields results = evaluation(fieldsOf(batch, at));
   Scores scores{results[0]};
   for (size_t i = 1; i < results.size(); ++i)

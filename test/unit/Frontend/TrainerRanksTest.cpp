@@ -1,5 +1,7 @@
 // The trainer on ranks that share each batch, against one rank with all of it.
 #include "test/unit/Frontend/TrainerRanks.h"
+#include "sprig/function.h"
+#include <functional>
 #include <gmock/gmock.h>
 
 using namespace sprig;
@@ -27,6 +29,52 @@ TEST(TrainerRanks, BatchNormsSeeAllSamples) {
   } catch (const Error &error) {
     EXPECT_THAT(error.what(), HasSubstr("of 2 samples over 3 ranks some have none"));
   }
+}
+
+namespace {
+struct NoisyNet : Net {
+  bool whileEvaluating = false;
+  Tensor operator()(const Tensor &x) const {
+    return b(isTraining() == whileEvaluating ? h(x) : h(x) + randnLike(h(x)));
+  }
+  Tensor trainingStep(const Tensor &x, const Tensor &y) const { return crossEntropy((*this)(x), y); }
+  Tensor h(const Tensor &x) const { return relu(a(x)); }
+};
+} // namespace
+
+// Each rank would draw the same numbers for other samples.
+TEST(TrainerRanks, RefuseDrawsForTheSamples) {
+  auto errorOf = [](bool compiles, int ranks, bool whileEvaluating) -> std::string {
+    try {
+      NoisyNet net;
+      net.whileEvaluating = whileEvaluating;
+      data::Loader train(points(50), {.batch = 24, .workers = 0}), test(points(25), {.batch = 8, .workers = 0});
+      Trainer({.maxEpochs = 1, .compile = compiles, .ranks = ranks, .print = false}).fit(net, train, test);
+    } catch (const Error &error) {
+      return error.what();
+    }
+    return "";
+  };
+  for (bool compiles : {true, false})
+    for (bool whileEvaluating : {true, false}) {
+      std::string text = errorOf(compiles, 2, whileEvaluating);
+      EXPECT_THAT(text, HasSubstr("randnLike: draws "));
+      EXPECT_THAT(text, HasSubstr("TrainerRanksTest.cpp:"));
+      EXPECT_THAT(text, HasSubstr("every rank would draw the same numbers"));
+    }
+  EXPECT_EQ(errorOf(true, 1, false), "");
+  dist::spawn(2, [](dist::Group &group) {
+    (void)randn({4}).text();
+    dist::BatchShare share(group, 8);
+    for (auto draw : {std::function<void()>([] { rand({4}); }),
+                      {[] { bernoulli(full({4}, 0.5)); }},
+                      {[] { multinomial(ones({4}), 2); }},
+                      {[] { randperm(4); }},
+                      {[] { randint(0, 3, {4}); }},
+                      {[] { compile([](const Tensor &x) { return x + uniform({4}, 0, 1); })(ones({4})); }}})
+      EXPECT_THROW(draw(), Error);
+    EXPECT_EQ(dropout(ones({4, 2}), 0.5).numel(), 8);
+  });
 }
 
 namespace {
