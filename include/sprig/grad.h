@@ -19,8 +19,9 @@ struct GradOptions {
 };
 
 /// Gradients of the sum of outputs times seeds, one for each of `wrt`, of its type; zeros for one that the outputs do
-/// not depend on. Throws Error (usage) when they depend on none, or on a version of a parameter of `wrt` that it no
-/// longer holds.
+/// not depend on, which an optimizer's update takes as a gradient: weight decay and momentum go on there, where PyTorch
+/// has no gradient and leaves the parameter. backward() and step() leave it here, too. Throws Error (usage) when they
+/// depend on none, or on a version of a parameter of `wrt` that it no longer holds.
 SPRIG_API std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor> wrt,
                                    const GradOptions &options = {}, Source at = Source::here());
 SPRIG_API std::vector<Tensor> grad(const Tensor &output, std::span<const Parameter> wrt,

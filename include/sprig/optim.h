@@ -175,7 +175,9 @@ struct AdamWOptions {
   double eps = 1e-8;
   double weightDecay = 0.01;
 };
-/// Adam with decoupled weight decay (arXiv:1711.05101).
+/// Adam with decoupled weight decay (arXiv:1711.05101). The decay is PyTorch's here; in a training configuration, as
+/// for every optimizer there, "weight_decay" is 0 unless given. A gradient of zeros decays its parameter; one that is
+/// not defined leaves it.
 SPRIG_API Optimizer adamw(const Parameters &parameters, const AdamWOptions &options = {}, Source at = Source::here());
 
 struct NadamOptions {
@@ -268,20 +270,21 @@ private:
   std::shared_ptr<State> state;
 };
 
-/// The L2 norm of all gradients together, f32.
-SPRIG_API Tensor gradNorm(const std::vector<Tensor> &gradients, Source at = Source::here());
+/// The L2 norm of all gradients together: f64 where one of them is, else f32.
+[[nodiscard]] SPRIG_API Tensor gradNorm(const std::vector<Tensor> &gradients, Source at = Source::here());
 /// The gradients times min(1, most / (norm + 1e-6)), norm over all of them.
-SPRIG_API std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double most,
-                                           Source at = Source::here());
+[[nodiscard]] SPRIG_API std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double most,
+                                                         Source at = Source::here());
 /// Each element held within -most and most.
-SPRIG_API std::vector<Tensor> clipGradValue(const std::vector<Tensor> &gradients, double most,
-                                            Source at = Source::here());
+[[nodiscard]] SPRIG_API std::vector<Tensor> clipGradValue(const std::vector<Tensor> &gradients, double most,
+                                                          Source at = Source::here());
 
 /// An average of parameters over the updates.
 class SPRIG_API Average {
 public:
   /// A moving one: average = decay average + (1 - decay) parameter with each update() (the field `ema` of a training
-  /// configuration). Starts as the parameters are.
+  /// configuration). Starts as the parameters are when it is made; PyTorch's AveragedModel starts as they are at its
+  /// first update, as an average does that is made after the first step.
   explicit Average(const Parameters &parameters, double decay = 0.999, Source at = Source::here());
   /// The mean of what the parameters were at each update(), all alike: stochastic weight averaging (arXiv:1803.05407).
   /// Before the first it is what the parameters are now.

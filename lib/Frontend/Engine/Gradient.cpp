@@ -58,6 +58,13 @@ void markGradients(std::span<const Tensor> gradients, uint64_t since) {
 
 std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor> wrt, const GradOptions &options,
                          Source at) {
+  for (const Tensor &t : wrt)
+    if (t.defined() && t.raw()->owner) t.raw()->owner->standing.isSettled = true;
+  return gradientsOf(outputs, wrt, options, at);
+}
+
+std::vector<Tensor> frontend::gradientsOf(std::span<const Tensor> outputs, std::span<const Tensor> wrt,
+                                          const GradOptions &options, Source at) {
   requireFloats(outputs, "the output", at);
   requireFloats(wrt, "what the gradient is asked for", at);
   bool seeded = !options.seeds.empty();
@@ -81,6 +88,7 @@ std::vector<Tensor> grad(std::span<const Tensor> outputs, std::span<const Tensor
       "optimizer's update, which ends what was recorded before, and values need requireGrad() before they "
       "are used",
       at);
+  if (!lineage.untrained.empty()) noteUntrained(lineage.untrained, wrt);
   consume(lineage);
   std::optional<NoGrad> quiet;
   if (!options.createGraph) quiet.emplace();

@@ -125,8 +125,9 @@ Lineage traceBack(std::span<const Tensor> outputs, std::span<const Tensor> wrt) 
     targets.insert(t.raw());
     if (t.raw()->version) versions[t.raw()->version] = t.raw();
   }
-  auto findOtherVersion = [&](const Value *value) {
+  auto findOtherVersion = [&](Value *value) {
     if (!value->tracked || !value->root || !value->version || targets.contains(value)) return;
+    if (value->owner && !value->owner->standing.isSettled) lineage.untrained.push_back(value);
     if (auto wanted = versions.find(value->version); wanted != versions.end()) lineage.otherVersion = wanted->second;
   };
   for (const Tensor &output : outputs) findOtherVersion(output.raw());

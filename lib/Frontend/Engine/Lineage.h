@@ -3,6 +3,7 @@
 #pragma once
 #include "lib/Frontend/Engine/Hash.h"
 #include "lib/Frontend/Engine/Value.h"
+#include "sprig/grad.h"
 
 namespace sprig::frontend {
 
@@ -21,7 +22,12 @@ struct Lineage {
   bool isWhole() const { return !hasCalls && !hasCopies && !hasDevices; }
   /// One of `wrt` that is a parameter of which the outputs depend on another version; or null.
   const Value *otherVersion = nullptr;
+  std::vector<Value *> untrained; ///< parameters that the outputs depend on and nobody trains (Standing.h)
 };
+
+/// grad() without a word of what it is asked for.
+std::vector<Tensor> gradientsOf(std::span<const Tensor> outputs, std::span<const Tensor> wrt,
+                                const GradOptions &options, Source at);
 
 /// A tensor of one of its values; what is gone is recorded again.
 Tensor valueOf(Lineage &lineage, uint32_t number);

@@ -1,8 +1,10 @@
 // Parameters, and the tensors that gradients begin and end at.
+#include "lib/Frontend/Base/Place.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "sprig/grad.h"
 #include <atomic>
+#include <utility>
 
 namespace sprig {
 
@@ -43,6 +45,7 @@ Parameter::Parameter(const Tensor &initial, bool trainable, Source at) : cell(st
   cell->trainable = trainable && isFloat(initial.dtype());
   CreationScope here;
   cell->current = asRoot(initial, *cell, at);
+  cell->standing.made = at;
 }
 
 static void requireParameterCell(const Parameter &parameter, Source at) {
@@ -62,6 +65,7 @@ Tensor Parameter::value(Source at) const {
 void Parameter::set(const Tensor &next, Source at) const {
   requireParameterCell(*this, at);
   requireDefined(next, "Parameter::set", "the next value", at);
+  if (!cell->standing.layer) cell->standing.isSettled = true; // it is the program's own
   if (!(next.type() == cell->type))
     fail(at, "Parameter::set",
          "parameter '" + cell->name + "' is " + describe(cell->type) + ", its next value " + describe(next.type()));
@@ -140,6 +144,24 @@ void Parameter::setTrainable(bool on, Source at) const {
 Standing &frontend::standingOf(const Parameter &parameter) {
   requireParameterCell(parameter, {});
   return parameter.rawCell()->standing;
+}
+
+void frontend::noteUntrained(std::span<Value *const> reached, std::span<const Tensor> wrt) {
+  Parameter::Cell *updated = nullptr;
+  for (const Tensor &t : wrt)
+    if (Parameter::Cell *cell = t.raw()->owner; cell && cell->standing.isSettled && !updated) updated = cell;
+  if (!updated) return;
+  updated->untrained.clear();
+  for (Value *root : reached)
+    if (root->owner && !root->owner->standing.isSettled) updated->untrained.push_back(root->owner->weak_from_this());
+}
+
+std::vector<Parameter> frontend::takeUntrained(const Parameter &parameter) {
+  std::vector<Parameter> result;
+  for (const std::weak_ptr<Parameter::Cell> &each : std::exchange(parameter.rawCell()->untrained, {}))
+    if (std::shared_ptr<Parameter::Cell> cell = each.lock(); cell && cell->trainable && !cell->standing.isSettled)
+      PlaceAccess::cell(result.emplace_back()) = std::move(cell);
+  return result;
 }
 
 static std::atomic<uint64_t> &structureCounter() {

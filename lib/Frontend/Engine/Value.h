@@ -154,6 +154,7 @@ struct sprig::Parameter::Cell : std::enable_shared_from_this<Cell> {
   bool trainable = true;
   std::string name;
   frontend::Standing standing;
+  std::vector<std::weak_ptr<Cell>> untrained = {}; ///< noteUntrained
   ~Cell() {
     if (!current.defined()) return;
     current.raw()->owner = nullptr;

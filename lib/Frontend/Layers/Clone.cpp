@@ -3,6 +3,7 @@
 // stands for the copy of what the old one stood for.
 #include "lib/Frontend/Base/CloneHook.h"
 #include "lib/Frontend/Layers/ModuleState.h"
+#include "lib/Frontend/Standing.h"
 #include <map>
 
 namespace sprig::nn {
@@ -21,6 +22,9 @@ const Parameter &copyOf(const Parameter &original) {
   if (isNew) {
     row->second = Parameter(original.value().detach(Source()), original.trainable(), Source());
     row->second.setName(original.name());
+    frontend::Standing &standing = frontend::standingOf(row->second), &its = frontend::standingOf(original);
+    standing.layer = its.layer;
+    standing.made = its.made;
   }
   return row->second;
 }
@@ -30,6 +34,8 @@ std::shared_ptr<Module::State> copyOf(const std::shared_ptr<Module::State> &orig
   if (!isNew) return row->second;
   auto copy = row->second = std::make_shared<Module::State>(*original);
   copy->training = std::make_shared<bool>(*original->training);
+  for (Module::State::Entry &entry : copy->parameters)
+    if (entry.parameter.defined()) frontend::standingOf(entry.parameter).module = copy;
   for (auto &child : copy->children) {
     child.module = child.type->copy(*child.module);
     child.module->rawState().parents.push_back(copy.get());

@@ -26,6 +26,13 @@ Module::State::~State() {
   }
 }
 
+std::vector<std::string> Module::State::unregisteredNow() const {
+  std::vector<std::string> result;
+  for (auto &[layer, text] : unregistered)
+    if (std::shared_ptr<const State> there = layer.lock(); there && there->parents.empty()) result.push_back(text);
+  return result;
+}
+
 void Module::State::checkName(const std::string &name, const char *what, const Module &owner, Source at) const {
   std::string op = std::string("Module::") + what;
   auto refuse = [&](const std::string &text) { fail(at, op, "'" + name + "' of a " + owner.typeName() + " " + text); };

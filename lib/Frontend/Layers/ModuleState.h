@@ -7,7 +7,7 @@
 
 namespace sprig::nn {
 
-struct Module::State {
+struct Module::State : std::enable_shared_from_this<Module::State> {
   struct Child {
     std::string name;
     std::shared_ptr<Module> module; ///< a handle with its C++ class, for apply() and calls
@@ -44,6 +44,11 @@ struct Module::State {
   std::optional<Norm> norm;
   std::vector<std::pair<uint64_t, ForwardHook>> hooks; ///< by number
   const ModuleClass *element = nullptr;                ///< of lists: the class that children must have
+  /// Layers beside it that its losses reach and nobody has registered, with what to say of each.
+  std::vector<std::pair<std::weak_ptr<const State>, std::string>> unregistered;
+
+  /// What is to be said of `unregistered` ones that are so still: "a Linear made at net.cpp:12".
+  std::vector<std::string> unregisteredNow() const;
 
   /// "a.b" of "a" and "b".
   static std::string join(const std::string &path, const std::string &name) {
@@ -65,6 +70,9 @@ struct Module::State {
   /// The entry that was reserved under this name, or a new one; checks the name.
   Entry &newEntry(const std::string &name, const char *what, const Module &owner, Source at);
 };
+
+/// "Linear" of nn::Linear: without namespaces and arguments of templates.
+std::string classText(const std::type_info &type);
 
 /// Parameters of a module and of all below it, each once, by dotted name; without those that are not defined.
 std::vector<std::pair<std::string, Parameter>> parametersOf(const Module::State &state, bool buffers = false);

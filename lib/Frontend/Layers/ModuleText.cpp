@@ -20,10 +20,12 @@ std::string indented(const std::string &text) {
 
 } // namespace
 
-std::string Module::typeName() const {
+std::string Module::typeName() const { return classText(typeid(*this)); }
+
+std::string classText(const std::type_info &type) {
   int status = 0;
-  char *demangled = abi::__cxa_demangle(typeid(*this).name(), nullptr, nullptr, &status);
-  std::string name = demangled ? demangled : typeid(*this).name();
+  char *demangled = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status);
+  std::string name = demangled ? demangled : type.name();
   std::free(demangled);
   // Without arguments of templates; the last component of what is left.
   std::string plain;
@@ -39,11 +41,13 @@ std::string Module::typeName() const {
 
 std::string Module::text() const {
   std::string own = extra();
-  if (state->children.empty()) return typeName() + "(" + own + ")";
+  const std::vector<std::string> missing = state->unregisteredNow();
+  if (state->children.empty() && missing.empty()) return typeName() + "(" + own + ")";
   std::string result = typeName() + "(";
   if (!own.empty()) result += "\n  " + own;
   for (const State::Child &child : state->children)
     result += "\n  (" + child.name + "): " + indented(child.module->text());
+  for (const std::string &layer : missing) result += "\n  not registered: " + layer;
   return result + "\n)";
 }
 

@@ -28,7 +28,10 @@ Parameter fillEntry(Module &owner, Module::State::Entry &entry, const Parameter 
     if (place->isMember())
       frontend::PlaceAccess::cell(*static_cast<Parameter *>(place->handle)) =
           frontend::PlaceAccess::cell(entry.parameter);
-  frontend::standingOf(parameter).removed = 0;
+  frontend::Standing &standing = frontend::standingOf(parameter);
+  standing.removed = 0;
+  standing.module = owner.weakState();
+  standing.layer = &typeid(owner);
   return memberOf(owner, entry);
 }
 

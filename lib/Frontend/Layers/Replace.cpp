@@ -139,7 +139,10 @@ void replaceParameter(Slot &slot, const Parameter &next, Source at) {
       entry.initializer = [value](const TensorType &) { return value; };
       entry.parameter.setName(path);
     }
-    frontend::standingOf(entry.parameter).removed = 0;
+    frontend::Standing &standing = frontend::standingOf(entry.parameter);
+    standing.removed = 0;
+    standing.module = parent.weak_from_this();
+    if (old.defined()) standing.layer = frontend::standingOf(old).layer;
   }
   frontend::noteReplacement();
   if (old.defined())

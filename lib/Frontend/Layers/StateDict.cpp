@@ -4,6 +4,7 @@
 #include "lib/Frontend/Record.h"
 #include "sprig/elementwise.h"
 #include <cstring>
+#include <iostream>
 #include <map>
 #include <set>
 
@@ -115,7 +116,12 @@ LoadReport Module::loadStateDict(const StateDict &given, bool strict, Source at)
   return loadInto(*this, given, strict, "loadStateDict", at);
 }
 
-void Module::save(const std::filesystem::path &path, Source at) const { saveTensors(path, stateDict(), at); }
+void Module::save(const std::filesystem::path &path, Source at) const {
+  for (const std::string &layer : state->unregisteredNow())
+    std::cerr << "warning: " << frontend::placeText(at) << "Module::save: " << path.string() << " is without " << layer
+              << ", which is not registered\n";
+  saveTensors(path, stateDict(), at);
+}
 
 LoadReport Module::load(const std::filesystem::path &path, bool strict, Source at) const {
   return loadInto(*this, loadTensors(path, at), strict, path.string(), at);

@@ -52,8 +52,11 @@ void Average::update(Source where) const {
     for (size_t i = 0; i < state->parameters.size(); ++i) {
       const Parameter &average = state->averages[i];
       Tensor old = average.value(), change = sub(Operand(state->parameters[i].value(), where), Operand(old, where));
-      Tensor number = cast(Operand(count, where), old.dtype());
-      average.set(add(Operand(old, where), Operand(div(Operand(change, where), Operand(number, where)), where)), where);
+      // Half types do not hold every count.
+      const DType type = old.dtype(), wide = size(type) < 4 ? DType::f32 : type;
+      Tensor part =
+          div(Operand(cast(Operand(change, where), wide), where), Operand(cast(Operand(count, where), wide), where));
+      average.set(add(Operand(old, where), Operand(cast(Operand(part, where), type), where)), where);
     }
     return;
   }

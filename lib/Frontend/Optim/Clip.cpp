@@ -7,17 +7,26 @@
 
 namespace sprig::optim {
 
-Tensor squaredNorm(const Tensor &gradient, Source where) {
-  Tensor squares = mul(Operand(gradient, where), Operand(gradient, where));
-  return cast(Operand(sum(Operand(squares, where)), where), DType::f32);
+DType normType(std::span<const Tensor> gradients) {
+  for (const Tensor &g : gradients)
+    if (g.defined() && g.dtype() == DType::f64) return DType::f64;
+  return DType::f32;
+}
+
+Tensor squaredNorm(const Tensor &gradient, DType type, Source where) {
+  // Squares of half types would overflow.
+  Tensor wide = size(gradient.dtype()) < 4 ? cast(Operand(gradient, where), type) : gradient;
+  Tensor squares = mul(Operand(wide, where), Operand(wide, where));
+  return cast(Operand(sum(Operand(squares, where)), where), type);
 }
 
 Tensor gradNorm(const std::vector<Tensor> &gradients, Source where) {
   NoGrad quiet;
   Tensor total;
+  const DType type = normType(gradients);
   for (const Tensor &g : gradients) {
     if (!g.defined()) continue;
-    Tensor square = squaredNorm(g, where);
+    Tensor square = squaredNorm(g, type, where);
     total = total.defined() ? add(Operand(total, where), Operand(square, where)) : square;
   }
   if (!total.defined()) frontend::fail(where, "gradNorm", "there is no gradient");

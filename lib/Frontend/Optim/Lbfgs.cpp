@@ -196,7 +196,9 @@ double Lbfgs::step(const std::function<Tensor()> &loss, Source at) const {
   for (const Parameter *each : {&s.direction, &s.gradient, &s.changes, &s.moves}) changed.push_back(*each);
   Before before(std::move(changed), at);
   try {
-    return s.step(loss, at);
+    double first = s.step(loss, at);
+    s.belonging.reportUntrained(s.parameters, kStepWhat, at);
+    return first;
   } catch (...) {
     before.restore();
     throw;

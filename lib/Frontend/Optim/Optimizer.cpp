@@ -160,6 +160,7 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
                describe(given[i].type()));
   if (std::none_of(given.begin(), given.end(), [](const Tensor &g) { return g.defined(); }))
     fail(at, "Optimizer::update", "none of the " + std::to_string(given.size()) + " gradients holds a tensor");
+  s.belonging.reportUntrained(s.parameters, "Optimizer::update", at);
   static constexpr frontend::HostSetting kSettings = {
       [](const void *source) { return static_cast<const State *>(source)->settings; },
       [](const void *source) { return "set to " + static_cast<const State *>(source)->settingsText(); },

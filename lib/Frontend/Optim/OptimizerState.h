@@ -24,6 +24,10 @@ public:
   Belonging(const Parameters &given);
   /// Throws for `what` ("Optimizer::update") where a parameter left its module, or the module has a new one.
   void check(const std::vector<Parameter> &parameters, const char *what, Source at);
+  /// Says once of each layer that the loss of these parameters' last gradients reaches it and nobody trains it: no
+  /// optimizer has its parameters, gradients were not asked for them, and no module that it is below has others that
+  /// are trained.
+  void reportUntrained(const std::vector<Parameter> &parameters, const char *what, Source at) const;
 
 private:
   std::weak_ptr<nn::Module::State> module;
@@ -37,8 +41,10 @@ void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, cons
 /// The values of these states under their names.
 nn::StateDict valuesOf(const std::vector<std::pair<std::string, Parameter>> &named);
 
-/// The sum of a gradient's squares, in f32.
-Tensor squaredNorm(const Tensor &gradient, Source at);
+/// The type that norms of these gradients together are computed in: f64 where one of them is, else f32.
+DType normType(std::span<const Tensor> gradients);
+/// The sum of a gradient's squares, of this type.
+Tensor squaredNorm(const Tensor &gradient, DType type, Source at);
 
 /// The gradients times min(1, most / (norm + 1e-6)).
 std::vector<Tensor> clipToNorm(const std::vector<Tensor> &gradients, const Tensor &norm, double most, Source at);

@@ -35,9 +35,10 @@ std::vector<Tensor> StateShares::sums(std::vector<Tensor> gradients, Source at) 
 Tensor StateShares::norm(const std::vector<Tensor> &sums, const std::vector<Shape> &shapes, Source at) const {
   NoGrad quiet;
   Tensor ofPieces, ofWholes;
+  const DType type = normType(sums);
   for (size_t i = 0; i < sums.size(); ++i) {
     if (!sums[i].defined()) continue;
-    Tensor square = squaredNorm(sums[i], at);
+    Tensor square = squaredNorm(sums[i], type, at);
     Tensor &total = pieceOf(shapes[i]) ? ofPieces : ofWholes;
     total = total.defined() ? add({total, at}, {square, at}) : square;
   }

@@ -8,6 +8,8 @@
 #include "sprig/optim.h"
 #include "sprig/random.h"
 #include "test/unit/Frontend/OptimizedNet.h"
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <numbers>
@@ -15,6 +17,7 @@
 
 using namespace sprig;
 using namespace sprig::test;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 namespace {
@@ -253,6 +256,124 @@ TEST(Optimizer, bounds) {
   opt.setClipNorm(1);
   opt.update(g);
   expectNear(a.value(), {-0.6, 0});
+}
+
+// f64 is bounded in f64; squares of half types do not overflow.
+TEST(Optimizer, boundsHaveTheGradientsPrecision) {
+  for (double size : {1.0, 1e-22, 1e25}) {
+    std::vector<Tensor> gs = {Tensor({0.1 * size, -0.7 * size}), Tensor({size / 3})};
+    double norm = std::sqrt(0.01 + 0.49 + 1.0 / 9) * size, ratio = std::min(1.0, 0.25 / (norm + 1e-6));
+    EXPECT_NEAR(optim::gradNorm(gs).item<double>() / norm, 1, 1e-15);
+    std::vector<Tensor> bounded = optim::clipGradNorm(gs, 0.25);
+    EXPECT_NEAR(bounded[0].toVector<double>()[1] / (-0.7 * size * ratio), 1, 1e-14);
+    Parameter w(zeros({2}, DType::f64)), v(zeros({1}, DType::f64));
+    optim::Optimizer opt = optim::sgd({w, v}, {.lr = 1});
+    opt.setClipNorm(0.25).update(gs);
+    EXPECT_NEAR(v.value().item<double>() / (-size / 3 * ratio), 1, 1e-14);
+  }
+  Tensor half = full({4}, 300, DType::f16);
+  EXPECT_EQ(optim::gradNorm({half}).item<float>(), 600);
+  EXPECT_EQ(optim::clipGradNorm({half}, 60)[0].to(DType::f32).toVector<float>()[0], 30);
+  EXPECT_EQ(optim::gradNorm({Tensor({3.f, 4.f})}).dtype(), DType::f32);
+}
+
+// Half types do not hold every count of a mean.
+TEST(Optimizer, meansOfHalfTypesCountInF32) {
+  Parameter w(zeros({1}, DType::bf16));
+  optim::Average mean = optim::Average::mean({w});
+  for (int i = 0; i < 259; ++i) mean.update();
+  w.set(full({1}, 260, DType::bf16));
+  mean.update(); // the 260th
+  EXPECT_EQ(mean.namedState()[0].second.value().to(DType::f32).item<float>(), 1);
+}
+
+namespace {
+/// What is said on the standard error output meanwhile.
+template <typename F> std::string saidBy(F f) {
+  ::testing::internal::CaptureStderr();
+  f();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+struct Forgetful : nn::Module {
+  nn::Linear a = nn::Linear(8, 3), b = add("b", nn::Linear(3, 2));
+  nn::Sequential c = nn::Sequential(nn::Linear(2, 2), nn::Tanh());
+  Parameter scale = Parameter(ones({2}));
+  Tensor operator()(const Tensor &x) const { return c(b(a(x))) * scale; }
+};
+} // namespace
+
+TEST(Optimizer, saysWhichLayersNobodyRegistered) {
+  Tensor x = someTensor({4, 8}, 3);
+  for (int form : {0, 1, 2}) {
+    Forgetful net;
+    optim::Optimizer opt = optim::sgd(net, {.lr = 0.1});
+    auto step = [&] {
+      Tensor loss = net(x).sum();
+      if (form == 1) {
+        loss.backward();
+        opt.step();
+        opt.zeroGrad();
+      } else if (form == 0) {
+        opt.update(grad(loss, net.parameters()));
+      } else { // each line says it once
+        opt.update(grad(loss, net.parameters()));
+      }
+    };
+    auto compiled = compile(step);
+    std::string said = saidBy([&] { form == 2 ? compiled() : step(); });
+    EXPECT_THAT(said, AllOf(HasSubstr("OptimizerTest.cpp:"),
+                            HasSubstr("the loss reaches parameter 'weight' 3x8xf32 (and 1 more) of a Linear made at "),
+                            HasSubstr("parameter '0.weight' 2x2xf32 (and 1 more) of a Linear"),
+                            HasSubstr("parameter '' 2xf32 made at"), HasSubstr("no module has registered")));
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 3) << said;
+    EXPECT_EQ(saidBy([&] { form == 2 ? compiled() : step(); }), "");
+    EXPECT_THAT(net.text(), AllOf(HasSubstr("not registered: a Linear made at "), HasSubstr("OptimizerTest.cpp:")));
+    EXPECT_THAT(saidBy([&] { net.save(std::filesystem::temp_directory_path() / "sprig-forgetful.safetensors"); }),
+                HasSubstr("is without a Linear made at"));
+  }
+}
+
+TEST(Optimizer, saysNothingOfWhatIsTrainedOtherwise) {
+  Tensor x = someTensor({4, 8}, 3);
+  auto quiet = [&](auto f) { EXPECT_EQ(saidBy(f), ""); };
+  quiet([&] { // adversarial networks, and an actor with its critic
+    nn::Linear generator(8, 8), critic(8, 1);
+    optim::Optimizer g = optim::adam(generator), c = optim::adam(critic);
+    c.update(grad(critic(generator(x).detach()).sum(), critic.parameters()));
+    g.update(grad(critic(generator(x)).sum(), generator.parameters()));
+    critic(generator(x)).sum().backward();
+    g.step();
+  });
+  quiet([&] { // the critic by hand
+    nn::Linear generator(8, 8), critic(8, 1);
+    optim::Optimizer g = optim::adam(generator);
+    std::vector<Tensor> gradients = grad(critic(generator(x).detach()).sum(), critic.parameters());
+    critic.weight.set(critic.weight - gradients[0] * 0.01);
+    g.update(grad(critic(generator(x)).sum(), generator.parameters()));
+  });
+  quiet([&] { // adapters beside layers that no optimizer has
+    struct Adapted : nn::Module {
+      nn::Linear base = add("base", nn::Linear(8, 4));
+      Parameter own = addParameter("own", ones({4}));
+      Parameter down = addParameter("down", ones({8, 2})), up = addParameter("up", zeros({2, 4}));
+      Tensor operator()(const Tensor &x) const { return base(x) * own + matmul(matmul(x, down), up); }
+    } net;
+    optim::Optimizer opt = optim::adam({net.down, net.up});
+    net(x).sum().backward();
+    opt.step();
+    Adapted copy = nn::clone(net);
+    optim::Optimizer other = optim::adam({copy.down, copy.up});
+    other.update(grad(copy(x).sum(), other.parameters()));
+  });
+  quiet([&] { // frozen, detached, and set by the program
+    nn::Linear trunk(8, 4), head(4, 2), target(8, 4);
+    Parameter temperature(ones({2}));
+    trunk.freeze();
+    optim::Optimizer opt = optim::sgd(head, {.lr = 0.1});
+    temperature.set(temperature * 0.9);
+    opt.update(grad((head(trunk(x) + target(x).detach()) * temperature).sum(), head.parameters()));
+  });
 }
 
 TEST(Optimizer, backwardAndStep) {
