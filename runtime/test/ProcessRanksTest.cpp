@@ -318,6 +318,22 @@ TEST(SharedMemory, OfTwoMachinesIsRefused) {
                              "see each other"));
 }
 
+TEST(Transports, ThatDifferAreRefusedAtOnce) {
+  carrier = Carrier::sharedMemory;
+  std::unique_ptr<Store> store = storeOf(3);
+  std::vector<std::string> messages = texts(3);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      std::unique_ptr<Transport> transport;
+      ProcessRanksOptions options = optionsOf(store->port(), rank, 3);
+      if (rank == 2) options.engine = Engine::gloo;
+      messages[size_t(rank)] = joinProcesses(options, transport).message();
+    });
+  for (std::thread &thread : threads) thread.join();
+  EXPECT_THAT(messages, Each("SPRIG_TRANSPORT is gloo on rank 2, shm on rank 0: all ranks need the same"));
+}
+
 #if defined(SPRIG_TEST_GLOO)
 // Where each thread has to wait for the core of all others, Gloo's among them.
 TEST(Gloo, RanksMayShareOneCore) {

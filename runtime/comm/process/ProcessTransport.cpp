@@ -66,8 +66,24 @@ Status ProcessTransport::join() {
   return client->failure();
 }
 
+// Ranks that look for one another in different ways would wait until their time is over.
+Status ProcessTransport::checkEngine() {
+  constexpr const char *names[] = {"auto", "shm", "gloo", "mpi"}; // of Engine
+  const char *own = names[size_t(options.engine)];
+  if (options.rank == 0) {
+    client->set("transport", own);
+    return {};
+  }
+  std::string first;
+  SPRIG_RETURN_IF_ERROR(client->get("transport", 0, first));
+  if (first == own) return {};
+  return Status(SPRIG_RT_INVALID_ARGUMENT, concat("SPRIG_TRANSPORT is ", own, " on rank ", options.rank, ", ", first,
+                                                  " on rank 0: all ranks need the same"));
+}
+
 Status ProcessTransport::connect() {
   return guarded([&]() -> Status {
+    SPRIG_RETURN_IF_ERROR(checkEngine());
     auto onNewsOf = [this](std::function<void()> call) {
       std::lock_guard lock(mutex);
       onNews = std::move(call);

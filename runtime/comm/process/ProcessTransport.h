@@ -38,6 +38,7 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
+  Status checkEngine();
   Status connect();
   Status await(int peer, const Goal &goal);
   // Does what a link throws at where the connection to a rank has ended.

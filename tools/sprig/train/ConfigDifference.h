@@ -5,7 +5,9 @@
 
 namespace sprig::cli {
 
-/// The first field that differs, by its path: "optimizer.lr is 0.1 there, 0.5 here"; empty where none does.
-std::string firstDifference(const Json &there, const Json &here, const std::string &path = "");
+/// The first field that differs, by its path: "optimizer.lr is 0.1 there, 0.5 here"; empty where none does. The last
+/// two say where each is.
+std::string firstDifference(const Json &there, const Json &here, const std::string &path = "",
+                            const std::string &thereText = "there", const std::string &hereText = "here");
 
 } // namespace sprig::cli

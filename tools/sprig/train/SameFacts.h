@@ -12,6 +12,7 @@ namespace sprig::cli {
 struct Fact {
   const char *what;
   std::string value;
+  bool isJson = false; ///< whose first field that differs is told
 };
 
 /// Makes numbers the least or the largest of all processes, in place; all of them call it.

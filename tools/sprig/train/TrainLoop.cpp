@@ -14,8 +14,11 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdio>
 #include <deque>
 #include <exception>
+#include <functional>
+#include <string_view>
 #include <utility>
 
 namespace sprig::cli {
@@ -48,6 +51,43 @@ private:
   bool isAwaited = false;
 };
 
+/// The instruction set of the code that runs here, with what it uses beyond that.
+std::string codeKind(const Runner &runner) {
+  sprig_rt_package_info info;
+  sprig_rt_package_describe(runner.package(), &info);
+  std::string kind;
+  for (uint32_t i = 0; i < info.image_count; ++i) {
+    sprig_rt_image_info image;
+    check(sprig_rt_package_image(runner.package(), i, &image));
+    if (!image.loaded) continue;
+    kind += (kind.empty() ? "" : ", ") + std::string(image.isa);
+    if (*image.features) kind += " with " + std::string(image.features);
+  }
+  return kind;
+}
+
+/// Of all bytes of the arrays; of large ones, of samples evenly spread.
+std::string hashText(const TrainData &data) {
+  constexpr size_t kMostBytes = size_t(256) << 20;
+  uint64_t hash = 0;
+  auto mix = [&](std::string_view bytes) {
+    hash = (hash ^ std::hash<std::string_view>()(bytes)) * 0x9e3779b97f4a7c15 + 1;
+  };
+  auto add = [&](const data::Samples &samples) {
+    mix(data::describe(samples.dtype(), samples.shape()));
+    const size_t each = size_t(samples.sampleElements()) * data::size(samples.dtype()), count = size_t(samples.count());
+    if (each * count <= kMostBytes) return mix({samples.bytes(), each * count});
+    const size_t taken = std::max<size_t>(kMostBytes / each, 1);
+    for (size_t i = 0; i < taken; ++i)
+      mix({samples.bytes() + i * (count - 1) / std::max<size_t>(taken - 1, 1) * each, each});
+  };
+  for (const data::Samples &samples : data.inputs) add(samples);
+  if (data.targets) add(*data.targets);
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
+  return text;
+}
+
 class Loop {
 public:
   Loop(TrainRanks &program, const TrainData &data, const TrainData *evaluation, const TrainLoopOptions &options)
@@ -61,11 +101,16 @@ public:
     if (options.loader.wanted()) openLoader();
     resume();
     const RankShare &share = program.first().rankShare();
-    const Fact beginning[] = {{"numbers of samples", std::to_string(data.count())},
-                              {"numbers of samples to evaluate", std::to_string(evaluation ? evaluation->count() : 0)},
-                              {"shares", textOf(share.weights, share.ranks)},
-                              {"configurations", training::toJson(config)},
-                              {"steps to go on from", std::to_string(outcome.steps)}};
+    const bool areProcesses = program.areProcesses();
+    const Fact beginning[] = {
+        {"kinds of code", codeKind(program.first().package())},
+        {"numbers of samples", std::to_string(data.count())},
+        {"numbers of samples to evaluate", std::to_string(evaluation ? evaluation->count() : 0)},
+        {"shares", textOf(share.weights, share.ranks)},
+        {"configurations", training::toJson(config), /*isJson=*/true},
+        {"hashes of the samples", areProcesses ? hashText(data) : ""},
+        {"hashes of the samples to evaluate", areProcesses && evaluation ? hashText(*evaluation) : ""},
+        {"steps to go on from", std::to_string(outcome.steps)}};
     program.checkBeginning(beginning);
     if (!options.checkpoints.empty() && options.writesCheckpoints) writer.emplace(options.checkpoints, options.keep);
     if (!options.metrics.empty())

@@ -1,5 +1,6 @@
 #include "tools/sprig/train/TrainRanks.h"
 #include "sprig/error.h"
+#include "tools/sprig/train/ConfigDifference.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -214,6 +215,26 @@ std::string TrainRanks::differingState() const {
   return at < 0 ? "" : views[size_t(at)].name;
 }
 
+std::string TrainRanks::textOfRank(int rank, const std::string &own) const {
+  const ReduceNumbers reduce = reduceAs("beginning");
+  bool isOwn = first().rankShare().rank == rank;
+  uint64_t length[] = {isOwn ? own.size() : 0};
+  reduce(length, SPRIG_RT_MAX);
+  std::vector<uint64_t> bytes(length[0]);
+  if (isOwn) std::copy(own.begin(), own.end(), bytes.begin());
+  for (uint64_t &byte : bytes) byte &= 0xff;
+  reduce(bytes, SPRIG_RT_MAX);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+std::string TrainRanks::differingField(const std::string &json) const {
+  std::string ofFirst = textOfRank(0, json);
+  uint64_t other[] = {json == ofFirst ? uint64_t(first().rankShare().ranks) - 1 : uint64_t(first().rankShare().rank)};
+  reduceAs("beginning")(other, SPRIG_RT_MIN);
+  return firstDifference(Json::parse(ofFirst), Json::parse(textOfRank(int(other[0]), json)), "", "on rank 0",
+                         "on rank " + std::to_string(other[0]));
+}
+
 void TrainRanks::checkBeginning(std::span<const Fact> facts) const {
   if (!isProcess) return;
   auto refuse = [](const std::string &what) {
@@ -222,7 +243,8 @@ void TrainRanks::checkBeginning(std::span<const Fact> facts) const {
                                          "for itself, and all have to find the same");
   };
   if (const Fact *other = firstDifference(facts, reduceAs("beginning")))
-    refuse(std::string(other->what) + " differ" + (other->value.size() < 40 ? ", here " + other->value : ""));
+    refuse(std::string(other->what) + " differ" +
+           (other->isJson ? ": " + differingField(other->value) : ", here " + other->value));
   if (std::string name = differingState(); !name.empty()) refuse("'" + name + "' of the states differs");
 }
 

@@ -74,6 +74,10 @@ private:
   sprig_rt_group_times others = {}; ///< what was before, and of evaluations
   ReduceNumbers reduceAs(const char *name) const;
   std::string differingState() const;
+  /// A rank's text, on all.
+  std::string textOfRank(int rank, const std::string &own) const;
+  /// "optimizer.lr is 0.1 on rank 0, 0.5 on rank 1", of objects that are not the same on all.
+  std::string differingField(const std::string &json) const;
 
   // The threads of the ranks behind the first: each does `work` once for each number of it.
   using Work = std::function<void(TrainProgram &)>;
