@@ -74,7 +74,7 @@ const std::vector<Field<C>> &configFields() {
       {"grad_clip_norm", &C::gradClipNorm, kPositive, "", "the gradient is scaled by min(1, c / (norm + 1e-6))"},
       {"grad_clip_value", &C::gradClipValue, kPositive, "", "each element of the gradient is held within -c and c"},
       {"ema", &C::emaDecay, kBelowOne, "",
-       "decay of a moving average of the weights, which evaluations and the result take"},
+       "decay of a moving average of the weights from the initial ones on, which evaluations and the result take"},
       {"dropout", &C::dropout, kAny, "true", "false: dropout does nothing in training either"},
       {"remat", &C::rematBytes, kCountOrZero, "", "bytes of saved activations above which they are computed again"},
   };

@@ -73,7 +73,7 @@ bool addsUp(const LossConfig &loss) {
   return loss.reduction == Reduction::sum || (!loss.ignoreIndex && loss.classWeights.empty());
 }
 
-Value countedWeight(Expression &e, const LossConfig &loss, Value targets, int64_t classes) {
+Value countedWeight(Expression &e, const LossConfig &loss, Value targets, int64_t classes, Type element) {
   Value counted;
   if (loss.ignoreIndex) {
     counted = e.compare(ir::ComparePredicate::ne, targets, e.splat(targets, double(*loss.ignoreIndex)));
@@ -82,17 +82,24 @@ Value countedWeight(Expression &e, const LossConfig &loss, Value targets, int64_
   targets = ir::ClassIndexOp::create(e.b, e.loc, targets, classes);
   std::vector<double> each = loss.classWeights;
   if (each.empty()) each.assign(size_t(classes), 1);
-  Value weights = e.constant({classes}, e.b.getF32Type(), each);
+  Value weights = e.constant({classes}, element, each);
   Value rows = ir::GatherOp::create(e.b, e.loc, weights, targets, /*axis=*/0);
   return e.sumOfAll(counted ? e.select(counted, rows, e.splat(rows, 0)) : rows);
+}
+
+Type lossElement(TypeRange outputs) {
+  auto isDouble = [](Type type) { return cast<RankedTensorType>(type).getElementType().isF64(); };
+  auto *context = outputs.front().getContext();
+  return llvm::any_of(outputs, isDouble) ? Type(Float64Type::get(context)) : Type(Float32Type::get(context));
 }
 
 Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config,
                 const LossShare &share) {
   Value total;
+  Type element = lossElement(outputs.getTypes());
   for (auto [i, output, target, loss] : llvm::enumerate(outputs, targets, config.losses)) {
     Value count = i < share.counts.size() ? share.counts[i] : Value();
-    Value value = e.cast(lossOf(e, loss, output, target, /*isSum=*/bool(count)), e.b.getF32Type());
+    Value value = e.cast(lossOf(e, loss, output, target, /*isSum=*/bool(count)), element);
     if (count) value = e.div(value, count);
     double scale = loss.scale * (loss.reduction == Reduction::sum || count ? 1 : share.weight);
     if (scale != 1) value = e.mul(value, e.splat(value, scale));
@@ -104,8 +111,9 @@ Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const Tra
 LossSums lossSums(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config,
                   ArrayRef<int64_t> classes) {
   LossSums result;
+  Type element = lossElement(outputs.getTypes());
   for (auto [i, output, target, loss] : llvm::enumerate(outputs, targets, config.losses)) {
-    Value value = e.cast(lossOf(e, loss, output, target, /*isSum=*/!addsUp(loss)), e.b.getF32Type());
+    Value value = e.cast(lossOf(e, loss, output, target, /*isSum=*/!addsUp(loss)), element);
     if (loss.scale != 1) value = e.mul(value, e.splat(value, loss.scale));
     if (loss.reduction == Reduction::sum) {
       result.added = result.added ? e.add(result.added, value) : value;
@@ -113,8 +121,8 @@ LossSums lossSums(Expression &e, ValueRange outputs, ValueRange targets, const T
     }
     double samples = double(Expression::typeOf(output).getDimSize(0));
     result.sums.push_back(addsUp(loss) ? e.mul(value, e.splat(value, samples)) : value);
-    result.weights.push_back(addsUp(loss) ? e.constant({}, e.b.getF32Type(), {samples})
-                                          : countedWeight(e, loss, target, classes[i]));
+    result.weights.push_back(addsUp(loss) ? e.constant({}, element, {samples})
+                                          : countedWeight(e, loss, target, classes[i], element));
   }
   return result;
 }

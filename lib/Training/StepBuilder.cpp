@@ -108,10 +108,12 @@ void StepBuilder::checkShares(const TrainingEntries &entries) const {
 SmallVector<Value> StepBuilder::countsOf(Expression &e, ValueRange targets) const {
   SmallVector<Value> counts(config.losses.size());
   if (ranks.isAlone()) return counts;
+  func::FuncOp function = forwards.begin()->second;
+  Type element = lossElement(function.getResultTypes());
   for (auto [i, loss] : llvm::enumerate(config.losses)) {
     if (addsUp(loss)) continue;
-    Value own = targets.empty() ? e.constant({}, e.b.getF32Type(), {0.0})
-                                : countedWeight(e, loss, targets[i], target.classes[i]);
+    Value own = targets.empty() ? e.constant({}, element, {0.0})
+                                : countedWeight(e, loss, targets[i], target.classes[i], element);
     counts[i] = ranks.sum(e, own, "loss.count");
   }
   return counts;
@@ -294,12 +296,14 @@ static Value samplesOf(Expression &e, Value value, int64_t first, int64_t count)
   return ir::SliceOp::create(e.b, e.loc, value, starts, sizes, steps);
 }
 
-/// The L2 norm of all gradients together, of which ranks may have pieces.
+/// The L2 norm of all gradients together, of which ranks may have pieces: f64 where one of them is, else f32.
 static Value globalNorm(Expression &e, ArrayRef<Value> gradients, ArrayRef<bool> arePieces, const RankShares &ranks,
                         bool isLate) {
   Value sum, sumOfPieces;
+  bool isDouble = llvm::any_of(gradients, [](Value g) { return Expression::typeOf(g).getElementType().isF64(); });
+  Type element = isDouble ? Type(e.b.getF64Type()) : Type(e.b.getF32Type());
   for (auto [g, isPiece] : llvm::zip_equal(gradients, arePieces)) {
-    Value square = e.cast(e.sumOfAll(e.mul(g, g)), e.b.getF32Type());
+    Value square = e.cast(e.sumOfAll(e.mul(g, g)), element);
     Value &of = isPiece ? sumOfPieces : sum;
     of = of ? e.add(of, square) : square;
   }
@@ -387,13 +391,13 @@ func::FuncOp StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     sums[i] = arePieces[i] ? ranks.pieceOfSum(e, sums[i], trainableNames[i], isLate)
                            : ranks.sum(e, sums[i], trainableNames[i], isLate);
   }
-  loss = ranks.sum(e, loss, "loss", isLate);
+  loss = ranks.sum(e, e.cast(loss, f32.getElementType()), "loss", isLate);
   moveStatistics(b, statistics, state, config, ranks);
   ranks.describe(function, sizes, differs);
   SmallVector<Value> returned{loss};
   if (withNorm || config.gradClipNorm) {
     Value norm = globalNorm(e, sums, arePieces, ranks, isLate);
-    if (withNorm) returned.push_back(norm);
+    if (withNorm) returned.push_back(e.cast(norm, f32.getElementType()));
     if (config.gradClipNorm) {
       Value ratio = e.div(e.splat(norm, *config.gradClipNorm), e.add(norm, e.splat(norm, 1e-6)));
       Value factor = e.binary<ir::MinOp>(ratio, e.splat(norm, 1));
@@ -474,7 +478,7 @@ void StepBuilder::addEvaluation(int64_t samples) {
   for (auto [value, result] : llvm::zip_equal(values, results)) {
     auto type = cast<RankedTensorType>(result.second);
     if (!value) value = ir::ConstantOp::create(b, e.loc, type, ir::makeSplat(type, 0));
-    value = ranks.sum(e, value, result.first);
+    value = ranks.sum(e, e.cast(value, type.getElementType()), result.first);
   }
   ranks.describe(function, {samples}, /*differs=*/false);
   func::ReturnOp::create(b, e.loc, values);

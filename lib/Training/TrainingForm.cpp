@@ -35,8 +35,8 @@ double countOf(Value operand, int64_t samples) {
   return double(rest) * double(samples);
 }
 
-/// A factor that makes the biased variance of a channel of so many samples unbiased. Throws unsupported where it has one
-/// number.
+/// A factor that makes the biased variance of a channel of so many samples unbiased. Throws unsupported where it has
+/// one number.
 double unbiased(ir::BatchNormOp norm, int64_t samples) {
   double count = countOf(norm.getOperand(), samples);
   if (count == 1)
