@@ -1,7 +1,7 @@
 // Data for training: data sets of arrays, files and images, and the loader that makes batches of them.
 // For programs.
 //
-//   data::Dataset train = data::fashionMnist("fashion-mnist");
+//   data::Dataset train = data::fashionMnist();
 //   data::Loader loader(train, {.batch = 64, .shuffle = 7});
 //   for (auto [x, y] : loader) ...       // an epoch; the next loop is the next epoch, in another order
 //

@@ -68,15 +68,21 @@ std::optional<Samples> read(const fs::path &path, const std::vector<int64_t> &sa
   return samples;
 }
 
-Dataset load(const fs::path &folder, const MnistOptions &options) {
+Dataset load(const fs::path &named, const char *fallback, const MnistOptions &options) {
   if (options.size < 1 || options.size > 65536)
     throw Error(ErrorKind::usage, "data: images of size " + std::to_string(options.size));
+  const fs::path folder = named.empty() ? fs::path(fallback) : named;
   std::string prefix = options.train ? "train" : "t10k";
   fs::path images = folder / (prefix + "-images-idx3-ubyte"), labels = folder / (prefix + "-labels-idx1-ubyte");
   std::optional<Samples> x = read(images, {kSide, kSide}), y = read(labels, {});
   if (x.has_value() != y.has_value())
     throw Error(ErrorKind::badInput,
                 (x ? labels : images).string() + ": is not there, but " + (x ? images : labels).string() + " is");
+  if (!x && !named.empty())
+    throw Error(ErrorKind::badInput, images.string() +
+                                         ": is not there, in a folder that is named\nnote: without a name, synthetic "
+                                         "images stand in where '" +
+                                         fallback + "' has no files");
   std::optional<Dataset> set;
   if (x) {
     checkClasses(*y, kClasses);
@@ -97,7 +103,9 @@ Dataset load(const fs::path &folder, const MnistOptions &options) {
 
 } // namespace
 
-Dataset mnist(const fs::path &folder, const MnistOptions &options) { return load(folder, options); }
-Dataset fashionMnist(const fs::path &folder, const MnistOptions &options) { return load(folder, options); }
+Dataset mnist(const fs::path &folder, const MnistOptions &options) { return load(folder, "mnist", options); }
+Dataset fashionMnist(const fs::path &folder, const MnistOptions &options) {
+  return load(folder, "fashion-mnist", options);
+}
 
 } // namespace sprig::data

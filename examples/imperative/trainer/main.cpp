@@ -17,7 +17,7 @@ struct Net : nn::Module {
 };
 
 int main(int count, char **arguments) try {
-  std::string folder = count > 1 ? arguments[1] : "fashion-mnist";
+  std::string folder = count > 1 ? arguments[1] : ""; // of Fashion-MNIST
   manualSeed(42);
   Net net;
   // A tenth of the images: this is an example, not a record.

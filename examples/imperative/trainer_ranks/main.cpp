@@ -47,7 +47,7 @@ static std::vector<float> byHand(const data::Dataset &images, dist::Group &group
 }
 
 int main(int count, char **arguments) try {
-  std::string folder = count > 1 ? arguments[1] : "fashion-mnist";
+  std::string folder = count > 1 ? arguments[1] : ""; // of Fashion-MNIST
   data::Dataset images = data::fashionMnist(folder).slice(0, 1000);
   data::Dataset others = data::fashionMnist(folder, {.train = false}).slice(0, 500);
   dist::run(count > 2 ? std::atoi(arguments[2]) : 2, [&](dist::Group &group) {

@@ -49,9 +49,10 @@ struct MnistOptions {
   int64_t size = 28; ///< images are resized to size x size
 };
 /// MNIST or Fashion-MNIST from a folder of their IDX files (train-images-idx3-ubyte, ...): x is 1 x size x size of f32
-/// in 0 to 1, y an i64 class. Where a file is missing, images of ten synthetic classes of the same shape and number
-/// stand in, and a line on the standard error output says so.
-SPRIG_API Dataset fashionMnist(const std::filesystem::path &folder, const MnistOptions &options = {});
-SPRIG_API Dataset mnist(const std::filesystem::path &folder, const MnistOptions &options = {});
+/// in 0 to 1, y an i64 class. A folder that is named has to have them: Error (badInput). Without a name the folder is
+/// "fashion-mnist" or "mnist"; where that has none, images of ten synthetic classes of the same shape and number stand
+/// in, and a line on the standard error output says so.
+SPRIG_API Dataset fashionMnist(const std::filesystem::path &folder = {}, const MnistOptions &options = {});
+SPRIG_API Dataset mnist(const std::filesystem::path &folder = {}, const MnistOptions &options = {});
 
 } // namespace sprig::data

@@ -172,11 +172,21 @@ TEST_F(Files, MnistFromItsFiles) {
             "holds 2x7x7xu8, expected Nx28x28xu8");
 }
 
+TEST_F(Files, NamedFoldersOfMnistHaveItsFiles) {
+  for (const fs::path &named : {folder / "nowhere", folder})
+    for (bool train : {true, false})
+      expectHas(refusal([&] { mnist(named, {.train = train}); }, ErrorKind::badInput),
+                (named / (train ? "train-images-idx3-ubyte" : "t10k-images-idx3-ubyte")).string() + ": is not there");
+}
+
 TEST_F(Files, AStandInForMnistSaysSo) {
   ::testing::internal::CaptureStderr();
-  Dataset train = fashionMnist(folder), test = fashionMnist(folder, {.train = false});
+  fs::path before = fs::current_path();
+  fs::current_path(folder);
+  Dataset train = fashionMnist(), test = fashionMnist("", {.train = false});
+  fs::current_path(before);
   std::string said = ::testing::internal::GetCapturedStderr();
-  expectHas(said, "note: no " + (folder / "train-images-idx3-ubyte").string());
+  expectHas(said, "note: no fashion-mnist/train-images-idx3-ubyte");
   expectHas(said, "synthetic");
   EXPECT_EQ(train.size(), 60000);
   EXPECT_EQ(test.size(), 10000);
