@@ -2,6 +2,7 @@
 #include "dialects/Exec/Exec.h"
 #include "dialects/Exec/LayerName.h"
 #include "dialects/NN/Attributes.h"
+#include "dialects/NN/LocationMarks.h"
 #include "dialects/NN/NNDialect.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Place/Placement.h"
@@ -77,17 +78,8 @@ std::string nearNames(llvm::StringRef pattern, ModuleOp module) {
 // `nn.place` of an operation, or what was kept of it.
 llvm::StringRef placeOf(Operation *op) {
   if (auto place = op->getAttrOfType<StringAttr>(ir::kPlaceAttr)) return place.getValue();
-  llvm::StringRef found;
-  op->getLoc()->walk([&](Location part) {
-    if (auto fused = dyn_cast<FusedLoc>(part))
-      if (auto kept = dyn_cast_if_present<DictionaryAttr>(fused.getMetadata()))
-        if (auto place = kept.getAs<StringAttr>(ir::kPlaceAttr)) {
-          found = place.getValue();
-          return WalkResult::interrupt();
-        }
-    return WalkResult::advance();
-  });
-  return found;
+  auto kept = dyn_cast_if_present<StringAttr>(ir::markIn(op->getLoc(), ir::kPlaceAttr));
+  return kept ? kept.getValue() : llvm::StringRef();
 }
 
 } // namespace
@@ -183,9 +175,7 @@ llvm::Error keepPlaces(ModuleOp module, llvm::ArrayRef<std::string> devices) {
               .str();
       return WalkResult::interrupt();
     }
-    auto kept =
-        DictionaryAttr::get(op->getContext(), NamedAttribute(StringAttr::get(op->getContext(), ir::kPlaceAttr), place));
-    op->setLoc(FusedLoc::get(op->getContext(), {op->getLoc()}, kept));
+    op->setLoc(ir::withMark(op->getLoc(), ir::kPlaceAttr, place));
     return WalkResult::advance();
   });
   if (!wrong.empty()) return error(wrong);

@@ -77,6 +77,8 @@ const std::vector<Field<C>> &configFields() {
        "decay of a moving average of the weights from the initial ones on, which evaluations and the result take"},
       {"dropout", &C::dropout, kAny, "true", "false: dropout does nothing in training either"},
       {"remat", &C::rematBytes, kCountOrZero, "", "bytes of saved activations above which they are computed again"},
+      {"remat_layers", &C::rematLayers, kAny, "",
+       "names or globs of layers whose activations are computed again rather than saved"},
   };
   return fields;
 }

@@ -33,7 +33,10 @@ StepBuilder::StepBuilder(ModuleOp module, std::map<int64_t, func::FuncOp> given,
                                            "', a name that is kept for the state of training");
   describeTargets();
   chooseTrainable();
-  for (auto &[samples, function] : forwards) requirePairs(function, trainableNames, this->model);
+  for (auto &[samples, function] : forwards) {
+    requirePairs(function, trainableNames, this->model);
+    if (config.rematLayers) markRecomputed(function, *config.rematLayers, this->model);
+  }
 }
 
 /// Sizes of the forward passes of a step.

@@ -132,8 +132,9 @@ struct TrainConfig {
   bool batchNormOfReplicas = false;        ///< of several ranks: each normalises by its own samples' statistics
   bool dropout = true;                     ///< false: dropout nodes do nothing in training either
   std::optional<int64_t> rematBytes;
-  int64_t evalEvery = 1;            ///< epochs between evaluations (0: only at the end)
-  std::optional<int64_t> evalBatch; ///< absent: batch
+  std::optional<std::vector<std::string>> rematLayers; ///< names or globs
+  int64_t evalEvery = 1;                               ///< epochs between evaluations (0: only at the end)
+  std::optional<int64_t> evalBatch;                    ///< absent: batch
 
   bool operator==(const TrainConfig &) const = default;
 };

@@ -3,7 +3,10 @@
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNRandom.h"
+#include "dialects/NN/LocationMarks.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Data/Listed.h"
+#include "lib/Data/Suggestion.h"
 #include "lib/Training/Quantizers.h"
 #include "lib/Training/StateNames.h"
 #include "sprig/error.h"
@@ -25,6 +28,13 @@ struct TrainedNorm {
 std::string nameOfLocation(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
   return name ? name.getName().str() : "";
+}
+
+/// Whether the name is of that layer, or of a part of it.
+bool isOfLayer(const std::string &name, const std::string &layer) {
+  for (size_t slash = name.find('/', 1); slash != std::string::npos; slash = name.find('/', slash + 1))
+    if (matches(layer, name.substr(0, slash))) return true;
+  return !name.empty() && matches(layer, name);
 }
 
 /// How many numbers of a channel so many samples have.
@@ -220,6 +230,28 @@ SmallVector<Value> writeInferenceForm(OpBuilder &b, func::FuncOp forward, ValueR
     if (dropout) mapping.map(dropout.getResult(), mapping.lookup(dropout.getOperand()));
     return bool(dropout);
   });
+}
+
+void markRecomputed(func::FuncOp forward, ArrayRef<std::string> layers, const std::string &model) {
+  std::vector<bool> isFound(layers.size());
+  std::vector<std::string> names;
+  for (Operation &op : forward.getBody().front().without_terminator()) {
+    std::string name = nameOfLocation(op.getLoc());
+    if (name.empty() || isa<ir::GetParamOp>(op) || op.hasTrait<OpTrait::ConstantLike>()) continue;
+    if (names.empty() || names.back() != name) names.push_back(name);
+    bool isMarked = false;
+    for (auto [i, layer] : llvm::enumerate(layers)) {
+      if (!isOfLayer(name, layer)) continue;
+      isMarked = isFound[i] = true;
+    }
+    if (isMarked) op.setLoc(ir::withMark(op.getLoc(), ir::kRecomputeMark, UnitAttr::get(op.getContext())));
+  }
+  for (auto [layer, found] : llvm::zip_equal(layers, isFound))
+    if (!found)
+      throw Error(ErrorKind::badInput,
+                  "remat_layers: " + model + " has no layer '" + layer + "'" + data::suggestion(layer, names) +
+                      "\nnote: " +
+                      (names.empty() ? "its operations have no names" : "its operations are " + data::listed(names)));
 }
 
 void dropDropouts(func::FuncOp forward) {

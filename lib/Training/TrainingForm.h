@@ -45,6 +45,10 @@ llvm::SmallVector<mlir::Value> writeInferenceForm(mlir::OpBuilder &b, mlir::func
                                                   mlir::ValueRange inputs, StateAccess &state,
                                                   llvm::ArrayRef<std::string> averaged);
 
+/// Marks the operations of these layers (names or globs of an operation's name, or of its beginning up to a slash) for
+/// remat, which computes what they give again. Throws badInput, naming `model`, where a layer has no operation.
+void markRecomputed(mlir::func::FuncOp forward, llvm::ArrayRef<std::string> layers, const std::string &model);
+
 /// Takes the dropouts out of a function that infers; its random words are those of any call.
 void dropDropouts(mlir::func::FuncOp forward);
 

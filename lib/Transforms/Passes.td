@@ -159,7 +159,9 @@ def Remat : Pass<"sprig-remat", "::mlir::func::FuncOp"> {
     that costs the fewest operations a byte. The copies read what they need through `nn.after`, so that nothing merges
     them with what they stand for. They are the same operations on the same values: no bit changes. Parameters,
     constants and inputs count nothing. A remark of the category `memory` says what was done; a limit that cannot be
-    reached is a warning, and what brings nothing is not computed again. With `bytes` 0 nothing is done.
+    reached is a warning, and what brings nothing is not computed again. `bytes` 0 is no limit.
+    Results of operations whose locations have the mark `nn.recompute` are computed again in any case, where that is
+    possible, but for those that are much smaller than what they are made of.
   }];
   let dependentDialects = ["::sprig::ir::NNDialect"];
   let options = [

@@ -1,6 +1,8 @@
-// The remat pass: values that take too much memory from the forward to the backward pass are computed again. A plan is
-// made on the order of operations alone (RematPlan), judged by what is alive at each of them, and then written.
+// The remat pass: values that take too much memory from the forward to the backward pass, or that are marked, are
+// computed again. A plan is made on the order of operations alone (RematPlan), judged by what is alive at each of them,
+// and then written.
 #include "dialects/NN/Attributes.h"
+#include "dialects/NN/LocationMarks.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
@@ -29,6 +31,16 @@ static int64_t arenaBytes(Value value) {
 static bool isFree(Value value) {
   Operation *op = storageOf(value).getDefiningOp();
   return !op || isa<ir::ConstantOp, ir::GetParamOp, ir::IotaOp>(op);
+}
+
+static bool isMarked(Operation *op) { return bool(ir::markIn(op->getLoc(), ir::kRecomputeMark)); }
+
+/// Statistics of a normalization and the like: to have them again takes all that they are made of, for few bytes.
+static bool isSummary(Value value) {
+  constexpr int64_t kMuchLarger = 16;
+  int64_t made = 0;
+  for (Value operand : value.getDefiningOp()->getOperands()) made += arenaBytes(operand);
+  return made > kMuchLarger * arenaBytes(value);
 }
 
 /// Masks and derivatives that depend on the forward pass alone belong to it, where they are the only reader of what
@@ -64,7 +76,9 @@ public:
   /// The most bytes of forward values and copies alive at any place after the border.
   int64_t peak() const { return peakWith(dropped, again); }
   int64_t kept() const;
-  /// Computes values again, one after another, until the peak is at most `bytes` or does not become smaller.
+  /// Computes what marked operations give again, where that is possible.
+  void dropMarked();
+  /// Computes more values again, one after another, until the peak is at most `bytes` or does not become smaller.
   void fit(int64_t bytes);
   void write();
   size_t droppedCount() const { return dropped.size(); }
@@ -214,6 +228,15 @@ int64_t RematPlan::kept() const {
   return bytes;
 }
 
+void RematPlan::dropMarked() {
+  for (Value value : candidates) {
+    Ops more;
+    if (!isMarked(value.getDefiningOp()) || isSummary(value) || !collect(value, more)) continue;
+    dropped.insert(value);
+    again.insert(more.begin(), more.end());
+  }
+}
+
 bool RematPlan::dropOne() {
   struct Choice {
     double cost;
@@ -259,8 +282,8 @@ bool RematPlan::dropOne() {
 // end is taken back.
 void RematPlan::fit(int64_t bytes) {
   constexpr int kPatience = 16;
-  Values bestDropped;
-  Ops bestAgain;
+  Values bestDropped = dropped;
+  Ops bestAgain = again;
   int64_t best = peak();
   for (int idle = 0; best > bytes && idle < kPatience && dropOne(); ++idle) {
     if (peak() >= best) continue;
@@ -346,28 +369,32 @@ struct RematPass : sprig::impl::RematBase<RematPass> {
     func::FuncOp function = getOperation();
     if (function.isExternal()) return;
     SmallVector<Operation *> borders;
-    for (Operation &op : function.getBody().front())
+    bool hasMarks = false;
+    for (Operation &op : function.getBody().front()) {
       if (op.hasAttr(ir::kDifferentiatedAttr)) borders.push_back(&op);
+      hasMarks |= isMarked(&op);
+    }
     Operation *previous = nullptr;
     for (Operation *border : borders) {
-      if (bytes > 0) keepAtMost(function, previous, border);
+      if (bytes > 0 || hasMarks) keepLess(function, previous, border);
       border->removeAttr(ir::kDifferentiatedAttr);
       previous = border;
     }
   }
 
-  void keepAtMost(func::FuncOp function, Operation *previous, Operation *border) {
+  void keepLess(func::FuncOp function, Operation *previous, Operation *border) {
     moveToForwardPass(border);
     RematPlan plan(function.getBody().front(), previous, border);
     int64_t before = plan.peak();
-    plan.fit(bytes);
+    plan.dropMarked();
+    if (bytes > 0) plan.fit(bytes);
     if (plan.droppedCount()) plan.write();
     remark::RemarkOpts about = remark::RemarkOpts::name("remat").category("memory");
     std::string text =
         llvm::formatv("'{0}' keeps {1} bytes for its backward pass, of {2}: {3} values are computed again "
                       "by {4} operations, {5} bytes at most with them",
                       function.getSymName(), plan.kept(), before, plan.droppedCount(), plan.copyCount(), plan.peak());
-    if (plan.peak() > bytes) {
+    if (bytes > 0 && plan.peak() > bytes) {
       remark::missed(function.getLoc(), about)
           << (text + llvm::formatv("; {0} bytes were asked for", int64_t(bytes)).str());
       function.emitWarning("'") << function.getSymName() << "' keeps " << plan.peak()

@@ -28,6 +28,27 @@ func.func @chain(%x: tensor<128xf32>) -> (tensor<f32>, tensor<128xf32>) {
 
 // -----
 
+// What is marked is computed again without a limit, too, but for the sum: it is much smaller than what it is made of.
+// ALL-LABEL: @marked
+// ALL: %[[FIRST:.*]] = nn.sin %arg0
+// ALL: nn.reduce sum
+// ALL: %[[HELD:.*]] = nn.after %[[FIRST]]
+// ALL-NEXT: %[[AGAIN:.*]] = nn.sin %[[HELD]]
+// ALL-NEXT: nn.cos %[[AGAIN]]
+// ALL-NOT: nn.after
+// ALL: return
+func.func @marked(%x: tensor<128xf32>) -> (tensor<f32>, tensor<128xf32>) {
+  %0 = nn.sin %x : tensor<128xf32>
+  %1 = nn.sin %0 : tensor<128xf32> loc(fused<{nn.recompute}>["again"])
+  %2 = nn.sin %1 : tensor<128xf32>
+  %3 = nn.reduce sum %2 axes = [0] : tensor<128xf32> loc(fused<{nn.recompute}>["again"])
+  %4 = nn.mul %3, %3 : tensor<f32>, tensor<f32>
+  %r = nn.gradient %4 wrt %x : (tensor<f32>, tensor<128xf32>) -> tensor<128xf32>
+  return %4, %r : tensor<f32>, tensor<128xf32>
+}
+
+// -----
+
 // What costs the fewest operations a byte goes first: an activation from the product that is kept, not a product.
 // CHECK-LABEL: @cheap
 // CHECK: %[[P:.*]] = nn.matmul %arg0, %arg1

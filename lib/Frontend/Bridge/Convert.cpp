@@ -1,6 +1,7 @@
 #include "lib/Frontend/Bridge/Convert.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/Attributes.h"
+#include "dialects/NN/LocationMarks.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
@@ -80,21 +81,10 @@ Location locationOf(MLIRContext *context, const GraphNode &node) {
   place = FusedLoc::get({place}, StringAttr::get(context, text), context);
   const Attr *device = find(node.attrs, ir::kPlaceAttr.data());
   if (!device) return place;
-  NamedAttribute kept(StringAttr::get(context, ir::kPlaceAttr),
-                      StringAttr::get(context, StringRef(device->text).trim('"')));
-  return FusedLoc::get({place}, DictionaryAttr::get(context, kept), context);
+  return ir::withMark(place, ir::kPlaceAttr, StringAttr::get(context, StringRef(device->text).trim('"')));
 }
 
-StringAttr deviceIn(Location location) {
-  StringAttr found;
-  location->walk([&](Location part) {
-    if (auto fused = dyn_cast<FusedLoc>(part))
-      if (auto kept = dyn_cast_if_present<DictionaryAttr>(fused.getMetadata()))
-        if ((found = kept.getAs<StringAttr>(ir::kPlaceAttr))) return WalkResult::interrupt();
-    return WalkResult::advance();
-  });
-  return found;
-}
+StringAttr deviceIn(Location location) { return dyn_cast_if_present<StringAttr>(ir::markIn(location, ir::kPlaceAttr)); }
 
 static bool fill(Location location, Place &place) {
   if (auto fused = dyn_cast<FusedLoc>(location))

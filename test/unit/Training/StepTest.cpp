@@ -239,10 +239,11 @@ nlohmann::json deepNetwork(int passes = 1) {
     std::string n = std::to_string(i);
     text += "nn.param @w" + n + " = dense<0.0> : " + weight + "\n";
     parameters["w" + n] = numbers(width * width, 0.8);
+    std::string place = " loc(\"layer" + n + "/part\")\n";
     body += "%w" + n + " = nn.get_param @w" + n + " : " + weight + "\n%l" + n + " = nn.linear " + value + ", %w" + n +
-            " : " + wide + ", " + weight + "\n%r" + n + " = nn.relu %l" + n + " : " + wide + "\n%d" + n +
+            " : " + wide + ", " + weight + place + "%r" + n + " = nn.relu %l" + n + " : " + wide + place + "%d" + n +
             " = nn.dropout %r" + n + ", %k, %k {ratio = 0.25 : f64, stream = " + n + " : i64} : " + wide +
-            ", tensor<i64>, tensor<i64>\n";
+            ", tensor<i64>, tensor<i64>" + place;
     value = "%d" + n;
   }
   text += "func.func @net(%x: " + wide + ") -> " + wide + " {\n" + body + "return " + value + " : " + wide + "\n}\n";
@@ -268,6 +269,26 @@ TEST(Remat, ShrinksTheArenaOfADeepNetworkAndChangesNoBit) {
   program.compileAndRun(3, options, 1, again, &after);
   EXPECT_EQ(kept, again);
   EXPECT_LT(double(after), 0.7 * double(before)) << before << " bytes, then " << after;
+}
+
+// Of twelve layers every second one.
+TEST(Remat, ComputesNamedLayersAgainAndChangesNoBit) {
+  nlohmann::json reference = deepNetwork();
+  std::string kept, again;
+  uint64_t before = 0, after = 0;
+  TrainedProgram(sharedContext(), reference, "f32").compileAndRun(3, {}, 1, kept, &before);
+  reference["config"]["remat_layers"] = {"layer?1", "layer1", "layer3", "layer5", "layer7", "layer9/p*"};
+  TrainedProgram(sharedContext(), reference, "f32").compileAndRun(3, {}, 1, again, &after);
+  EXPECT_EQ(kept, again);
+  EXPECT_LT(double(after), 0.7 * double(before)) << before << " bytes, then " << after;
+  reference["config"]["remat_layers"] = {"layer2", "layer12"};
+  try {
+    TrainedProgram refused(sharedContext(), reference, "f32");
+    FAIL() << "taken";
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find("has no layer 'layer12'; did you mean"), std::string::npos)
+        << error.what();
+  }
 }
 
 // Passes follow each other: one has its activations at a time, beside one copy of the gradients.

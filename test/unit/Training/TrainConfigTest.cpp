@@ -70,7 +70,7 @@ TEST(TrainConfig, EveryFieldOfEveryKindArrives) {
   TrainConfig config = parseTrainConfig(R"({
     "net": "n", "batch": 8, "epochs": 5, "accumulate": 2, "shuffle": false, "drop_last": true, "seed": 7,
     "trainable": ["a", "b.*"], "grad_clip_norm": 1.5, "grad_clip_value": 0.5, "ema": 0.999, "dropout": false,
-    "remat": 1e6, "batch_norm": {"momentum": 0.8}, "eval": {"every": 0, "batch": 100},
+    "remat": 1e6, "remat_layers": ["fc?", "block*"], "batch_norm": {"momentum": 0.8}, "eval": {"every": 0, "batch": 100},
     "loss": [{"name": "softmax_cross_entropy", "label_smoothing": 0.1, "class_weights": [1, 0.5], "ignore_index": -100,
               "reduction": "sum", "scale": 2}, "l1", {"name": "huber", "delta": 2},
              {"name": "kl", "log_target": true, "reduction": "batch_mean"}, {"name": "bce_with_logits", "positive_weight": 3}],
@@ -87,6 +87,7 @@ TEST(TrainConfig, EveryFieldOfEveryKindArrives) {
   EXPECT_EQ(config.gradClipValue, 0.5);
   EXPECT_EQ(config.emaDecay, 0.999);
   EXPECT_EQ(config.rematBytes, 1000000);
+  EXPECT_EQ(config.rematLayers, (std::vector<std::string>{"fc?", "block*"}));
   EXPECT_EQ(config.batchNormMomentum, 0.8);
   EXPECT_EQ(config.evalEvery, 0);
   EXPECT_EQ(config.evalBatch, 100);
@@ -173,6 +174,7 @@ TEST(TrainConfig, ErrorsNameFileFieldAndBothFacts) {
   EXPECT_EQ(refusedWith("/epochs", "2"), "c.json: epochs: found 2, expected no epochs beside steps (3)");
   EXPECT_EQ(refusedWith("/trainable", "[\"a\", 1]"),
             "c.json: trainable: found [\"a\",1], expected a string or a list of strings");
+  EXPECT_EQ(refusedWith("/remat_layers", "[]"), "c.json: remat_layers: found [], expected at least one name or glob");
   EXPECT_EQ(refusedWith("/groups", R"([{"match": "a", "lr": 1, "lr_scale": 1}])"),
             "c.json: groups[0].lr_scale: found 1, expected one of lr and lr_scale");
   EXPECT_EQ(refusedWith("/lr_schedule", R"({"name": "warmup_cosine", "warmup_steps": 3, "total_steps": 3})"),

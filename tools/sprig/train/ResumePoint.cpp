@@ -13,6 +13,7 @@ void identifyConfig(training::TrainConfig config, int64_t samples, checkpoints::
     config.evalBatch = std::nullopt;
   }
   config.rematBytes = std::nullopt;
+  config.rematLayers = std::nullopt;
   config.net.clear();
   std::string text = training::toJson(config);
   identity.configDigest = checkpoints::digest(text + std::to_string(samples));
@@ -55,7 +56,7 @@ std::optional<checkpoints::Checkpoint> findCheckpoint(const TrainOptions &option
     std::string there = found.manifest.settings;
     std::string field = there.empty() ? "" : firstDifference(Json::parse(there), Json::parse(identity.settings));
     differs("configuration or number of samples",
-            (field.empty() ? "" : ": " + field) + "\nnote: steps, epochs, eval and remat may change");
+            (field.empty() ? "" : ": " + field) + "\nnote: steps, epochs, eval, remat and remat_layers may change");
   }
   inform("going on from step " + std::to_string(found.manifest.step));
   return found;

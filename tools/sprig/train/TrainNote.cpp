@@ -10,7 +10,7 @@ namespace {
 // The fields of a configuration that its steps have compiled in.
 Json compiledIn(const training::TrainConfig &config) {
   Json json = Json::parse(training::toJson(config));
-  for (const char *field : {"net", "steps", "epochs", "shuffle", "drop_last", "seed", "eval", "remat"})
+  for (const char *field : {"net", "steps", "epochs", "shuffle", "drop_last", "seed", "eval", "remat", "remat_layers"})
     json.erase(field);
   json["optimizer"].erase("lr");
   return json;
@@ -30,7 +30,7 @@ std::optional<TrainNote> trainNoteOf(const Runner &runner) {
 }
 
 bool sameSteps(const training::TrainConfig &a, const training::TrainConfig &b) {
-  return compiledIn(a) == compiledIn(b) && a.rematBytes == b.rematBytes;
+  return compiledIn(a) == compiledIn(b) && a.rematBytes == b.rematBytes && a.rematLayers == b.rematLayers;
 }
 
 void checkAgrees(const TrainNote &note, const training::TrainConfig &config, int64_t samples,
