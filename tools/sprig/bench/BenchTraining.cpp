@@ -1,8 +1,9 @@
 // sprig bench remat and sprig bench accumulation: what computing values again costs and saves, and whether small
-// batches that are accumulated train as a large one does. Both on perceptrons whose weights and data are random
-// numbers.
+// batches that are accumulated train as a large one does. Weights and data are random numbers.
 #include "lib/Data/Largest.h"
+#include "sprig/error.h"
 #include "tools/sprig/bench/Experiment.h"
+#include "tools/sprig/bench/Networks.h"
 #include "tools/sprig/bench/RandomData.h"
 #include "tools/sprig/train/TrainModel.h"
 #include "tools/sprig/train/TrainProgram.h"
@@ -18,37 +19,47 @@ namespace {
 
 constexpr int64_t kWidth = 128, kTrainedClasses = 10;
 
-// `depth` layers of `width` with tanh between them, one function for each batch.
-Model perceptron(int64_t depth, const std::vector<int64_t> &batches) {
-  Model model;
-  model.path = "perceptron of " + std::to_string(depth) + " layers";
-  model.kind = ModelKind::mlir;
+// `depth` layers with tanh between them, layer0, layer1 and so on; one function for each batch.
+TrainedNetwork perceptron(int64_t depth, const std::vector<int64_t> &batches) {
+  std::string text;
+  std::vector<std::string> trained;
   auto tensor = [](const std::string &shape) { return "tensor<" + shape + "xf32>"; };
   auto columns = [&](int64_t layer) { return layer + 1 == depth ? kTrainedClasses : kWidth; };
+  auto parameter = [](int64_t layer, const char *part) { return "layer" + std::to_string(layer) + part; };
   for (int64_t i = 0; i < depth; ++i) {
-    std::string n = std::to_string(i), out = std::to_string(columns(i)), in = std::to_string(kWidth);
-    model.text += "nn.param @w" + n + " = dense<0.0> : " + tensor(out + "x" + in) + "\n";
-    model.text += "nn.param @b" + n + " = dense<0.0> : " + tensor(out) + "\n";
+    std::string out = std::to_string(columns(i));
+    for (const auto &[part, shape] : {std::pair(".weight", out + "x" + std::to_string(kWidth)), {".bias", out}}) {
+      trained.push_back(parameter(i, part));
+      text += "nn.param @\"" + trained.back() + "\" = dense<0.0> : " + tensor(shape) + "\n";
+    }
   }
   for (int64_t batch : batches) {
     std::string rows = std::to_string(batch) + "x", x = tensor(rows + std::to_string(kWidth));
-    model.text += "func.func @net" + std::to_string(batch) + "(%x: " + x + " {nn.name = \"x\"}) -> " +
-                  tensor(rows + std::to_string(kTrainedClasses)) + " {\n";
+    text += "func.func @net" + std::to_string(batch) + "(%x: " + x + " {nn.name = \"x\"}) -> " +
+            tensor(rows + std::to_string(kTrainedClasses)) + " {\n";
     std::string value = "%x", type = x;
     for (int64_t i = 0; i < depth; ++i) {
-      std::string n = std::to_string(i), out = std::to_string(columns(i));
+      std::string n = std::to_string(i), out = std::to_string(columns(i)), layer = " loc(\"layer" + n + "\")\n";
       std::string w = tensor(out + "x" + std::to_string(kWidth)), b = tensor(out), y = tensor(rows + out);
-      model.text += "  %w" + n + " = nn.get_param @w" + n + " : " + w + "\n  %b" + n + " = nn.get_param @b" + n +
-                    " : " + b + "\n  %y" + n + " = nn.linear " + value + ", %w" + n + ", %b" + n + " : " + type + ", " +
-                    w + ", " + b + "\n";
+      text += "  %w" + n + " = nn.get_param @\"" + parameter(i, ".weight") + "\" : " + w + "\n  %b" + n +
+              " = nn.get_param @\"" + parameter(i, ".bias") + "\" : " + b + "\n  %y" + n + " = nn.linear " + value +
+              ", %w" + n + ", %b" + n + " : " + type + ", " + w + ", " + b + layer;
       value = "%y" + n, type = y;
       if (i + 1 == depth) continue;
-      model.text += "  %a" + n + " = nn.tanh " + value + " : " + y + "\n";
+      text += "  %a" + n + " = nn.tanh " + value + " : " + y + layer;
       value = "%a" + n;
     }
-    model.text += "  return " + value + " : " + type + "\n}\n";
+    text += "  return " + value + " : " + type + "\n}\n";
   }
-  return model;
+  TrainedNetwork network;
+  network.model.path = "MLP of " + std::to_string(depth) + " layers";
+  network.model.kind = ModelKind::mlir;
+  network.model.text = text;
+  network.config.losses = {training::LossConfig{}};
+  network.config.optimizer.lr = 0.01;
+  network.config.steps = 1;
+  network.config.trainable = trained;
+  return network;
 }
 
 TrainData randomData(int64_t samples) {
@@ -65,31 +76,27 @@ struct TrainedProgram {
   uint64_t arenaBytes = 0;
 };
 
-// A step of `batch` samples, in parts where `accumulate` says so, with random weights.
-TrainedProgram makeProgram(int64_t depth, int64_t batch, int64_t accumulate, int64_t rematBytes, Settings settings) {
+// A step of `passes` batches, with random weights.
+TrainedProgram makeProgram(const TrainedNetwork &network, int64_t passes, Settings settings) {
   TrainRequest request;
-  request.config.losses = {training::LossConfig{}};
-  request.config.optimizer.lr = 0.01;
-  request.config.batch = batch / accumulate;
-  request.config.accumulate = accumulate;
-  request.config.steps = 1;
-  if (rematBytes) request.config.rematBytes = rematBytes;
-  request.steps = {batch};
+  request.config = network.config;
+  request.config.accumulate = passes;
+  request.steps = {network.config.batch * passes};
   request.withNorm = false;
   settings.threads = 1;
-  CompiledTraining compiled = compileTraining(perceptron(depth, {batch / accumulate}), request, settings, {"native"});
-  Runner runner = Runner::load(std::move(compiled.package), "perceptron", {1, ""});
+  CompiledTraining compiled = compileTraining(network.model, request, settings, {"native"});
+  Runner runner = Runner::load(std::move(compiled.package), network.model.path, {1, ""});
   sprig_rt_entry_info info = runner.entryInfo(0);
   TrainedProgram made{TrainProgram(std::move(runner)), info.arena_bytes};
-  std::vector<data::Array> state;
-  uint64_t seed = 2;
-  for (const checkpoints::ArrayView &view : made.program.state()) {
-    bool isWeight = view.dtype == data::DType::f32 && view.shape.size() == 2;
-    state.push_back(isWeight ? randomArray(view.name, view.shape, seed++, std::sqrt(2.0 / double(kWidth)))
-                             : data::Array{view.name, view.dtype, view.shape, {view.bytes.begin(), view.bytes.end()}});
-  }
-  made.program.restore(state);
+  made.program.restore(randomState(made.program.state(), *network.config.trainable, 2));
   return made;
+}
+
+// A perceptron's step.
+TrainedProgram makePerceptron(int64_t depth, int64_t batch, int64_t passes, const Settings &settings) {
+  TrainedNetwork network = perceptron(depth, {batch / passes});
+  network.config.batch = batch / passes;
+  return makeProgram(network, passes, settings);
 }
 
 std::vector<int64_t> allSamples(const TrainData &data) {
@@ -115,40 +122,93 @@ std::vector<char> bitsOf(const TrainProgram &program) {
 
 } // namespace
 
-// After Chen et al. (arXiv:1604.06174): memory for time, and never a bit.
-void benchRemat(const ExperimentOptions &options, ExperimentReport &report) {
-  constexpr int64_t kDepth = 12, kBatch = 256, kSteps = 10, kRounds = 12;
-  TrainData data = randomData(kBatch);
-  std::vector<int64_t> samples = allSamples(data);
+namespace {
+
+/// A network to train, of which every second layer may be computed again.
+struct RematNetwork {
+  TrainedNetwork network;
+  TrainData data;
+  std::vector<std::string> everySecond; ///< layers
+  double limitSaves;                    ///< % of the arena at least, with the lower limit
+  int64_t steps, rounds;                ///< steps that are timed together, and how often
+};
+
+RematNetwork deepPerceptron() {
+  constexpr int64_t kDepth = 12, kBatch = 256;
+  RematNetwork given{perceptron(kDepth, {kBatch}), randomData(kBatch), {}, 30, 10, 12};
+  given.network.config.batch = kBatch;
+  for (int64_t layer = 1; layer + 1 < kDepth; layer += 2) given.everySecond.push_back("layer" + std::to_string(layer));
+  return given;
+}
+
+// A layer is a residual block: the second half of one reads what the block is given, too. The limit is of what is kept
+// alone; the arena of a network of convolutions also has what its backward pass makes.
+RematNetwork residualNetwork(const ExperimentOptions &options) {
+  int64_t batch = options.sweep.batch ? options.sweep.batch : 32, width = options.sweep.width ? options.sweep.width : 8;
+  RematNetwork given{resNet18({batch}, width), generatedImages(batch, 1, 1).train, {"block?.0"}, 10, 2, 6};
+  given.network.config.optimizer.lr = 0.01;
+  return given;
+}
+
+void compareRemat(const RematNetwork &given, const ExperimentOptions &options, ExperimentReport &report) {
+  const std::string &name = given.network.model.path;
+  std::vector<int64_t> samples = allSamples(given.data);
+  std::vector<std::string> ways = {"all kept"};
   std::vector<TrainedProgram> programs;
-  programs.push_back(makeProgram(kDepth, kBatch, 1, 0, options.settings));
-  uint64_t all = programs.front().arenaBytes;
-  const std::vector<double> shares = {1, 0.7, 0.4};
-  for (size_t i = 1; i < shares.size(); ++i)
-    programs.push_back(makeProgram(kDepth, kBatch, 1, int64_t(double(all) * shares[i]), options.settings));
+  programs.push_back(makeProgram(given.network, 1, options.settings));
+  const double all = double(programs.front().arenaBytes);
+  auto add = [&](const std::string &way, auto change) {
+    TrainedNetwork network = given.network;
+    change(network.config);
+    ways.push_back(way);
+    programs.push_back(makeProgram(network, 1, options.settings));
+  };
+  add("every second layer again", [&](training::TrainConfig &config) { config.rematLayers = given.everySecond; });
+  const size_t everySecond = 1;
+  for (double share : {0.7, 0.4})
+    add("at most " + std::to_string(int64_t(all * share)) + " bytes kept",
+        [&](training::TrainConfig &config) { config.rematBytes = int64_t(all * share); });
+  const std::vector<char> start = bitsOf(programs.front().program);
   // Equal numbers of steps, in turn; the fastest round of each.
   std::vector<double> best(programs.size(), 1e30);
-  for (int64_t round = 0; round < kRounds; ++round)
+  bool isFinite = true;
+  for (int64_t round = 0; round < given.rounds; ++round)
     for (size_t i = 0; i < programs.size(); ++i) {
-      auto start = std::chrono::steady_clock::now();
-      for (int64_t step = 0; step < kSteps; ++step) programs[i].program.step(data, samples);
-      double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-      best[i] = std::min(best[i], us / double(kSteps));
+      auto begin = std::chrono::steady_clock::now();
+      for (int64_t step = 0; step < given.steps; ++step)
+        isFinite &= std::isfinite(programs[i].program.step(given.data, samples).loss);
+      double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+      best[i] = std::min(best[i], us / double(given.steps));
     }
-  report.table("remat", {"limit, bytes", "arena, bytes", "saved, %", "us a step", "times the time"});
-  bool sameBits = true;
-  double saved = 0, cost = 0;
+  std::vector<double> saved, times;
+  bool sameBits = isFinite && bitsOf(programs[0].program) != start;
   for (size_t i = 0; i < programs.size(); ++i) {
-    double share = 100 * (1 - double(programs[i].arenaBytes) / double(all)), times = best[i] / best[0];
-    report.row(
-        {i ? Json(int64_t(double(all) * shares[i])) : Json("none"), programs[i].arenaBytes, share, best[i], times});
+    saved.push_back(100 * (1 - double(programs[i].arenaBytes) / all));
+    times.push_back(best[i] / best[0]);
+    report.row({name, ways[i], programs[i].arenaBytes, saved[i], best[i], times[i]});
     sameBits &= bitsOf(programs[i].program) == bitsOf(programs[0].program);
-    if (share > saved) saved = share, cost = times;
   }
-  report.verdict("computed again or kept, every bit is the same", std::to_string(kRounds * kSteps) + " steps",
-                 sameBits);
-  report.verdict("computing again saves 30% of the memory", formatDouble(saved, 3) + "% less", saved >= 30);
-  report.timed("that takes at most 35% more time", formatDouble(cost, 3) + " times the time", cost <= 1.35);
+  report.verdict(name + ": computed again or kept, every bit is the same",
+                 std::to_string(given.rounds * given.steps) + " steps", sameBits);
+  for (size_t i : {everySecond, programs.size() - 1}) {
+    double least = i == everySecond ? 30 : given.limitSaves;
+    report.verdict(name + ", " + ways[i] + ": saves " + formatDouble(least, 3) + "% of the memory",
+                   formatDouble(saved[i], 3) + "% less", saved[i] >= least);
+    report.timed(name + ", " + ways[i] + ": takes at most 35% more time", formatDouble(times[i], 3) + " times the time",
+                 times[i] <= 1.35);
+  }
+}
+
+} // namespace
+
+// After Chen et al. (arXiv:1604.06174): memory for time, and never a bit.
+void benchRemat(const ExperimentOptions &options, ExperimentReport &report) {
+  const std::string &network = options.sweep.network;
+  if (!network.empty() && network != "mlp" && network != "resnet18")
+    throw Error(ErrorKind::usage, "--network: bench remat has mlp and resnet18, found '" + network + "'");
+  report.table("remat", {"network", "way", "arena, bytes", "saved, %", "us a step", "times the time"});
+  if (network != "resnet18") compareRemat(deepPerceptron(), options, report);
+  if (network != "mlp") compareRemat(residualNetwork(options), options, report);
 }
 
 void benchAccumulation(const ExperimentOptions &options, ExperimentReport &report) {
@@ -156,8 +216,8 @@ void benchAccumulation(const ExperimentOptions &options, ExperimentReport &repor
   constexpr double kSlack = 1.05;
   TrainData data = randomData(kBatch);
   std::vector<int64_t> samples = allSamples(data);
-  TrainedProgram whole = makeProgram(kDepth, kBatch, 1, 0, options.settings);
-  TrainedProgram parts = makeProgram(kDepth, kBatch, kPasses, 0, options.settings);
+  TrainedProgram whole = makePerceptron(kDepth, kBatch, 1, options.settings);
+  TrainedProgram parts = makePerceptron(kDepth, kBatch, kPasses, options.settings);
   report.table("accumulation", {"step", "loss of 64", "loss of 4 x 16"});
   double worst = 0;
   for (int64_t step = 0; step < kSteps; ++step) {
@@ -173,7 +233,7 @@ void benchAccumulation(const ExperimentOptions &options, ExperimentReport &repor
   bool isWithin = true;
   double most = 0;
   for (int64_t passes : {1, 2, 4, 8}) {
-    TrainedProgram program = makeProgram(kDepth, passes * pass, passes, 0, options.settings);
+    TrainedProgram program = makePerceptron(kDepth, passes * pass, passes, options.settings);
     if (passes == 1) one = program.arenaBytes;
     uint64_t gradients = passes == 1 ? 0 : bytesOfGradients(program.program);
     double limit = kSlack * double(one + gradients), share = double(program.arenaBytes) / limit;

@@ -32,7 +32,11 @@ const std::vector<Experiment> &experiments() {
        benchConvolution},
       {"dtypes", "the same product in all element types", benchDtypes},
       {"overhead", "what a compiled call costs beside its arithmetic, by the number of operations", benchOverhead},
-      {"remat", "a training step that computes values again: memory, time, bits", benchRemat},
+      {"remat",
+       "training steps that keep all values, or compute every second layer or what is over a limit again: memory, "
+       "time, "
+       "bits",
+       benchRemat},
       {"async", "the imperative mode: what asking, computing and waiting take, memory in flight, two devices",
        benchAsync},
       {"hybridize", "networks, or the model OF it: operation by operation, imperative and compiled", benchHybridize},

@@ -21,6 +21,7 @@ public:
   Writer(int64_t batch, int64_t side) : side(side), batch(batch), sideOfInput(side) {}
 
   std::string parameters, body;
+  std::string layer; ///< that operations are of; empty: none
   std::vector<std::string> trained;
   std::string value = "%x";
   int64_t channels = 1, side;
@@ -55,6 +56,7 @@ public:
   void relu() { value = let("nn.relu " + value + " : " + type()); }
 
   void residual(const std::string &name, int64_t to, int64_t stride) {
+    layer = name;
     std::string before = value;
     int64_t channelsBefore = channels, sideBefore = side;
     conv(name + ".conv1", to, 3, stride);
@@ -71,6 +73,7 @@ public:
     }
     value = let("nn.add " + after + ", " + value + " : " + type() + ", " + type());
     relu();
+    layer.clear();
   }
 
   void poolOfThree() { pool("nn.pool max", 3, ""); }
@@ -115,7 +118,7 @@ private:
 
   std::string let(const std::string &operation) {
     std::string name = "%v" + std::to_string(values++);
-    body += "  " + name + " = " + operation + "\n";
+    body += "  " + name + " = " + operation + (layer.empty() ? "" : " loc(\"" + layer + "\")") + "\n";
     return name;
   }
 

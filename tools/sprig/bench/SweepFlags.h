@@ -1,5 +1,5 @@
 // The flags of experiments that train a network of their own: which one, on which data, how long.
-// For bench sweep, and which network for bench split.
+// For bench sweep; which network for bench split, and of which size for bench remat.
 #pragma once
 #include "tools/sprig/Command.h"
 #include <cstdint>
