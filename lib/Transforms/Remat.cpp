@@ -35,14 +35,6 @@ static bool isFree(Value value) {
 
 static bool isMarked(Operation *op) { return bool(ir::markIn(op->getLoc(), ir::kRecomputeMark)); }
 
-/// Statistics of a normalization and the like: to have them again takes all that they are made of, for few bytes.
-static bool isSummary(Value value) {
-  constexpr int64_t kMuchLarger = 16;
-  int64_t made = 0;
-  for (Value operand : value.getDefiningOp()->getOperands()) made += arenaBytes(operand);
-  return made > kMuchLarger * arenaBytes(value);
-}
-
 /// Masks and derivatives that depend on the forward pass alone belong to it, where they are the only reader of what
 /// they are made of after the border, and smaller: they are kept in its place. Fusion makes them results of the
 /// forward kernels.
@@ -228,10 +220,19 @@ int64_t RematPlan::kept() const {
   return bytes;
 }
 
+/// Statistics of a normalization and the like: to have them again takes all that they are made of, for few bytes.
+static bool isSummary(Value value, ArrayRef<Operation *> madeBy) {
+  constexpr int64_t kMuchLarger = 16;
+  return llvm::any_of(madeBy, [&](Operation *op) {
+    return llvm::any_of(op->getOperands(),
+                        [&](Value operand) { return arenaBytes(operand) > kMuchLarger * arenaBytes(value); });
+  });
+}
+
 void RematPlan::dropMarked() {
   for (Value value : candidates) {
     Ops more;
-    if (!isMarked(value.getDefiningOp()) || isSummary(value) || !collect(value, more)) continue;
+    if (!isMarked(value.getDefiningOp()) || !collect(value, more) || isSummary(value, more.getArrayRef())) continue;
     dropped.insert(value);
     again.insert(more.begin(), more.end());
   }
