@@ -88,7 +88,7 @@ std::vector<Tensor> frontend::gradientsOf(std::span<const Tensor> outputs, std::
       "optimizer's update, which ends what was recorded before, and values need requireGrad() before they "
       "are used",
       at);
-  if (!lineage.untrained.empty()) noteUntrained(lineage.untrained, wrt);
+  noteUntrained(lineage.untrained, wrt);
   consume(lineage);
   std::optional<NoGrad> quiet;
   if (!options.createGraph) quiet.emplace();

@@ -367,13 +367,13 @@ TEST(DistProgram, MistakesAreErrorsByName) {
     auto f = compile([&](const Tensor &x, const Tensor &i) { return group.allReduce(gather(x, 0, i)); });
     f(ones({2}), Tensor({int64_t(group.rank() * 7)})).wait();
   });
-  EXPECT_TRUE(has(text, "gather") && has(text, "7")) << text;
+  EXPECT_TRUE(has(text, "DistProgramTest.cpp:") && has(text, "expected an index below 2, found 7")) << text;
   text = errorOfRanks([](dist::Group &group) {
     Tensor x = gather(ones({2}), 0, Tensor({int64_t(group.rank() * 7)}));
     (void)group.allReduceAsync(x);
     group.barrier();
   });
-  EXPECT_TRUE(has(text, "gather") && has(text, "7")) << text;
+  EXPECT_TRUE(has(text, "DistProgramTest.cpp:") && has(text, "expected an index below 2, found 7")) << text;
   // Devices are ranks' own.
   text = errorOf([] { dist::spawn(2, [](dist::Group &) {}, {.devices = {"cpu:1", "cpu:1"}}); });
   EXPECT_TRUE(has(text, "spawn: cpu:1 is the device of two ranks")) << text;

@@ -366,6 +366,12 @@ TEST(Optimizer, saysNothingOfWhatIsTrainedOtherwise) {
     optim::Optimizer other = optim::adam({copy.down, copy.up});
     other.update(grad(copy(x).sum(), other.parameters()));
   });
+  quiet([&] { // another loss than the one that is trained by
+    nn::Linear head(8, 2), probe(2, 1);
+    optim::Optimizer opt = optim::sgd(head, {.lr = 0.1});
+    (void)grad(probe(head(x)).sum(), head.parameters());
+    opt.update(grad(head(x).sum(), head.parameters()));
+  });
   quiet([&] { // frozen, detached, and set by the program
     nn::Linear trunk(8, 4), head(4, 2), target(8, 4);
     Parameter temperature(ones({2}));
