@@ -63,8 +63,8 @@ void Tensor::backward(Source at) const {
   if (trace) traced = tracedParameters(*trace, roots, at);
   std::vector<Tensor> wrt;
   for (Value *root : roots) wrt.push_back(handleTo(root));
-  noteUntrained(roots, wrt);
   std::vector<Tensor> gradients = gradientsOf({this, 1}, wrt, {}, at);
+  noteUntrained(roots, wrt);
   NoGrad quiet;
   for (size_t i = 0; i < roots.size(); ++i) {
     Parameter::Cell *cell = roots[i]->owner;
