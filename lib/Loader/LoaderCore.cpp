@@ -2,6 +2,7 @@
 #include "lib/Data/Batches.h"
 #include "lib/Loader/MeasureWorkers.h"
 #include "runtime/collective/Shares.h"
+#include "runtime/machine/Processors.h"
 #include "sprig/rt/profile.hpp"
 #include <algorithm>
 #include <numeric>
@@ -135,7 +136,10 @@ std::shared_ptr<void> LoaderCore::start() {
 void LoaderCore::startWorkers() {
   while (int64_t(threads.size()) < options.workers) {
     try {
-      threads.emplace_back([this] { work(); });
+      threads.emplace_back([this] {
+        rt::core::runAnywhere();
+        work();
+      });
     } catch (const std::system_error &error) {
       throw Error(ErrorKind::runtime, "data: worker " + std::to_string(threads.size() + 1) + " of " +
                                           std::to_string(options.workers) + " cannot be started: " + error.what());

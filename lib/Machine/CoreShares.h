@@ -1,18 +1,13 @@
 // Which processors each of several processes of this machine may be bound to: its share of the cores, side by side.
 // For `sprig launch --bind cores`.
 #pragma once
+#include "runtime/machine/Processors.h"
 #include <sched.h>
 #include <vector>
 
 namespace sprig::machine {
 
-/// A processor as the system numbers it, and the core that it is a thread of.
-struct Processor {
-  int number = 0, package = 0, core = 0;
-};
-
-/// Those that this process may run on. Throws where the system does not say.
-std::vector<Processor> usableProcessors();
+using rt::core::Processor;
 
 /// For each process its share: whole cores, neighbours, sizes that differ by one core at most, larger ones first; of
 /// threads, where these are enough and cores are not. None where there are fewer threads than processes.

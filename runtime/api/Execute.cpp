@@ -61,6 +61,7 @@ sprig_rt_status *sprig_rt_pool_create(const sprig_rt_pool_options *given, sprig_
     PoolOptions options;
     options.threads = read.threads;
     options.spinMicroseconds = read.spin_us;
+    options.pin = read.pin;
     if (read.executor) {
       SPRIG_RETURN_IF_ERROR(
           requireHandle(reinterpret_cast<const void *>(read.executor->execute), "function to execute"));

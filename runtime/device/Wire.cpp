@@ -1,5 +1,7 @@
 #include "runtime/device/Wire.h"
 
+#include "runtime/machine/Processors.h"
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -134,6 +136,7 @@ bool Wire::deliver(std::unique_lock<std::mutex> &guard) {
 }
 
 void Wire::threadLoop() {
+  runAnywhere();
   wakeOnTime();
   std::unique_lock guard(lock);
   while (!closing) {

@@ -44,7 +44,11 @@ Status LaneExecutable::helpersOf(uint32_t device, Pool *&helpers) {
   auto share = uint32_t(std::find(sharing.begin(), sharing.end(), &package.device(device)) - sharing.begin());
   ThreadShares threads{pool.threads(), uint32_t(sharing.size())};
   if (!parts[share])
-    SPRIG_RETURN_IF_ERROR(Pool::create({int(threads.threadsOf(share)), 0, pool.executor()}, parts[share]));
+    SPRIG_RETURN_IF_ERROR(Pool::create({.threads = int(threads.threadsOf(share)),
+                                        .executor = pool.executor(),
+                                        .pin = pool.processors().empty() ? 0 : int(threads.firstOf(share)) + 1,
+                                        .processors = pool.processors()},
+                                       parts[share]));
   helpers = parts[share].get();
   return {};
 }

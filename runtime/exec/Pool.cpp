@@ -3,14 +3,10 @@
 #include "runtime/base/FloatEnv.h"
 #include "runtime/machine/Machine.h"
 
-#include <algorithm>
 #include <chrono>
-#include <system_error>
 
 namespace sprig::rt::core {
 
-static constexpr int kMaxPoolThreads = 1024;
-static constexpr int kDefaultSpinMicroseconds = 50;
 static constexpr std::chrono::milliseconds kBetweenMoves(16);
 
 void Pool::pause() const {
@@ -19,68 +15,6 @@ void Pool::pause() const {
 #else
   std::this_thread::yield();
 #endif
-}
-
-// A pause takes 10 to 140 cycles; measured, so that the limit means time.
-static uint32_t pausesPerMicrosecond(const Pool &pool) {
-  static const uint32_t rate = [&pool] {
-    constexpr int count = 2000;
-    auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < count; ++i) pool.pause();
-    double us = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
-    return uint32_t(std::clamp(count / std::max(us, 0.1), 1.0, 1000.0));
-  }();
-  return rate;
-}
-
-Status Pool::create(const PoolOptions &options, std::shared_ptr<Pool> &pool) {
-  int threads = options.threads ? options.threads : defaultThreads();
-  if (threads < 1 || threads > kMaxPoolThreads)
-    return {SPRIG_RT_INVALID_ARGUMENT, concat("expected 1 to ", kMaxPoolThreads, " threads, found ", threads)};
-  std::shared_ptr<Pool> fresh(new Pool);
-  fresh->threadCount = uint32_t(threads);
-  int spin = options.spinMicroseconds ? std::max(options.spinMicroseconds, 0) : kDefaultSpinMicroseconds;
-  fresh->spins = uint32_t(std::min<uint64_t>(uint64_t(spin) * pausesPerMicrosecond(*fresh), UINT32_MAX));
-  fresh->givenExecutor = options.executor;
-  fresh->helpers = std::make_unique<Helper[]>(size_t(threads - 1));
-  fresh->slotCount = std::max(16u, 2 * fresh->threadCount);
-  fresh->slots = std::make_unique<Slot[]>(fresh->slotCount);
-  for (int i = 0; i < threads - 1; ++i) {
-    Helper &helper = fresh->helpers[size_t(i)];
-    helper.pool = fresh.get();
-    helper.participant = uint32_t(i + 1);
-    if (options.executor.execute) continue;
-    try {
-      fresh->ownThreads.emplace_back([raw = fresh.get(), &helper] { raw->helperLoop(helper); });
-    } catch (const std::system_error &) {
-      // The system gives no more: those that are there do the work, with the same bits. No helper reads the count.
-      fresh->threadCount = uint32_t(i + 1);
-      break;
-    }
-  }
-  pool = std::move(fresh);
-  return {};
-}
-
-Status Pool::shared(std::shared_ptr<Pool> &pool) {
-  static std::mutex lock;
-  static std::weak_ptr<Pool> existing;
-  std::lock_guard guard(lock);
-  pool = existing.lock();
-  if (pool) return {};
-  SPRIG_RETURN_IF_ERROR(create({}, pool));
-  existing = pool;
-  return {};
-}
-
-Pool::~Pool() {
-  closing.store(true);
-  workNumber.fetch_add(1);
-  workNumber.notify_all();
-  for (std::thread &thread : ownThreads) thread.join();
-  // Tasks that the executor still holds point here.
-  for (uint32_t i = 0; i + 1 < threadCount; ++i)
-    while (helpers[i].active.load(std::memory_order_acquire)) std::this_thread::yield();
 }
 
 void Pool::publish(Helped &work) {
@@ -129,7 +63,8 @@ bool Pool::helpOnce(Helper &helper) {
 // aside amid a slice that the caller then waits for.
 void Pool::leaveCaller(Helper &helper) {
   int cpu = callerCpu.load(std::memory_order_relaxed);
-  if (cpu < 0 || cpu != currentCpu() || givenExecutor.execute) return; // an executor's threads are its own
+  if (cpu < 0 || cpu != currentCpu()) return;
+  if (givenExecutor.execute || !pinned.empty()) return; // an executor's threads are its own
   auto now = std::chrono::steady_clock::now();
   if (now - helper.lastMove < kBetweenMoves) return;
   helper.lastMove = now;

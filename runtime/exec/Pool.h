@@ -5,11 +5,13 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/exec/Helped.h"
+#include "runtime/machine/Processors.h"
 
 #include <atomic>
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -19,6 +21,8 @@ struct PoolOptions {
   int threads = 0;                 // including the caller's; 0: defaultThreads()
   int spinMicroseconds = 0;        // 0: a default, negative: none
   sprig_rt_executor executor = {}; // all null: threads of its own
+  int pin = 0;                     // 1: each thread on a processor of its own; n: from the n-th on; 0: unpinned
+  std::span<const Processor> processors = {}; // to pin to, which outlive the pool; none: usableProcessors()
 };
 
 class Pool {
@@ -27,6 +31,8 @@ public:
   // One of the whole process, with the default number of threads.
   static Status shared(std::shared_ptr<Pool> &pool);
   ~Pool();
+  // Whether so many threads can be pinned as the options say.
+  static Status checkPin(const PoolOptions &options, int threads);
 
   // How many threads a run can be cut over, the caller's included: fewer than asked for where the system starts no
   // more. Participants are numbered below it.
@@ -58,6 +64,19 @@ public:
   }
   const sprig_rt_executor &executor() const { return givenExecutor; }
 
+  // Where threads are pinned, the participants' processors by number, and what is left behind them; else none.
+  std::span<const Processor> processors() const { return pinned; }
+  // The calling thread is participant 0.
+  void pinCaller() const {
+    if (!pinned.empty()) bindCaller(pinned.front().number);
+  }
+  // Whether a participant takes slices of a dispatch from the front; the others take them from the back. Of threads
+  // that are pinned over several nodes it is those of the caller's node, so that each half of an array is written, at
+  // first and later, by threads of one node: the system puts a page on the node that first writes it.
+  bool takesFront(uint32_t participant) const {
+    return participant == 0 || (participant < threadCount && helpers[participant - 1].isNearCaller);
+  }
+
 private:
   struct Helper {
     alignas(64) std::atomic<Helped *> looking{nullptr};
@@ -65,6 +84,7 @@ private:
     Pool *pool = nullptr;
     std::chrono::steady_clock::time_point lastMove = {};
     uint32_t participant = 0;
+    bool isNearCaller = false; // on the caller's node, of several
   };
   struct Slot {
     alignas(64) std::atomic<Helped *> work{nullptr};
@@ -81,6 +101,7 @@ private:
   uint32_t threadCount = 1;
   uint32_t spins = 0;
   sprig_rt_executor givenExecutor = {};
+  std::span<const Processor> pinned;
   std::unique_ptr<Helper[]> helpers;
   std::unique_ptr<Slot[]> slots;
   uint32_t slotCount = 0;

@@ -1,6 +1,7 @@
 #include "runtime/exec/Queue.h"
 
 #include "runtime/format/Types.h"
+#include "runtime/machine/Processors.h"
 
 #include <system_error>
 
@@ -224,6 +225,7 @@ Status Queue::start() {
 }
 
 void Queue::threadLoop() {
+  runAnywhere();
   for (;;) {
     {
       std::unique_lock guard(lock);

@@ -61,6 +61,19 @@ static int cgroupQuota() {
   return least;
 }
 
+// Ranks that `sprig launch` has started on this machine, and whether each is bound to processors of its own.
+static int launchedRanks(bool &areBound) {
+  const char *local = std::getenv("SPRIG_LAUNCHED") ? std::getenv("LOCAL_WORLD_SIZE") : nullptr;
+  const char *bound = local ? std::getenv("SPRIG_LAUNCH_BIND") : nullptr;
+  areBound = bound && std::string_view(bound) == "cores";
+  return std::max(1, local ? std::atoi(local) : 1);
+}
+
+bool sharesProcessors() {
+  bool areBound = false;
+  return launchedRanks(areBound) > 1 && !areBound;
+}
+
 int defaultThreads() {
   static const int threads = [] {
     cpu_set_t set;
@@ -68,11 +81,10 @@ int defaultThreads() {
     int affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : int(sysconf(_SC_NPROCESSORS_ONLN));
     int quota = cgroupQuota();
     if (quota <= 0) quota = affinity;
-    // Ranks that `sprig launch` has started on this machine have a share each; who is bound to cores has those.
-    const char *local = std::getenv("SPRIG_LAUNCHED") ? std::getenv("LOCAL_WORLD_SIZE") : nullptr;
-    const char *bound = local ? std::getenv("SPRIG_LAUNCH_BIND") : nullptr;
-    int ranks = std::max(1, local ? std::atoi(local) : 1);
-    if (bound && std::string_view(bound) == "cores") return std::max(1, std::min(quota / ranks, affinity));
+    // Ranks have a share each; who is bound to cores has those.
+    bool areBound = false;
+    int ranks = launchedRanks(areBound);
+    if (areBound) return std::max(1, std::min(quota / ranks, affinity));
     return std::max(1, std::min(quota, affinity) / ranks);
   }();
   return threads;

@@ -11,6 +11,8 @@ namespace sprig::rt::core {
 // The smaller of the processors that this process may run on and its cgroup's quota, at least 1; its share of them
 // where `sprig launch` has started it beside others.
 int defaultThreads();
+// Whether `sprig launch` has started other ranks beside this process that may use the same processors.
+bool sharesProcessors();
 // Which processor this thread runs on right now; -1: unknown.
 int currentCpu();
 // Whether the system has fewer threads to run right now than processors, or as many; false where it does not say.

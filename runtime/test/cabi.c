@@ -46,10 +46,20 @@ int main(void) {
   sprig_rt_profile_release(profile);
 
   sprig_rt_pool *pool = NULL;
-  sprig_rt_pool_options options = {sizeof options, 2, 0, NULL};
+  sprig_rt_pool_options options = {sizeof options, 2, 0, NULL, 0};
   status = sprig_rt_pool_create(&options, &pool);
   failures += expect(status == NULL && sprig_rt_pool_threads(pool) == 2, "a pool has its threads");
   sprig_rt_pool_release(pool);
+  /* An older caller's options end before it. */
+  options.size = offsetof(sprig_rt_pool_options, pin);
+  options.pin = -1;
+  status = sprig_rt_pool_create(&options, &pool);
+  failures += expect(status == NULL, "what a caller does not know is not read");
+  sprig_rt_pool_release(pool);
+  options.size = sizeof options;
+  status = sprig_rt_pool_create(&options, &pool);
+  failures += expect(sprig_rt_status_code(status) == SPRIG_RT_INVALID_ARGUMENT, "and what it gives is checked");
+  sprig_rt_status_free(status);
 
   sprig_rt_status_free(NULL);
   sprig_rt_package_release(NULL);

@@ -4,6 +4,7 @@
 #include "runtime/device/Wire.h"
 #include "runtime/device/cpu/CpuCode.h"
 #include "runtime/exec/Pool.h"
+#include "runtime/machine/Processors.h"
 
 #include <cstring>
 
@@ -52,6 +53,7 @@ void CpuLane::enqueue(Item item) {
 }
 
 void CpuLane::threadLoop() {
+  runAnywhere();
   FloatEnv floatEnv;
   for (;;) {
     Item next;
@@ -69,6 +71,7 @@ void CpuLane::threadLoop() {
 void CpuLane::perform(const Launch &launch) {
   const Command &command = *launch.command;
   if (!launch.tag.control->isGoing() || command.tiles == 0) return;
+  if (pool) pool->pinCaller();
   int64_t threads = pool ? SharedDispatch::worthyThreads(command, pool->threads()) : 1;
   // Of all threads of the pool: whichever come take slices.
   uint64_t shares = threads < 2 ? 1 : pool->threads(), needed = launch.kernel->scratch;
@@ -106,7 +109,7 @@ bool CpuLane::takeSlices(uint32_t participant) {
              scratch.data() + participant * scratchShare, *tag.control);
     if (tag.recording) tag.recording->add(SPRIG_RT_PROFILE_SLICE, began, tag.lane, tag.index, participant, begin, end);
   };
-  return shared.takeSlices(participant == 0, run, [this] {
+  return shared.takeSlices(pool->takesFront(participant), run, [this] {
     slicesDone.fetch_add(1);
     slicesDone.notify_all();
   });

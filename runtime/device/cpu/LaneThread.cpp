@@ -1,6 +1,7 @@
 #include "runtime/device/cpu/LaneThread.h"
 
 #include "runtime/machine/Machine.h"
+#include "runtime/machine/Processors.h"
 
 #include <system_error>
 
@@ -31,6 +32,7 @@ bool LaneThread::begin() {
 }
 
 void LaneThread::loop() {
+  runAnywhere();
   for (uint32_t seen = 0;; ++seen) {
     waitUntil(number, [&] { return number.load() != seen; });
     if (closing.load()) return;

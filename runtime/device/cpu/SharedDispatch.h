@@ -24,8 +24,9 @@ public:
   void open(const Command &command, void *const *operands, int64_t threads);
 
   // Takes slices until none is left, by run(command, operands, begin, end); whether there was one. `done()` is called
-  // by whoever ends the last one. The driver takes from the front and helpers from the back, so that from dispatch to
-  // dispatch a thread mostly has the same part of the data: lines that another processor wrote come slowly.
+  // by whoever ends the last one. Some threads take from the front and others from the back (Pool::takesFront), so that
+  // from dispatch to dispatch a thread mostly has the same part of the data: lines that another processor wrote come
+  // slowly.
   template <typename Run, typename Done> bool takeSlices(bool front, Run run, Done done);
 
   bool isDone() const { return unitsDone.load(std::memory_order_acquire) == unitCount.load(std::memory_order_relaxed); }

@@ -3,6 +3,7 @@
 #include "runtime/base/FloatEnv.h"
 #include "runtime/device/HostCode.h"
 #include "runtime/device/Wire.h"
+#include "runtime/machine/Processors.h"
 
 #include <algorithm>
 #include <cstring>
@@ -121,6 +122,7 @@ void NullMachine::want(NullEvent &event, EventNumber number) {
 }
 
 void NullMachine::threadLoop() {
+  runAnywhere();
   FloatEnv floatEnv;
   std::unique_lock guard(lock);
   while (!closing) {

@@ -1,5 +1,6 @@
 #include "lib/Machine/CoreShares.h"
 #include <gtest/gtest.h>
+#include <span>
 #include <string>
 
 using namespace sprig::machine;
@@ -37,6 +38,11 @@ TEST(CoreShares, HaveBothThreadsOfACore) {
   EXPECT_EQ(sharesOf(board, 5), (Texts{"0,4", "2,6", "1,5", "3", "7"}));
 }
 
+// Nodes that are finer than sockets: a share has cores of one before those of the next.
+TEST(CoreShares, KeepToANode) {
+  EXPECT_EQ(sharesOf({{0, 0, 0, 0}, {1, 0, 1, 1}, {2, 0, 2, 0}, {3, 0, 3, 1}}, 2), (Texts{"0,2", "1,3"}));
+}
+
 TEST(CoreShares, AreNoneWhereThereAreFewerThanProcesses) {
   EXPECT_TRUE(coreShares({{0, 0, 0}}, 2).empty());
   EXPECT_TRUE(coreShares({}, 1).empty());
@@ -45,7 +51,7 @@ TEST(CoreShares, AreNoneWhereThereAreFewerThanProcesses) {
 TEST(CoreShares, AreOfWhatThisProcessMayUse) {
   cpu_set_t usable;
   ASSERT_EQ(sched_getaffinity(0, sizeof usable, &usable), 0);
-  std::vector<Processor> processors = usableProcessors();
+  std::span<const Processor> processors = sprig::rt::core::usableProcessors();
   EXPECT_EQ(processors.size(), size_t(CPU_COUNT(&usable)));
   for (const Processor &each : processors) EXPECT_TRUE(CPU_ISSET(each.number, &usable)) << each.number;
 }

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <iostream>
 #include <poll.h>
+#include <span>
 #include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,8 +49,8 @@ std::string randomSecret() {
 }
 
 std::vector<cpu_set_t> sharesOfCores(int ranks) {
-  std::vector<machine::Processor> processors = machine::usableProcessors();
-  std::vector<cpu_set_t> shares = machine::coreShares(processors, ranks);
+  std::span<const machine::Processor> processors = rt::core::usableProcessors();
+  std::vector<cpu_set_t> shares = machine::coreShares({processors.begin(), processors.end()}, ranks);
   if (shares.empty())
     throw Error(ErrorKind::usage, "--bind cores: " + std::to_string(ranks) + " ranks, and the launcher may use " +
                                       std::to_string(processors.size()) +

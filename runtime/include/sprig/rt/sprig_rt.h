@@ -26,7 +26,7 @@ extern "C" {
 
 /* The ABI's version: a new major breaks callers and changes the soname, a new minor adds. */
 #define SPRIG_RT_ABI_MAJOR 1
-#define SPRIG_RT_ABI_MINOR 11
+#define SPRIG_RT_ABI_MINOR 12
 SPRIG_RT_API const char *sprig_rt_version(void); /* "0.1.0" */
 
 /* ---- Status ---------------------------------------------------------------------------------------------------- */
@@ -123,6 +123,13 @@ typedef struct sprig_rt_pool_options {
   int32_t threads;                   /* including the caller's; 0: sprig_rt_default_threads() */
   int32_t spin_us;                   /* how long an idle worker looks for work before it parks; 0: 50, negative: not */
   const sprig_rt_executor *executor; /* NULL: the pool's own threads */
+  /* 1: each thread is bound to a processor of its own, of those that this process may use: one thread of each core
+   * first, and of these one NUMA node's before the next one's. n: from the n-th on, for pools beside each other. 0:
+   * not. The first processor is the caller's: a thread that calls is bound to it, unless another one is, and stays
+   * bound when the pool is released; threads that it starts are bound as it is. INVALID_ARGUMENT where there are fewer
+   * processors than threads, with an executor, and for ranks of 'sprig launch' that are not bound to cores of their
+   * own. Since 1.12. */
+  int32_t pin;
 } sprig_rt_pool_options;
 
 /* The smaller of the processors that this process may run on and its cgroup's quota, at least 1; its share of them

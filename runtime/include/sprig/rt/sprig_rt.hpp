@@ -291,15 +291,22 @@ private:
   std::shared_ptr<sprig_rt_package> handle;
 };
 
+struct PoolOptions {
+  int threads = 0; // the caller's included; 0: the default number
+  int pin = 0;     // 1: each on a processor of its own, see sprig_rt_pool_options
+  const sprig_rt_executor *executor = nullptr;
+};
+
 // The threads that help to run; copies share it.
 class Pool {
 public:
-  explicit Pool(int threads, const sprig_rt_executor *executor = nullptr) {
-    sprig_rt_pool_options options = {sizeof options, threads, 0, executor};
+  explicit Pool(const PoolOptions &given) {
+    sprig_rt_pool_options options = {sizeof options, given.threads, 0, given.executor, given.pin};
     sprig_rt_pool *created = nullptr;
     check(sprig_rt_pool_create(&options, &created));
     handle.reset(created, sprig_rt_pool_release);
   }
+  explicit Pool(int threads, const sprig_rt_executor *executor = nullptr) : Pool(PoolOptions{threads, 0, executor}) {}
   int threads() const { return sprig_rt_pool_threads(handle.get()); }
   sprig_rt_pool *raw() const { return handle.get(); }
 
