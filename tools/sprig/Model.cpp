@@ -67,6 +67,10 @@ Runner loadPackage(const Model &model, const RunnerOptions &options) {
   return Runner::load({model.text.begin(), model.text.end()}, model.path == "-" ? "<stdin>" : model.path, options);
 }
 
+RunnerOptions runnerOptionsOf(const Settings &settings) {
+  return {settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory, settings.pin ? 1 : 0};
+}
+
 void refuseForPackage(const Model &model, const Settings &settings) {
   if (!settings.places.empty() || settings.explainPlacement)
     throw Error(ErrorKind::usage, model.path + ": is a package, in which all has its place; --place and "
@@ -91,7 +95,7 @@ void refuseForPackage(const Model &model, const Settings &settings) {
 
 Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                       std::vector<PhaseTime> *phases) {
-  RunnerOptions options{settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
+  RunnerOptions options = runnerOptionsOf(settings);
   if (model.kind == ModelKind::package) {
     refuseForPackage(model, settings);
     return loadPackage(model, options);

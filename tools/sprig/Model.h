@@ -77,6 +77,8 @@ std::string compileToText(const Model &model, const std::vector<EntryRequest> &e
 
 /// Loads a model that is a package.
 Runner loadPackage(const Model &model, const RunnerOptions &options);
+/// To run as the flags say.
+RunnerOptions runnerOptionsOf(const Settings &settings);
 
 /// Throws where something is asked of a package that is settled when a model is compiled: places, lanes, precision, ...
 void refuseForPackage(const Model &model, const Settings &settings);

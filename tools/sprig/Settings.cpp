@@ -5,6 +5,7 @@
 #include "lib/Lengths/Sums.h"
 #include "runtime/device/null/NullOptions.h"
 #include "tools/sprig/Report.h"
+#include "tools/sprig/run/Runner.h"
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
@@ -174,7 +175,9 @@ int Settings::laneCount() const {
     inform("note: --devices " + givenDevices() + " is taken as --threads " + std::to_string(given) +
            "; kind:number names a device");
   }
-  return given ? given : threads;
+  int count = given ? given : threads;
+  checkPin(pin ? 1 : 0, count);
+  return count;
 }
 
 std::string Settings::runtimeDevice() const { return parsedDevices().threads ? std::string() : givenDevices(); }
@@ -290,6 +293,13 @@ void addThreads(CLI::App &command, Settings &settings) {
           "bench)")
       ->take_all()
       ->expected(1);
+}
+
+void addPin(CLI::App &command, Settings &settings) {
+  command.add_flag("--pin", settings.pin,
+                   "binds each thread of --threads to a processor of its own, of those that this process may use: one "
+                   "thread of each core first, the cores of one NUMA node before the next one's (default: the system "
+                   "moves threads as it likes)");
 }
 
 static void addLinkOptions(CLI::App &command, Settings &settings, const std::string &link,

@@ -20,6 +20,7 @@ struct Settings {
   std::vector<std::string> ownMemory; ///< devices that the caller's arrays would be copied to on that topology
   std::string math = "fast", precision = "f32", compileTo, compileFrom, dumpPhases;
   int threads = 0;
+  bool pin = false;
   int level = 2, jobs = 0;
   double tuneSeconds = 0;
   bool noCache = false, explainPlacement = false;
@@ -74,6 +75,9 @@ struct Settings {
 void addSettings(CLI::App &command, Settings &settings);
 /// Adds --threads and --devices alone, for packages.
 void addThreads(CLI::App &command, Settings &settings);
+
+/// Adds --pin, of commands that run programs for their time.
+void addPin(CLI::App &command, Settings &settings);
 
 /// Adds --link and --topology, of commands that run.
 void addLinks(CLI::App &command, Settings &settings);

@@ -117,6 +117,8 @@ int runExperiment(const BenchOptions &options, const Experiment &experiment) {
     throw Error(ErrorKind::usage,
                 "bench " + experiment.name +
                     ": is an experiment, which chooses its devices: no list of --devices, no --explain-placement");
+  if (options.settings.pin)
+    throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which takes no --pin");
   if (!options.settings.links.empty() && experiment.name != "overlap" && experiment.name != "split")
     throw Error(ErrorKind::usage,
                 "bench " + experiment.name + ": takes no --link, which the experiments overlap and split do");
@@ -265,6 +267,7 @@ int bench(BenchOptions &options) {
   }
   if (options.common.json()) {
     Json document = {{"threads", threads},
+                     {"pinned", options.settings.pin},
                      {"entries", list},
                      {"compile_ms", compileMs},
                      {"load_ms", loadMs - compileMs},
@@ -277,7 +280,7 @@ int bench(BenchOptions &options) {
   }
   explainPlacement(options.settings, *loaded);
   table.print();
-  std::cout << threads << (threads == 1 ? " thread" : " threads");
+  std::cout << threads << (threads == 1 ? " thread" : " threads") << (options.settings.pin ? ", pinned" : "");
   if (!phases.empty()) std::cout << ", compiled in " << formatNanoseconds(compileMs * 1e6);
   std::cout << ", read and loaded in " << formatNanoseconds((loadMs - compileMs) * 1e6) << ", peak memory "
             << formatBytes(peakBytes) << ", of it the runtime's " << formatBytes(double(memory.peak)) << '\n';
@@ -334,6 +337,7 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command->add_option("--random-inputs", options->seed, "seed of the inputs that are not given")->capture_default_str();
   addSweepFlags(*command, options->sweep);
   addSettings(*command, options->settings);
+  addPin(*command, options->settings);
   addSplit(*command, options->mesh);
   addLinks(*command, options->settings);
   command->callback([=, &invocation] { invocation.run = [=] { return bench(*options); }; });

@@ -148,7 +148,7 @@ void expectCollectives(const ProfileOptions &options, const Settings &settings, 
 void load(const ProfileOptions &options, const Model &model, RanksToProfile &ranks) {
   const RankPlace &place = ranks.place;
   Settings settings = settingsOfRank(options.settings, place);
-  RunnerOptions runner{settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
+  RunnerOptions runner = runnerOptionsOf(settings);
   int first = place.isProcess ? place.rank : 0, here = place.isProcess ? 1 : place.ranks;
   StepOfRank of;
   of.rank = first;
@@ -187,6 +187,7 @@ void load(const ProfileOptions &options, const Model &model, RanksToProfile &ran
   bool isOfAnyRank = TrainProgram::isOfAnyRank(runners.front());
   for (of.rank = first + 1, of.warns = false; of.rank < first + here; ++of.rank) {
     takeThreads(of.rank);
+    runner.pinBehind(runners.back().threads());
     runners.push_back(isOfAnyRank || options.train.empty()
                           ? runners.front().another(runner)
                           : compileSteps(model, options.train, options.allow, settings, runner, of));
@@ -399,6 +400,7 @@ void addProfile(CLI::App &app, Invocation &invocation) {
       ->needs("--compare")
       ->capture_default_str();
   addSettings(*command, options->settings);
+  addPin(*command, options->settings);
   addMesh(*command, options->mesh);
   addShardings(*command, options->mesh.shardings);
   options->stepsPerCall.addTo(*command);

@@ -310,9 +310,12 @@ std::vector<Runner> RankedModel::runners(const EntryRequest &entry) {
     Compiled compiled = compile(model, {entry}, settings, {"native"}, &request);
     base = Runner::load(std::move(compiled.package), model.path, {1, ""});
   }
+  RunnerOptions options{.threads = settings.laneCount(), .device = "", .pin = settings.pin ? 1 : 0};
   std::vector<Runner> runners;
-  while (int(runners.size()) < (place.isProcess ? 1 : place.ranks))
-    runners.push_back(base->another({settings.laneCount(), ""}));
+  while (int(runners.size()) < (place.isProcess ? 1 : place.ranks)) {
+    runners.push_back(base->another(options));
+    options.pinBehind(runners.back().threads());
+  }
   return runners;
 }
 

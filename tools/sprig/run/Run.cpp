@@ -141,6 +141,7 @@ void addRun(CLI::App &app, Invocation &invocation) {
   command->add_option("--random-inputs", options->seed, "fills the inputs that are not given, from this seed");
   command->add_option("--output-dir", options->outputDir, "folder for whole outputs, NAME.npy each");
   addSettings(*command, options->settings);
+  addPin(*command, options->settings);
   addLinks(*command, options->settings);
   addSplit(*command, options->mesh);
   command->callback([=, &invocation] {

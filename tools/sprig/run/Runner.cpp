@@ -69,11 +69,19 @@ void check(sprig_rt_status *status) {
   throw Error(ErrorKind(exit), message);
 }
 
+void checkPin(int pin, int threads) {
+  if (!pin) return;
+  rt::core::Status status = rt::core::Pool::checkPin({.pin = pin}, threads ? threads : sprig_rt_default_threads());
+  if (!status.isOk()) throw Error(ErrorKind::usage, "--" + std::string(status.message()));
+}
+
 void Runner::start(const RunnerOptions &options) {
   if (!options.ownMemory.empty()) warnOfArrays(packageHandle.get(), options);
   sprig_rt_pool_options poolOptions = {};
   poolOptions.size = sizeof poolOptions;
   poolOptions.threads = options.threads;
+  poolOptions.pin = options.pin;
+  checkPin(options.pin, options.threads);
   sprig_rt_pool *poolPointer = nullptr;
   check(sprig_rt_pool_create(&poolOptions, &poolPointer));
   pool.reset(poolPointer, sprig_rt_pool_release);

@@ -25,7 +25,16 @@ struct RunnerOptions {
   /// Devices that have memory of their own on the machine that this one stands for: one that works on the caller's
   /// arrays is warned of.
   std::vector<std::string> ownMemory = {};
+  int pin = 0; ///< as sprig_rt_pool_options'
+
+  /// Pins the next runner of this process behind one of so many threads.
+  void pinBehind(int others) {
+    if (pin) pin += others;
+  }
 };
+
+/// Throws a usage error of --pin where so many threads do not have a processor each, from the `pin`-th on.
+void checkPin(int pin, int threads);
 
 struct TensorSpec {
   std::string name;

@@ -102,6 +102,7 @@ void addTrain(CLI::App &app, Invocation &invocation) {
       ->check(CLI::Range(3, 8));
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
+  addPin(*command, options->settings);
   command->get_option("--devices")
       ->description(command->get_option("--devices")->get_description() +
                     "; auto: a GPU where there is one, else the processor, with --strategy data as ranks where steps "

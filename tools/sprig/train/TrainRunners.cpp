@@ -17,6 +17,7 @@ LoadedTraining loadTraining(const Model &model, TrainRequest request, int here, 
   while (int(loaded.runners.size()) < here) {
     ++request.rank;
     takeThreads(loaded.runners.size());
+    options.pinBehind(loaded.runners.back().threads());
     loaded.runners.push_back(
         isOfAnyRank ? loaded.runners.front().another(options)
                     : Runner::load(compileTraining(model, request, settings, {"native"}).package, model.path, options));

@@ -101,7 +101,11 @@ void TrainSession::open(std::span<const training::Override> overrides) {
                                          " have all of the optimizer's state on each rank\nnote: " +
                                          "'sprig compile --train --zero 1' makes packages whose ranks share it");
   readConfig(overrides);
-  for (int rank = 1; rank < ranksHere(); ++rank) runners.push_back(runners.front().another(runnerOptions()));
+  RunnerOptions next = runnerOptions();
+  for (int rank = 1; rank < ranksHere(); ++rank) {
+    next.pinBehind(runners.back().threads());
+    runners.push_back(runners.front().another(next));
+  }
   begin(std::move(runners));
 }
 
@@ -241,9 +245,7 @@ void TrainSession::takeShares() {
   request.weights = weights = parseWeights(measured, ranks);
 }
 
-RunnerOptions TrainSession::runnerOptions() const {
-  return {settings.laneCount(), settings.runtimeDevice(), settings.links, settings.ownMemory};
-}
+RunnerOptions TrainSession::runnerOptions() const { return runnerOptionsOf(settings); }
 
 // Flags by which ranks meet at other collectives: where they differ, the first of these would be told instead.
 void TrainSession::joinGroup() {
