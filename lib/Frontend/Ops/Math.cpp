@@ -129,23 +129,37 @@ Tensor isFinite(const Operand &x) {
   return r.compare("predicate lt", r.abs(operand), r.number(HUGE_VAL, operand));
 }
 
+namespace {
+/// Whether numbers are negative, -0 included.
+Tensor hasSign(const Emitter &r, const Tensor &x) {
+  Tensor isZero = r.compare("predicate eq", x, r.number(0, x));
+  Tensor same = r.select(isZero, r.unary(SPRIG_OP("reciprocal"), x), x);
+  return r.compare("predicate lt", same, r.number(0, x));
+}
+} // namespace
+
 Tensor atan2(const Operand &y, const Operand &x) {
   Emitter r("atan2", y.at.line ? y.at : x.at);
   const Operand *both[] = {&y, &x};
   DType type = r.promote(both);
   if (!isFloat(type)) type = DType::f32;
   Tensor b = r.converted(y, type), a = r.converted(x, type);
-  // atan of the smaller over the larger magnitude, so that nothing overflows; then mirrored into the octant.
-  Tensor down = r.abs(b), across = r.abs(a);
+  // atan of the smaller over the larger magnitude, so that nothing overflows; then mirrored into the octant. Selections
+  // where nn.abs, nn.max and nn.min have the same values: on axes and diagonals these stop or share the gradient.
+  Tensor isBelow = hasSign(r, b), isLeft = hasSign(r, a);
+  Tensor down = r.select(isBelow, r.neg(b), b), across = r.select(isLeft, r.neg(a), a);
   Tensor isSteep = r.compare("predicate gt", down, across);
-  Tensor larger = r.max(down, across), smaller = r.min(down, across);
+  Tensor larger = r.select(isSteep, down, across), smaller = r.select(isSteep, across, down);
+  // The slope is 0 at the origin, and 1 between two infinities.
   Tensor isOrigin = r.compare("predicate eq", larger, r.number(0, larger));
-  Tensor slope = r.div(smaller, r.select(isOrigin, r.number(1, larger), larger));
+  Tensor isCorner = r.compare("predicate eq", smaller, r.number(HUGE_VAL, smaller));
+  Tensor top = r.select(isOrigin, r.number(0, smaller), r.select(isCorner, r.number(1, smaller), smaller));
+  Tensor isKnown = r.binary(SPRIG_OP("or"), isOrigin, isCorner);
+  Tensor slope = r.div(top, r.select(isKnown, r.number(1, larger), larger));
   Tensor angle = r.unary(SPRIG_OP("atan"), slope);
   angle = r.select(isSteep, r.sub(r.number(std::numbers::pi / 2, angle), angle), angle);
-  Tensor isLeft = r.compare("predicate lt", a, r.number(0, a));
   angle = r.select(isLeft, r.sub(r.number(std::numbers::pi, angle), angle), angle);
-  return r.select(r.compare("predicate lt", b, r.number(0, b)), r.neg(angle), angle);
+  return r.select(isBelow, r.neg(angle), angle);
 }
 
 } // namespace sprig
