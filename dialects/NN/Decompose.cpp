@@ -1,5 +1,5 @@
 // Decompositions of composites into primitives: activations, means, products, pools. Normalisations: DecomposeNorm.cpp.
-#include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNReduction.h"
@@ -14,8 +14,8 @@ namespace sprig::ir {
 
 // Activations: computed in f32 where the operand is of a half type, and rounded once.
 template <typename OpT>
-static Values activation(OpT op, OpBuilder &b, llvm::function_ref<Value(Expression &, Value)> body) {
-  Expression e(b, op.getLoc());
+static Values activation(OpT op, OpBuilder &b, llvm::function_ref<Value(MarkedExpression &, Value)> body) {
+  MarkedExpression e(b, op);
   return one(e.cast(body(e, e.widened(op.getOperand())), op.getType().getElementType()));
 }
 
@@ -23,26 +23,28 @@ Values SiluOp::decompose(OpBuilder &b) {
   return activation(*this, b, [](Expression &e, Value x) { return e.mul(x, e.unary<SigmoidOp>(x)); });
 }
 
-/// log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)).
-static Value softplus(Expression &e, Value x) {
-  Value tail = e.unary<Log1pOp>(e.unary<ExpOp>(e.unary<NegOp>(e.unary<AbsOp>(x))));
+/// log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)). At 0 the first term has the derivative 0.
+static Value softplus(MarkedExpression &e, Value x) {
+  Value tail = e.unary<Log1pOp>(e.unary<ExpOp>(e.negatedMagnitude(x, 1)));
   return e.add(e.unary<ReluOp>(x), tail);
 }
 
 Values SoftplusOp::decompose(OpBuilder &b) { return activation(*this, b, softplus); }
 
 Values MishOp::decompose(OpBuilder &b) {
-  return activation(*this, b, [](Expression &e, Value x) { return e.mul(x, e.unary<TanhOp>(softplus(e, x))); });
+  return activation(*this, b, [](MarkedExpression &e, Value x) { return e.mul(x, e.unary<TanhOp>(softplus(e, x))); });
 }
 
 Values SoftsignOp::decompose(OpBuilder &b) {
   return activation(*this, b, [](Expression &e, Value x) { return e.div(x, e.add(e.unary<AbsOp>(x), e.splat(x, 1))); });
 }
 
-/// max(0, min(1, alpha * x + beta)); NaN stays NaN.
+/// max(0, min(1, alpha * x + beta)); NaN stays NaN. The derivative is 0 at both ends of the slope.
 static Value hardSigmoid(Expression &e, Value x, double alpha, double beta) {
   Value line = e.add(e.mul(x, e.splat(x, alpha)), e.splat(x, beta));
-  return e.unary<ReluOp>(e.binary<MinOp>(line, e.splat(x, 1)));
+  auto below = MinOp::create(e.b, e.loc, line, e.splat(x, 1));
+  below->setAttr(kBoundAttr, e.b.getUnitAttr());
+  return e.unary<ReluOp>(below);
 }
 
 Values HardSigmoidOp::decompose(OpBuilder &b) {
@@ -69,37 +71,40 @@ Values GeluOp::decompose(OpBuilder &b) {
   });
 }
 
-/// positive where x > 0, else negative, which NaN takes and goes through.
-static Value wherePositive(Expression &e, Value x, Value positive, Value negative) {
-  return e.select(e.compare(ComparePredicate::gt, x, e.splat(x, 0)), positive, negative);
+/// x times a factor where x > 0, else the curve, which NaN takes and goes through. The curve's exponential overflows on
+/// the other side, so no gradient comes to it from there.
+static Value wherePositive(MarkedExpression &e, Value x, double factor, llvm::function_ref<Value(Value)> curve) {
+  Value isPositive = e.compare(ComparePredicate::gt, x, e.splat(x, 0));
+  Value negative = curve(e.cut(isPositive, x));
+  return e.select(isPositive, factor == 1 ? x : e.mul(x, e.splat(x, factor)), negative);
 }
 
 Values EluOp::decompose(OpBuilder &b) {
-  return activation(*this, b, [&](Expression &e, Value x) {
-    return wherePositive(e, x, x, e.mul(e.unary<Expm1Op>(x), e.splat(x, getAlpha().convertToDouble())));
+  return activation(*this, b, [&](MarkedExpression &e, Value x) {
+    Value alpha = e.splat(x, getAlpha().convertToDouble());
+    return wherePositive(e, x, 1, [&](Value v) { return e.mul(e.unary<Expm1Op>(v), alpha); });
   });
 }
 
-// max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
+// x where positive, else alpha * (exp(x / alpha) - 1), which is max(0, x) + min(0, that).
 Values CeluOp::decompose(OpBuilder &b) {
-  return activation(*this, b, [&](Expression &e, Value x) {
+  return activation(*this, b, [&](MarkedExpression &e, Value x) {
     Value alpha = e.splat(x, getAlpha().convertToDouble());
-    Value curve = e.mul(e.unary<Expm1Op>(e.div(x, alpha)), alpha);
-    return e.add(e.unary<ReluOp>(x), e.binary<MinOp>(curve, e.splat(x, 0)));
+    return wherePositive(e, x, 1, [&](Value v) { return e.mul(e.unary<Expm1Op>(e.div(v, alpha)), alpha); });
   });
 }
 
 Values SeluOp::decompose(OpBuilder &b) {
-  return activation(*this, b, [&](Expression &e, Value x) {
+  return activation(*this, b, [&](MarkedExpression &e, Value x) {
     double alpha = getAlpha().convertToDouble(), gamma = getGamma().convertToDouble();
-    Value negative = e.mul(e.unary<Expm1Op>(x), e.splat(x, alpha * gamma));
-    return wherePositive(e, x, e.mul(x, e.splat(x, gamma)), negative);
+    return wherePositive(e, x, gamma, [&](Value v) { return e.mul(e.unary<Expm1Op>(v), e.splat(x, alpha * gamma)); });
   });
 }
 
 Values LeakyReluOp::decompose(OpBuilder &b) {
   return activation(*this, b, [&](Expression &e, Value x) {
-    return wherePositive(e, x, x, e.mul(x, e.splat(x, getAlpha().convertToDouble())));
+    Value negative = e.mul(x, e.splat(x, getAlpha().convertToDouble()));
+    return e.select(e.compare(ComparePredicate::gt, x, e.splat(x, 0)), x, negative);
   });
 }
 

@@ -1,4 +1,5 @@
 // Losses: decompositions, and the gradients that are shorter than those of the decomposition.
+#include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
@@ -167,8 +168,8 @@ LogicalResult NllLossOp::buildVjp(VjpBuilder &vjp) {
 
 /// A loss of elements, computed in f32 where the operand is of a half type.
 template <typename OpT>
-static Values elementLoss(OpT op, OpBuilder &b, llvm::function_ref<Value(Expression &, Value, Value)> loss) {
-  Expression e(b, op.getLoc());
+static Values elementLoss(OpT op, OpBuilder &b, llvm::function_ref<Value(MarkedExpression &, Value, Value)> loss) {
+  MarkedExpression e(b, op);
   Value losses = loss(e, e.widened(op.getOperand()), e.widened(op.getTargets()));
   return SmallVector<Value>{reduced(e, losses, op.getReduction(), Value(), op.getOperand().getType().getElementType())};
 }
@@ -184,14 +185,17 @@ Values L1LossOp::decompose(OpBuilder &b) {
   return elementLoss(*this, b, [](Expression &e, Value x, Value t) { return e.unary<AbsOp>(e.sub(x, t)); });
 }
 
-// With c = min(|d|, delta): c * (|d| - c / 2), which is d^2 / 2 or delta * (|d| - delta / 2).
+// d^2 / 2 where |d| is below delta, else delta * (|d| - delta / 2). The square's gradient is of d, which has a second
+// derivative at 0; that of an infinite distance is not taken.
 Values HuberLossOp::decompose(OpBuilder &b) {
-  return elementLoss(*this, b, [&](Expression &e, Value x, Value t) {
+  return elementLoss(*this, b, [&](MarkedExpression &e, Value x, Value t) {
     double delta = getDelta().convertToDouble();
-    Value distance = e.unary<AbsOp>(e.sub(x, t));
-    Value square = e.mul(e.mul(distance, distance), e.splat(x, 0.5));
+    Value difference = e.sub(x, t), distance = e.unary<AbsOp>(difference);
+    Value isFar = e.compare(ComparePredicate::ge, distance, e.splat(x, delta));
+    Value near = e.cut(isFar, difference);
+    Value square = e.mul(e.mul(near, near), e.splat(x, 0.5));
     Value line = e.mul(e.sub(distance, e.splat(x, delta / 2)), e.splat(x, delta));
-    return e.select(e.compare(ComparePredicate::le, distance, e.splat(x, delta)), square, line);
+    return e.select(isFar, line, square);
   });
 }
 
@@ -227,10 +231,11 @@ LogicalResult BceLossOp::buildVjp(VjpBuilder &vjp) {
 }
 
 Values BceWithLogitsLossOp::decompose(OpBuilder &b) {
-  return elementLoss(*this, b, [&](Expression &e, Value x, Value t) {
-    // log(1 + exp(-x)), and with it log(1 + exp(x)) = x + log(1 + exp(-x)).
-    Value tail = e.unary<Log1pOp>(e.unary<ExpOp>(e.unary<NegOp>(e.unary<AbsOp>(x))));
-    if (auto weight = getPositiveWeightAttr()) {
+  return elementLoss(*this, b, [&](MarkedExpression &e, Value x, Value t) {
+    // log(1 + exp(x)) = max(x, 0) + tail, log(1 + exp(-x)) = max(-x, 0) + tail: at 0 the tail alone has a derivative.
+    auto weight = getPositiveWeightAttr();
+    Value tail = e.unary<Log1pOp>(e.unary<ExpOp>(e.negatedMagnitude(x, weight ? -1 : 1)));
+    if (weight) {
       Value softplus = e.add(e.unary<ReluOp>(e.unary<NegOp>(x)), tail);
       Value share = e.add(e.mul(t, e.splat(x, weight.getValueAsDouble() - 1)), e.splat(x, 1));
       return e.add(e.mul(e.sub(e.splat(x, 1), t), x), e.mul(share, softplus));

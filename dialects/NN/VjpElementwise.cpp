@@ -1,4 +1,5 @@
 // Vector-Jacobian products of elementwise operations. x is the operand, y the result, g the cotangent.
+#include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
@@ -38,6 +39,12 @@ static Value inBackwardPass(VjpExpression &e, Value y) {
   return AfterOp::create(e.b, e.loc, y, e.g());
 }
 
+/// An expression of the cotangent and of x^2, which overflows from 256 on in f16: of half types it is computed in f32.
+static Value onWideSquare(VjpExpression &e, Value x, llvm::function_ref<Value(Value, Value)> expression) {
+  Value wide = e.widened(x);
+  return e.cast(expression(e.widened(e.g()), e.square(wide)), VjpExpression::typeOf(x).getElementType());
+}
+
 #define SPRIG_NN_UNARY_VJP(OpT, expression)                                                                            \
   LogicalResult OpT::buildVjp(VjpBuilder &vjp) {                                                                       \
     return unaryVjp(vjp, *this, [](VjpExpression &e, Value x, Value y) -> Value { return expression; });               \
@@ -61,9 +68,13 @@ SPRIG_NN_UNARY_VJP(CoshOp, e.mul(e.g(), e.unary<SinhOp>(x)))
 SPRIG_NN_UNARY_VJP(TanhOp, e.mul(e.g(), e.sub(e.splat(y, 1), e.square(inBackwardPass(e, y)))))
 SPRIG_NN_UNARY_VJP(AsinOp, e.mul(e.g(), e.unary<RsqrtOp>(e.sub(e.splat(x, 1), e.square(x)))))
 SPRIG_NN_UNARY_VJP(AcosOp, e.negate(e.mul(e.g(), e.unary<RsqrtOp>(e.sub(e.splat(x, 1), e.square(x))))))
-SPRIG_NN_UNARY_VJP(AtanOp, e.div(e.g(), e.add(e.square(x), e.splat(x, 1))))
-SPRIG_NN_UNARY_VJP(AsinhOp, e.mul(e.g(), e.unary<RsqrtOp>(e.add(e.square(x), e.splat(x, 1)))))
-SPRIG_NN_UNARY_VJP(AcoshOp, e.mul(e.g(), e.unary<RsqrtOp>(e.sub(e.square(x), e.splat(x, 1)))))
+SPRIG_NN_UNARY_VJP(AtanOp, onWideSquare(e, x, [&](Value g, Value s) { return e.div(g, e.add(s, e.splat(s, 1))); }))
+SPRIG_NN_UNARY_VJP(AsinhOp, onWideSquare(e, x, [&](Value g, Value s) {
+                     return e.mul(g, e.unary<RsqrtOp>(e.add(s, e.splat(s, 1))));
+                   }))
+SPRIG_NN_UNARY_VJP(AcoshOp, onWideSquare(e, x, [&](Value g, Value s) {
+                     return e.mul(g, e.unary<RsqrtOp>(e.sub(s, e.splat(s, 1))));
+                   }))
 SPRIG_NN_UNARY_VJP(AtanhOp, e.div(e.g(), e.sub(e.splat(x, 1), e.square(x))))
 SPRIG_NN_UNARY_VJP(ErfOp, e.mul(e.scale(e.g(), M_2_SQRTPI), e.unary<ExpOp>(e.negate(e.square(x)))))
 LogicalResult SigmoidOp::buildVjp(VjpBuilder &vjp) {
@@ -130,33 +141,47 @@ LogicalResult ModOp::buildVjp(VjpBuilder &vjp) {
   return remainderVjp(*this, vjp, [](VjpExpression &e, Value q) { return e.unary<FloorOp>(q); });
 }
 
-// The derivative by the exponent is zero where the base is not positive: it has no real one there. That by the base is
-// zero where the exponent is: 0 * 0^-1 would be NaN.
+// The derivative by the base is zero where the exponent is: 0 * 0^-1 would be NaN, and so would be its derivative. That
+// by the exponent is zero where the base is negative: it has no real one there; at 0 it is that of a power that grows.
 LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
   VjpExpression e(vjp);
   Value x = getLhs(), y = getRhs();
   Type element = getType().getElementType();
   e.give(0, x, [&] {
     Value exponent = e.cast(y, element);
-    Value below = PowOp::create(e.b, e.loc, x, e.sub(exponent, e.splat(exponent, 1)));
-    Value derivative = e.mul(exponent, below);
+    auto derivativeAt = [&](Value base) {
+      Value below = PowOp::create(e.b, e.loc, base, e.sub(exponent, e.splat(exponent, 1)));
+      return e.mul(exponent, below);
+    };
     if (DenseElementsAttr known; matchPattern(y, m_Constant(&known)) && known.isSplat() &&
                                  !matchPattern(y, m_AnyZeroFloat()) && !matchPattern(y, m_Zero()))
-      return e.mul(e.g(), derivative);
+      return e.mul(e.g(), derivativeAt(x));
     Value isConstant = e.compare(ComparePredicate::eq, exponent, e.splat(exponent, 0));
+    Value derivative = derivativeAt(e.select(isConstant, e.unary<StopGradientOp>(x), x));
     return e.mul(e.g(), e.select(isConstant, e.splat(derivative, 0), derivative));
   });
   e.give(1, y, [&] {
     Value isPositive = e.compare(ComparePredicate::gt, x, e.splat(x, 0));
-    Value logarithm = e.select(isPositive, e.unary<LogOp>(x), e.splat(x, 0));
+    Value base = e.select(isPositive, x, e.unary<StopGradientOp>(x));
+    Value logarithm = e.select(isPositive, e.unary<LogOp>(base), e.splat(x, 0));
     return e.cast(e.mul(e.g(), e.mul(getResult(), logarithm)), VjpExpression::typeOf(y).getElementType());
   });
   return success();
 }
 
-/// Of the larger or the smaller: the operand that `wins` takes the cotangent, equal ones half of it each.
+/// Of the larger or the smaller: the operand that `wins` takes the cotangent, equal ones half of it each. A bound takes
+/// it where the other operand does not win.
 template <typename OpT> static LogicalResult extremumVjp(OpT op, VjpBuilder &vjp, ComparePredicate wins) {
   VjpExpression e(vjp);
+  if (op->hasAttr(kBoundAttr)) {
+    auto share = [&](bool isBound) {
+      Value zero = e.splat(e.g(), 0), isInside = e.compare(wins, op.getLhs(), op.getRhs());
+      return isBound ? e.select(isInside, zero, e.g()) : e.select(isInside, e.g(), zero);
+    };
+    e.give(0, op.getLhs(), [&] { return share(false); });
+    e.give(1, op.getRhs(), [&] { return share(true); });
+    return success();
+  }
   auto share = [&](Value mine, Value other) {
     Value equal = e.compare(ComparePredicate::eq, mine, other);
     Value rest = e.select(equal, e.scale(e.g(), 0.5), e.splat(e.g(), 0));

@@ -2,9 +2,11 @@
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
+#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Transforms/Marks.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Pullback.h"
 #include "lib/Transforms/Pushforward.h"
@@ -109,10 +111,17 @@ static void inlinePart(Operation *op, Region &region) {
 
 /// Drops what was there for differentiation alone. Inner parts first.
 static void dropMarks(func::FuncOp function) {
-  function.walk([](Operation *op) {
+  bool keeps = function->hasAttr(kKeepMarksAttr);
+  function.walk([&](Operation *op) {
+    if (keeps && isa<ir::StopGradientOp, ir::CustomGradientOp>(op)) return;
     if (auto stop = dyn_cast<ir::StopGradientOp>(op)) {
-      stop.replaceAllUsesWith(stop.getOperand());
+      Value value = stop.getOperand();
+      stop.replaceAllUsesWith(value);
       stop.erase();
+      // A value whose gradient was stopped at some places alone: either way it is itself.
+      for (Operation *user : value.getUsers())
+        if (auto choice = dyn_cast<ir::SelectOp>(user); choice && choice.getOnTrue() == choice.getOnFalse())
+          if (choice.getType() == value.getType()) choice.replaceAllUsesWith(value);
     } else if (auto part = dyn_cast<ir::CheckpointOp>(op)) {
       inlinePart(part, part.getBody());
     } else if (auto part = dyn_cast<ir::CustomGradientOp>(op)) {

@@ -1,7 +1,9 @@
 #include "lib/Transforms/Pullback.h"
 #include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/Kernel/KernelDialect.h"
+#include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/Constants.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -81,6 +83,7 @@ LogicalResult Differentiation::decomposeOnTheWay() {
       if (!composite || isa<DifferentiableOpInterface>(op)) continue;
       OpBuilder at(op);
       Operation *before = op->getPrevNode();
+      op->setAttr(ir::kMarkedAttr, at.getUnitAttr());
       auto values = composite.decompose(at);
       if (failed(values)) return op->emitOpError("does not decompose");
       if (isActivation(op, *values, before)) activations[values->front().getDefiningOp()] = op->getOperand(0);
@@ -103,7 +106,7 @@ bool Differentiation::isActivation(Operation *composite, ValueRange values, Oper
     return false;
   SmallVector<Operation *> parts;
   for (Operation *op = composite->getPrevNode(); op != before; op = op->getPrevNode()) {
-    if (!isa<ElementwiseOpInterface, ir::ConstantOp>(op)) return false;
+    if (!isa<ElementwiseOpInterface, ir::ConstantOp, ir::StopGradientOp, ir::CustomGradientOp>(op)) return false;
     parts.push_back(op);
   }
   if (parts.empty() || values[0].getDefiningOp() != parts.front()) return false;

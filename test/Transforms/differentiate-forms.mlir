@@ -131,3 +131,50 @@ func.func @accumulated_convolution(%x: tensor<1x2x4x4xbf16>, %w: tensor<4x2x2x2x
   %0:2 = nn.gradient %loss wrt %x, %w : (tensor<f32>, tensor<1x2x4x4xbf16>, tensor<4x2x2x2xbf16>) -> (tensor<1x2x4x4xbf16>, tensor<4x2x2x2xbf16>)
   return %0#0, %0#1 : tensor<1x2x4x4xbf16>, tensor<4x2x2x2xbf16>
 }
+
+// Marks of decompositions are gone: the forward pass is that without a gradient, and the derivative at 0 is chosen by
+// the sign of x alone.
+// CHECK-LABEL: func.func @softplus(
+// CHECK-NOT: nn.stop_gradient
+// CHECK-NOT: nn.custom_gradient
+// CHECK: %[[A:.*]] = nn.abs %arg0
+// CHECK: %[[N:.*]] = nn.neg %[[A]]
+// CHECK: %[[E:.*]] = nn.exp %[[N]]
+// CHECK: nn.log1p %[[E]]
+// CHECK-NOT: nn.sign
+// CHECK: %[[F:.*]] = nn.compare gt %arg0,
+// CHECK: nn.select %[[F]],
+// CHECK-NOT: nn.exp
+// CHECK: return
+func.func @softplus(%x: tensor<4xf32>, %g: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %y = nn.softplus %x : tensor<4xf32>
+  %r = nn.gradient %y seed %g wrt %x : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %y, %r : tensor<4xf32>, tensor<4xf32>
+}
+
+// The exponential overflows where its branch is not taken: what comes back from it is chosen, not multiplied by 0.
+// CHECK-LABEL: func.func @elu(
+// CHECK: %[[P:.*]] = nn.compare gt %arg0,
+// CHECK: %[[Y:.*]] = nn.expm1 %arg0
+// CHECK: nn.add %[[Y]],
+// CHECK: %[[B:.*]] = nn.mul
+// CHECK: nn.select %[[P]], %{{.*}}, %[[B]]
+// CHECK-NOT: nn.expm1
+// CHECK: return
+func.func @elu(%x: tensor<4xf32>, %g: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %y = nn.elu %x : tensor<4xf32>
+  %r = nn.gradient %y seed %g wrt %x : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %y, %r : tensor<4xf32>, tensor<4xf32>
+}
+
+// A bound takes the gradient where both are equal; others share it.
+// CHECK-LABEL: func.func @bound(
+// CHECK: %[[I:.*]] = nn.compare gt %arg0, %arg1
+// CHECK-NOT: nn.compare eq
+// CHECK: nn.select %[[I]],
+// CHECK: return
+func.func @bound(%x: tensor<4xf32>, %c: tensor<f32>, %g: tensor<4xf32>) -> tensor<4xf32> {
+  %y = nn.max %x, %c {bound} : tensor<4xf32>, tensor<f32>
+  %r = nn.gradient %y seed %g wrt %x : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}

@@ -1,5 +1,6 @@
 #include "lib/Frontend/Bridge/Derive.h"
 #include "lib/Pipeline/Diagnostics.h"
+#include "lib/Transforms/Marks.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -13,7 +14,10 @@ void derive(func::FuncOp function, Derivation derivation) {
   DiagnosticText diagnostics(context);
   PassManager passes(context, func::FuncOp::getOperationName());
   passes.enableVerifier(false);
-  if (derivation == Derivation::differentiate) passes.addPass(createDifferentiate());
+  if (derivation == Derivation::differentiate) {
+    function->setAttr(kKeepMarksAttr, UnitAttr::get(context)); // a gradient may be asked of the gradient
+    passes.addPass(createDifferentiate());
+  }
   if (derivation == Derivation::decompose) passes.addPass(createDecompose());
   FoldConstantsOptions fold;
   fold.exact = true;

@@ -63,7 +63,7 @@ Tensor hardSigmoid(const Operand &x) {
 
 namespace {
 Tensor bounded(const Emitter &r, const Tensor &x, double low, double high) {
-  return r.min(r.max(x, r.number(low, x)), r.number(high, x));
+  return r.atMost(r.atLeast(x, r.number(low, x)), r.number(high, x));
 }
 } // namespace
 

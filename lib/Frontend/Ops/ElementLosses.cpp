@@ -57,7 +57,7 @@ Tensor weighted(const Emitter &r, const Tensor &losses, const Tensor &weight, Re
   return frontend::reduceLosses(r, r.mul(losses, weight), reduction);
 }
 
-Tensor atLeastZero(const Emitter &r, const Tensor &x) { return r.max(x, r.number(0, x)); }
+Tensor atLeastZero(const Emitter &r, const Tensor &x) { return r.atLeast(x, r.number(0, x)); }
 } // namespace
 
 Tensor mseLoss(const Operand &x, const Operand &target, Reduction reduction) {

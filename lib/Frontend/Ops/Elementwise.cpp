@@ -6,6 +6,7 @@
 namespace sprig {
 
 using frontend::Attr;
+using frontend::AttrList;
 using frontend::Emitter;
 using frontend::lineOf;
 using frontend::OpName;
@@ -17,8 +18,18 @@ Pair promoted(const Emitter &r, const Operand &a, const Operand &b, DType type) 
   return {r.converted(a, type), r.converted(b, type)};
 }
 
+/// x and a bound of its type. A number takes the gradient where both are equal, a tensor half of it: PyTorch's rules.
+AttrList boundedBy(const Operand &bound) {
+  return bound.kind == Operand::Kind::tensor ? AttrList() : AttrList{Attr::unit("bound")};
+}
+Tensor bounded(const Emitter &r, const OpName &name, const Tensor &x, const Operand &bound) {
+  return r.binary(name, x, r.converted(bound, x.type(r.at).dtype), boundedBy(bound));
+}
+
 /// The operation on both, converted to their common type; `onBooleans` is what it means for i1 (null: refused).
-Tensor arithmetic(const char *op, const OpName &name, const OpName *onBooleans, const Operand &a, const Operand &b) {
+/// `isBound`: b is a bound of a.
+Tensor arithmetic(const char *op, const OpName &name, const OpName *onBooleans, const Operand &a, const Operand &b,
+                  bool isBound = false) {
   Emitter r(op, lineOf(a, b));
   // The common case first: two tensors of one type.
   if (a.kind == Operand::Kind::tensor && b.kind == Operand::Kind::tensor) {
@@ -31,7 +42,8 @@ Tensor arithmetic(const char *op, const OpName &name, const OpName *onBooleans, 
     r.fail("is not for booleans, " + describe(a.tensor.type(r.at)) + " and " + describe(b.tensor.type(r.at)) +
            "; use logicalXor or convert with to()");
   auto [x, y] = promoted(r, a, b, type);
-  return r.binary(type == DType::boolean ? *onBooleans : name, x, y);
+  if (type == DType::boolean) return r.binary(*onBooleans, x, y);
+  return r.binary(name, x, y, isBound ? boundedBy(b) : AttrList());
 }
 
 Tensor comparison(const char *op, const char *word, const Operand &a, const Operand &b) {
@@ -215,13 +227,13 @@ Tensor clamp(const Operand &x, const Operand &low, const Operand &high) {
   const Operand *all[] = {&x, &low, &high};
   DType type = r.promote(all);
   if (type == DType::boolean) r.fail("is not for booleans; convert with to()");
-  return r.min(r.max(r.converted(x, type), r.converted(low, type)), r.converted(high, type));
+  return bounded(r, SPRIG_OP("min"), bounded(r, SPRIG_OP("max"), r.converted(x, type), low), high);
 }
 Tensor clampMin(const Operand &x, const Operand &low) {
-  return arithmetic("clampMin", SPRIG_OP("max"), &SPRIG_OP("or"), x, low);
+  return arithmetic("clampMin", SPRIG_OP("max"), &SPRIG_OP("or"), x, low, true);
 }
 Tensor clampMax(const Operand &x, const Operand &high) {
-  return arithmetic("clampMax", SPRIG_OP("min"), &SPRIG_OP("and"), x, high);
+  return arithmetic("clampMax", SPRIG_OP("min"), &SPRIG_OP("and"), x, high, true);
 }
 
 Tensor lerp(const Operand &a, const Operand &b, const Operand &weight) {

@@ -200,10 +200,10 @@ Tensor Emitter::predicate(const OpName &name, const Tensor &x) const {
   return record(name, std::span(&x, 1), {}, {DType::boolean, x.type(at).shape}, at);
 }
 
-Tensor Emitter::binary(const OpName &name, const Tensor &a, const Tensor &b) const {
+Tensor Emitter::binary(const OpName &name, const Tensor &a, const Tensor &b, AttrList attrs) const {
   const TensorType &x = a.type(at), &y = b.type(at);
-  if (x.shape == y.shape || y.shape.empty()) return emit(name, {a, b}, {}, x);
-  return emit(name, {a, b}, {}, {x.dtype, broadcast(x, y)});
+  if (x.shape == y.shape || y.shape.empty()) return emit(name, {a, b}, std::move(attrs), x);
+  return emit(name, {a, b}, std::move(attrs), {x.dtype, broadcast(x, y)});
 }
 
 Tensor Emitter::compare(const char *word, const Tensor &a, const Tensor &b) const {
@@ -343,6 +343,12 @@ Tensor Emitter::mean(const Tensor &x, const Shape &axes, bool keepDims) const {
 
 Tensor Emitter::softmax(const OpName &name, const Tensor &x, int axis) const {
   return unary(name, x, {Attr::of("axis", axis)});
+}
+
+Tensor Emitter::attentionWeights(const Tensor &scores, bool masked) const {
+  AttrList attrs{Attr::of("axis", scores.type(at).shape.rank() - 1)};
+  if (masked) attrs.push_back(Attr::unit("masked"));
+  return unary(SPRIG_OP("softmax"), scores, std::move(attrs));
 }
 
 Tensor Emitter::matmul(const Tensor &a, const Tensor &b, bool transposeA, bool transposeB) const {

@@ -72,13 +72,20 @@ public:
   // Elementwise.
   Tensor unary(const OpName &name, const Tensor &x, AttrList attrs = {}) const;
   Tensor predicate(const OpName &name, const Tensor &x) const;
-  Tensor binary(const OpName &name, const Tensor &a, const Tensor &b) const;
+  Tensor binary(const OpName &name, const Tensor &a, const Tensor &b, AttrList attrs = {}) const;
   Tensor add(const Tensor &a, const Tensor &b) const { return binary(SPRIG_OP("add"), a, b); }
   Tensor sub(const Tensor &a, const Tensor &b) const { return binary(SPRIG_OP("sub"), a, b); }
   Tensor mul(const Tensor &a, const Tensor &b) const { return binary(SPRIG_OP("mul"), a, b); }
   Tensor div(const Tensor &a, const Tensor &b) const { return binary(SPRIG_OP("div"), a, b); }
   Tensor max(const Tensor &a, const Tensor &b) const { return binary(SPRIG_OP("max"), a, b); }
   Tensor min(const Tensor &a, const Tensor &b) const { return binary(SPRIG_OP("min"), a, b); }
+  /// x with a bound from below or above, which takes the gradient where both are equal.
+  Tensor atLeast(const Tensor &x, const Tensor &bound) const {
+    return binary(SPRIG_OP("max"), x, bound, {Attr::unit("bound")});
+  }
+  Tensor atMost(const Tensor &x, const Tensor &bound) const {
+    return binary(SPRIG_OP("min"), x, bound, {Attr::unit("bound")});
+  }
   Tensor neg(const Tensor &x) const { return unary(SPRIG_OP("neg"), x); }
   Tensor exp(const Tensor &x) const { return unary(SPRIG_OP("exp"), x); }
   Tensor log(const Tensor &x) const { return unary(SPRIG_OP("log"), x); }
@@ -88,6 +95,12 @@ public:
   /// x, whose values outside [low, high] are an error when it runs.
   Tensor inRange(const Tensor &x, double low, double high = std::numeric_limits<double>::infinity()) const {
     return unary(SPRIG_OP("in_range"), x, {Attr::of("low", low), Attr::of("high", high)});
+  }
+  /// x; where the condition holds, no gradient flows through it.
+  Tensor cut(const Tensor &condition, const Tensor &x) const { return select(condition, x.detach(at), x); }
+  /// The square root of what is not negative. At 0 its gradient is 0, where the root's is infinite.
+  Tensor lengthOf(const Tensor &square) const {
+    return sqrt(cut(compare("predicate eq", square, number(0, square)), square));
   }
   /// `word`: "predicate eq", ...
   Tensor compare(const char *word, const Tensor &a, const Tensor &b) const;
@@ -126,6 +139,8 @@ public:
   }
   Tensor mean(const Tensor &x, const Shape &axes, bool keepDims) const;
   Tensor softmax(const OpName &name, const Tensor &x, int axis) const;
+  /// The softmax of rows of scores; masked: rows of -inf alone, of queries that see no key, become zeros.
+  Tensor attentionWeights(const Tensor &scores, bool masked) const;
 
   /// [B..., M, K] x [B..., K, N]; refuses shapes that do not fit.
   Tensor matmul(const Tensor &a, const Tensor &b, bool transposeA = false, bool transposeB = false) const;

@@ -111,7 +111,7 @@ Tensor var(const Operand &x, const Ints &axes, double correction, bool keepDims)
 
 Tensor stdDev(const Operand &x, const Ints &axes, double correction, bool keepDims) {
   Emitter r("stdDev", x.at);
-  Tensor result = r.sqrt(variance(r, x, axes, correction, keepDims));
+  Tensor result = r.lengthOf(variance(r, x, axes, correction, keepDims));
   return r.cast(result, r.requireFloat(x).type(r.at).dtype);
 }
 
@@ -130,7 +130,7 @@ Tensor logsumexp(const Operand &x, const Ints &axes, bool keepDims) {
 
 namespace {
 Tensor normOf(const Emitter &r, const Tensor &x, double p, const Shape &axes, bool keepDims) {
-  if (p == 2) return r.sqrt(r.sum(r.mul(x, x), axes, keepDims));
+  if (p == 2) return r.lengthOf(r.sum(r.mul(x, x), axes, keepDims));
   Tensor size = r.abs(x);
   if (p == HUGE_VAL) return r.reduce("reduce_kind max", size, axes, keepDims);
   if (p == -HUGE_VAL) return r.reduce("reduce_kind min", size, axes, keepDims);
@@ -139,9 +139,12 @@ Tensor normOf(const Emitter &r, const Tensor &x, double p, const Shape &axes, bo
     Tensor counts = r.cast(r.compare("predicate ne", x, r.number(0, x)), x.type(r.at).dtype);
     return r.sum(counts, axes, keepDims);
   }
-  Tensor powers = r.binary(SPRIG_OP("pow"), size, r.number(p, size));
-  Tensor total = r.sum(powers, axes, keepDims);
-  return r.binary(SPRIG_OP("pow"), total, r.number(1 / p, total));
+  // Powers have no gradient at 0 where it would be infinite: that of a norm is 0 there.
+  auto power = [&](const Tensor &base, double exponent) {
+    Tensor finite = exponent < 1 ? r.cut(r.compare("predicate eq", base, r.number(0, base)), base) : base;
+    return r.binary(SPRIG_OP("pow"), finite, r.number(exponent, base));
+  };
+  return power(r.sum(power(size, p), axes, keepDims), 1 / p);
 }
 } // namespace
 
@@ -155,7 +158,7 @@ Tensor normalize(const Operand &x, double p, int axis, double epsilon) {
   Emitter r("normalize", x.at);
   Tensor operand = r.requireFloat(x);
   Tensor length = normOf(r, operand, p, {r.axisOf(axis, operand.type(r.at))}, true);
-  return r.div(operand, r.max(length, r.number(epsilon, length)));
+  return r.div(operand, r.atLeast(length, r.number(epsilon, length)));
 }
 
 Tensor cosineSimilarity(const Operand &a, const Operand &b, int axis, double epsilon) {
@@ -170,7 +173,7 @@ Tensor cosineSimilarity(const Operand &a, const Operand &b, int axis, double eps
   y = r.broadcastTo(y, common);
   auto lengthOf = [&](const Tensor &v) {
     Tensor length = normOf(r, v, 2, {along}, false);
-    return r.max(length, r.number(epsilon, length));
+    return r.atLeast(length, r.number(epsilon, length));
   };
   return r.div(r.sum(r.mul(x, y), {along}, false), r.mul(lengthOf(x), lengthOf(y)));
 }

@@ -61,8 +61,8 @@ void clip(Node &n) {
   Value x = n.in(0);
   if (n.opset < 11) {
     // The attributes' defaults are the type's limits: no bound.
-    if (n.attribute("min")) x = n.max(x, n.scalar(n.realAttr("min", 0), Emit::elem(x)));
-    if (n.attribute("max")) x = n.min(x, n.scalar(n.realAttr("max", 0), Emit::elem(x)));
+    if (n.attribute("min")) x = n.atLeast(x, n.scalar(n.realAttr("min", 0), Emit::elem(x)));
+    if (n.attribute("max")) x = n.atMost(x, n.scalar(n.realAttr("max", 0), Emit::elem(x)));
     return n.out(x);
   }
   for (unsigned i : {1u, 2u}) {
@@ -70,7 +70,7 @@ void clip(Node &n) {
     Value bound = n.in(i);
     n.require(Emit::count(bound) == 1, "takes " + typeText(bound) + " as a bound; expected a scalar");
     bound = n.reshape(bound, {});
-    x = i == 1 ? n.max(x, bound) : n.min(x, bound);
+    x = i == 1 ? n.atLeast(x, bound) : n.atMost(x, bound);
   }
   n.out(x);
 }

@@ -2,6 +2,7 @@
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
@@ -16,6 +17,11 @@ using namespace mlir;
 namespace sprig::onnximport {
 
 std::string typeText(Value v) { return ir::describe(v.getType()); }
+
+Value Emit::lengthOf(Value square) {
+  Value isZero = compare(ir::ComparePredicate::eq, square, scalar(0, elem(square)));
+  return op<ir::SqrtOp>({select(isZero, op<ir::StopGradientOp>({square}), square)});
+}
 
 void Emit::failed() {
   std::string text = state.diagnostic;

@@ -97,7 +97,7 @@ Value activate(Node &n, Value v, const std::string &name, llvm::ArrayRef<double>
   if (name == "Clip") {
     n.require(parameters.size() == 2,
               "has " + std::to_string(parameters.size()) + " parameters of its activation Clip; expected 2");
-    return n.min(n.max(v, n.scalar(parameters[0], Emit::elem(v))), n.scalar(parameters[1], Emit::elem(v)));
+    return n.atMost(n.atLeast(v, n.scalar(parameters[0], Emit::elem(v))), n.scalar(parameters[1], Emit::elem(v)));
   }
   n.unsupported("has the activation '" + name + "', which Sprig does not have here");
 }

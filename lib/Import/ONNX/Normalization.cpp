@@ -158,7 +158,7 @@ void lpNorm(Node &n) {
   int64_t axis = n.axis(n.intAttr("axis", -1), Emit::rank(x)), p = n.intAttr("p", 2);
   n.require(p == 1 || p == 2, "has p = " + std::to_string(p) + "; known are 1 and 2");
   Value norm = p == 1 ? n.reduce(ir::ReduceKind::sum, n.op<ir::AbsOp>({x}), {axis}, true)
-                      : n.op<ir::SqrtOp>({n.reduce(ir::ReduceKind::sum, n.mul(x, x), {axis}, true)});
+                      : n.lengthOf(n.reduce(ir::ReduceKind::sum, n.mul(x, x), {axis}, true));
   // A vector of zeros stays one.
   Value zero = n.scalar(0, Emit::elem(x));
   Value isZero = n.compare(ir::ComparePredicate::eq, norm, zero);
@@ -169,7 +169,7 @@ void meanVarianceNorm(Node &n) {
   Value x = n.in(0);
   Ints axes = n.axes(n.intsAttr("axes").value_or(Ints{0, 2, 3}), Emit::rank(x));
   Value centred = n.sub(x, n.reduceMean(x, axes, true));
-  Value deviation = n.op<ir::SqrtOp>({n.reduceMean(n.mul(centred, centred), axes, true)});
+  Value deviation = n.lengthOf(n.reduceMean(n.mul(centred, centred), axes, true));
   n.out(n.div(centred, n.add(deviation, 1e-9)));
 }
 

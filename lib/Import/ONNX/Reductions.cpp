@@ -57,7 +57,7 @@ void l1(Node &n) {
   n.out(sum(n, r, n.op<ir::AbsOp>({r.x})));
 }
 void l2(Node &n) {
-  inFloat(n, [&](Reduction &r) { return n.op<ir::SqrtOp>({sum(n, r, n.mul(r.x, r.x))}); });
+  inFloat(n, [&](Reduction &r) { return n.lengthOf(sum(n, r, n.mul(r.x, r.x))); });
 }
 void sumSquare(Node &n) {
   Reduction r = readReduction(n, 18);

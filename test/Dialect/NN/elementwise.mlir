@@ -218,8 +218,10 @@ func.func @log1p(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // CHECK-LABEL: func.func @max(
 // CHECK: nn.max %{{.*}}, %{{.*}} : tensor<2x3xf32>, tensor<3xf32>
+// CHECK: nn.max %{{.*}}, %{{.*}} {bound} : tensor<2x3xf32>, tensor<3xf32>
 func.func @max(%x: tensor<2x3xf32>, %y: tensor<3xf32>) -> tensor<2x3xf32> {
-  %r = nn.max %x, %y : tensor<2x3xf32>, tensor<3xf32>
+  %0 = nn.max %x, %y : tensor<2x3xf32>, tensor<3xf32>
+  %r = nn.max %0, %y {bound} : tensor<2x3xf32>, tensor<3xf32>
   return %r : tensor<2x3xf32>
 }
 
