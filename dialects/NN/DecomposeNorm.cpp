@@ -1,26 +1,36 @@
 // Decompositions of softmax and the normalisations. Half types are normalised in f32 and rounded once, at the end.
-#include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNUnary.h"
 #include "llvm/ADT/Sequence.h"
+#include <limits>
 
 using namespace mlir;
 
 namespace sprig::ir {
+
+/// The lowest number of f32 or f64.
+static double lowestFinite(Type element) {
+  return element.isF64() ? std::numeric_limits<double>::lowest() : std::numeric_limits<float>::lowest();
+}
 
 /// The dimensions from `first` on.
 static SmallVector<int64_t> axesFrom(int64_t first, int64_t rank) {
   return llvm::to_vector(llvm::seq<int64_t>(first, rank));
 }
 
-// The maximum is taken off first, so that no exponential overflows. A row of -inf alone gives NaN, as in ONNX. One
-// division a row: the sum is 1 at least.
+// The maximum is taken off first, so that no exponential overflows. A row of -inf alone gives NaN, as in ONNX; where
+// the rows are masked, a finite maximum makes all of its exponentials zeros. One division a row: the sum is 1 at least.
 Values SoftmaxOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   Value x = e.widened(getOperand());
   int64_t axis = getAxis();
-  Value exponentials = e.unary<ExpOp>(e.sub(x, e.reduce(ReduceKind::max, x, axis, true)));
+  bool isMasked = (*this)->hasAttr(kMaskedAttr);
+  Value top = e.reduce(ReduceKind::max, x, axis, true);
+  if (isMasked) top = e.binary<MaxOp>(top, e.splat(x, lowestFinite(Expression::typeOf(x).getElementType())));
+  Value exponentials = e.unary<ExpOp>(e.sub(x, top));
   Value sum = e.reduce(ReduceKind::sum, exponentials, axis, true);
+  if (isMasked) sum = e.binary<MaxOp>(sum, e.splat(x, 1));
   return one(e.cast(e.mul(exponentials, e.unary<ReciprocalOp>(sum)), getType().getElementType()));
 }
 

@@ -1,13 +1,14 @@
 // Softmaxes and normalisations by their definitions.
 #include "lib/Interpreter/Elementwise.h"
+#include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/NNComposite.h"
 #include <numeric>
 
 namespace sprig::interp {
 namespace {
 
-// Softmax of a row, or its logarithm. A row of -inf alone gives NaN, as the formula does.
-template <bool Log> mlir::LogicalResult evaluateRows(Evaluation &e, int64_t axis) {
+// Softmax of a row, or its logarithm. A row of -inf alone gives NaN, as the formula does, or zeros where it is masked.
+template <bool Log> mlir::LogicalResult evaluateRows(Evaluation &e, int64_t axis, bool isMasked = false) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
   axis = fromFront(axis, shape.size());
   int64_t outer = product(shape.take_front(axis)), size = shape[axis], inner = product(shape.drop_front(axis + 1));
@@ -18,6 +19,7 @@ template <bool Log> mlir::LogicalResult evaluateRows(Evaluation &e, int64_t axis
       auto at = [&](int64_t i) { return (o * size + i) * inner + n; };
       double top = -std::numeric_limits<double>::infinity(), sum = 0;
       for (int64_t i = 0; i < size; ++i) top = larger(top, in[at(i)]);
+      if (isMasked && top == -std::numeric_limits<double>::infinity()) continue;
       for (int64_t i = 0; i < size; ++i) sum += std::exp(in[at(i)] - top);
       for (int64_t i = 0; i < size; ++i) {
         double shifted = in[at(i)] - top;
@@ -26,7 +28,9 @@ template <bool Log> mlir::LogicalResult evaluateRows(Evaluation &e, int64_t axis
     }
   return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
 }
-mlir::LogicalResult evaluateSoftmax(ir::SoftmaxOp op, Evaluation &e) { return evaluateRows<false>(e, op.getAxis()); }
+mlir::LogicalResult evaluateSoftmax(ir::SoftmaxOp op, Evaluation &e) {
+  return evaluateRows<false>(e, op.getAxis(), op->hasAttr(ir::kMaskedAttr));
+}
 mlir::LogicalResult evaluateLogSoftmax(ir::LogSoftmaxOp op, Evaluation &e) {
   return evaluateRows<true>(e, op.getAxis());
 }

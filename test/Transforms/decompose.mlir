@@ -15,6 +15,23 @@ func.func @softmax(%x: tensor<2x3xf16>) -> tensor<2x3xf16> {
   return %0 : tensor<2x3xf16>
 }
 
+// Rows of -inf alone: exp(-inf - a number) / 1.
+// CHECK-LABEL: func.func @masked_softmax(
+// CHECK-DAG: %[[LOW:.*]] = nn.constant dense<-3.40282347E+38> : tensor<f32>
+// CHECK-DAG: %[[ONE:.*]] = nn.constant dense<1.000000e+00> : tensor<f32>
+// CHECK: %[[M:.*]] = nn.reduce max %arg0 axes = [1] {keep_dims} : tensor<2x3xf32>
+// CHECK: %[[TOP:.*]] = nn.max %[[M]], %[[LOW]]
+// CHECK: %[[D:.*]] = nn.sub %arg0, %[[TOP]]
+// CHECK: %[[E:.*]] = nn.exp %[[D]]
+// CHECK: %[[S:.*]] = nn.reduce sum %[[E]] axes = [1] {keep_dims} : tensor<2x3xf32>
+// CHECK: %[[SUM:.*]] = nn.max %[[S]], %[[ONE]]
+// CHECK: %[[R:.*]] = nn.reciprocal %[[SUM]]
+// CHECK: nn.mul %[[E]], %[[R]]
+func.func @masked_softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = nn.softmax %x axis = 1 {masked} : tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+
 // CHECK-LABEL: func.func @log_softmax(
 // CHECK: %[[V0:.*]] = nn.reduce max %arg0 axes = [1] {keep_dims} : tensor<2x3xf32>
 // CHECK: %[[V1:.*]] = nn.sub %arg0, %[[V0]] : tensor<2x3xf32>, tensor<2x1xf32>
@@ -165,7 +182,7 @@ func.func @mish(%x: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-DAG: %[[V2:.*]] = nn.constant dense<0.166666672> : tensor<f32>
 // CHECK: %[[V3:.*]] = nn.mul %arg0, %[[V2]] : tensor<2xf32>, tensor<f32>
 // CHECK: %[[V4:.*]] = nn.add %[[V3]], %[[V1]] : tensor<2xf32>, tensor<f32>
-// CHECK: %[[V5:.*]] = nn.min %[[V4]], %[[V0]] : tensor<2xf32>, tensor<f32>
+// CHECK: %[[V5:.*]] = nn.min %[[V4]], %[[V0]] {bound} : tensor<2xf32>, tensor<f32>
 // CHECK: %[[V6:.*]] = nn.relu %[[V5]] : tensor<2xf32>
 // CHECK: %[[V7:.*]] = nn.mul %arg0, %[[V6]] : tensor<2xf32>, tensor<2xf32>
 // CHECK: return %[[V7]] : tensor<2xf32>
@@ -203,8 +220,8 @@ func.func @gelu(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
 
 // CHECK-LABEL: func.func @elu(
 // CHECK-DAG: %[[V0:.*]] = nn.constant dense<0.000000e+00> : tensor<f32>
-// CHECK: %[[V1:.*]] = nn.expm1 %arg0 : tensor<2xf32>
 // CHECK: %[[V2:.*]] = nn.compare gt %arg0, %[[V0]] : tensor<2xf32>, tensor<f32>
+// CHECK: %[[V1:.*]] = nn.expm1 %arg0 : tensor<2xf32>
 // CHECK: %[[V3:.*]] = nn.select %[[V2]], %arg0, %[[V1]] : tensor<2xi1>, tensor<2xf32>, tensor<2xf32>
 // CHECK: return %[[V3]] : tensor<2xf32>
 func.func @elu(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -215,13 +232,12 @@ func.func @elu(%x: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-LABEL: func.func @celu(
 // CHECK-DAG: %[[V0:.*]] = nn.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-DAG: %[[V1:.*]] = nn.constant dense<2.000000e+00> : tensor<f32>
-// CHECK: %[[V2:.*]] = nn.div %arg0, %[[V1]] : tensor<2xf32>, tensor<f32>
-// CHECK: %[[V3:.*]] = nn.expm1 %[[V2]] : tensor<2xf32>
-// CHECK: %[[V4:.*]] = nn.mul %[[V3]], %[[V1]] : tensor<2xf32>, tensor<f32>
-// CHECK: %[[V5:.*]] = nn.relu %arg0 : tensor<2xf32>
-// CHECK: %[[V6:.*]] = nn.min %[[V4]], %[[V0]] : tensor<2xf32>, tensor<f32>
-// CHECK: %[[V7:.*]] = nn.add %[[V5]], %[[V6]] : tensor<2xf32>, tensor<2xf32>
-// CHECK: return %[[V7]] : tensor<2xf32>
+// CHECK: %[[V2:.*]] = nn.compare gt %arg0, %[[V0]] : tensor<2xf32>, tensor<f32>
+// CHECK: %[[V3:.*]] = nn.div %arg0, %[[V1]] : tensor<2xf32>, tensor<f32>
+// CHECK: %[[V4:.*]] = nn.expm1 %[[V3]] : tensor<2xf32>
+// CHECK: %[[V5:.*]] = nn.mul %[[V4]], %[[V1]] : tensor<2xf32>, tensor<f32>
+// CHECK: %[[V6:.*]] = nn.select %[[V2]], %arg0, %[[V5]] : tensor<2xi1>, tensor<2xf32>, tensor<2xf32>
+// CHECK: return %[[V6]] : tensor<2xf32>
 func.func @celu(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = nn.celu %x {alpha = 2.0 : f64} : tensor<2xf32>
   return %0 : tensor<2xf32>
@@ -231,10 +247,10 @@ func.func @celu(%x: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-DAG: %[[V0:.*]] = nn.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-DAG: %[[V1:.*]] = nn.constant dense<2.000000e+00> : tensor<f32>
 // CHECK-DAG: %[[V2:.*]] = nn.constant dense<3.000000e+00> : tensor<f32>
+// CHECK: %[[V6:.*]] = nn.compare gt %arg0, %[[V0]] : tensor<2xf32>, tensor<f32>
 // CHECK: %[[V3:.*]] = nn.expm1 %arg0 : tensor<2xf32>
 // CHECK: %[[V4:.*]] = nn.mul %[[V3]], %[[V2]] : tensor<2xf32>, tensor<f32>
 // CHECK: %[[V5:.*]] = nn.mul %arg0, %[[V1]] : tensor<2xf32>, tensor<f32>
-// CHECK: %[[V6:.*]] = nn.compare gt %arg0, %[[V0]] : tensor<2xf32>, tensor<f32>
 // CHECK: %[[V7:.*]] = nn.select %[[V6]], %[[V5]], %[[V4]] : tensor<2xi1>, tensor<2xf32>, tensor<2xf32>
 // CHECK: return %[[V7]] : tensor<2xf32>
 func.func @selu(%x: tensor<2xf32>) -> tensor<2xf32> {
@@ -260,7 +276,7 @@ func.func @leaky_relu(%x: tensor<2xf32>) -> tensor<2xf32> {
 // CHECK-DAG: %[[V2:.*]] = nn.constant dense<2.500000e-01> : tensor<f32>
 // CHECK: %[[V3:.*]] = nn.mul %arg0, %[[V2]] : tensor<2xf32>, tensor<f32>
 // CHECK: %[[V4:.*]] = nn.add %[[V3]], %[[V1]] : tensor<2xf32>, tensor<f32>
-// CHECK: %[[V5:.*]] = nn.min %[[V4]], %[[V0]] : tensor<2xf32>, tensor<f32>
+// CHECK: %[[V5:.*]] = nn.min %[[V4]], %[[V0]] {bound} : tensor<2xf32>, tensor<f32>
 // CHECK: %[[V6:.*]] = nn.relu %[[V5]] : tensor<2xf32>
 // CHECK: return %[[V6]] : tensor<2xf32>
 func.func @hard_sigmoid(%x: tensor<2xf32>) -> tensor<2xf32> {

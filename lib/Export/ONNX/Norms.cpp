@@ -7,7 +7,11 @@ namespace {
 
 bool softmax(Site &n) {
   bool isLog = n.node.op->text == "nn.log_softmax";
-  n.out(n.emit(isLog ? "LogSoftmax" : "Softmax", {n.in(0)}, {attr("axis", n.integer("axis"))}));
+  Ref result = n.emit(isLog ? "LogSoftmax" : "Softmax", {n.in(0)}, {attr("axis", n.integer("axis"))});
+  // Rows of -inf alone are zeros, where ONNX's operator has NaN.
+  if (n.flag("masked", false))
+    result = n.emit("Where", {n.emit("IsNaN", {result}, {}, DType::boolean), n.scalar(0, n.type(0).dtype), result});
+  n.out(result);
   return true;
 }
 

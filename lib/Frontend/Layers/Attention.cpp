@@ -1,5 +1,6 @@
 #include "sprig/nn/attention.h"
 #include "lib/Frontend/Layers/LayerText.h"
+#include "lib/Frontend/Ops/Emitter.h"
 #include "sprig/ops.h"
 #include <cmath>
 
@@ -181,7 +182,8 @@ AttentionResult MultiheadAttention::run(const Operand &query, const Operand &key
       scores = where(as(form.mask), as(scores), -std::numeric_limits<double>::infinity());
     else if (form.mask.defined())
       scores = sprig::add(as(scores), as(form.mask));
-    Tensor weights = dropout(as(softmax(as(scores), -1)), form.dropout, form.dropout > 0);
+    Tensor seen = frontend::Emitter("MultiheadAttention", caller.at).attentionWeights(scores, form.mask.defined());
+    Tensor weights = dropout(as(seen), form.dropout, form.dropout > 0);
     heads4 = matmul(as(weights), as(v));
     result.weights = mean(as(weights), 1);
     if (!batched) result.weights = squeeze(as(result.weights), 0);

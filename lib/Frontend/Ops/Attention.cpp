@@ -88,7 +88,7 @@ Tensor scaledDotProductAttention(const Operand &query, const Operand &key, const
     scores = mask.dtype == DType::boolean ? r.select(options.mask, scores, r.number(-HUGE_VAL, scores))
                                           : r.add(scores, r.cast(options.mask, type.dtype));
   }
-  Tensor weights = r.softmax(SPRIG_OP("softmax"), scores, last);
+  Tensor weights = r.attentionWeights(scores, options.mask.defined());
   return r.matmul(dropped(r, weights, options.dropout), v);
 }
 

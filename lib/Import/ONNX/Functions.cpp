@@ -1,4 +1,6 @@
 // Finds what a node means: a function of the model, a row of the table, or the function body of its schema.
+#include "dialects/NN/GradientMarks.h"
+#include "dialects/NN/NNComposite.h"
 #include "lib/Import/ONNX/CheckOperands.h"
 #include "lib/Import/ONNX/Counted.h"
 #include "lib/Import/ONNX/Importer.h"
@@ -102,6 +104,15 @@ static onnx::TypeProto typeProtoOf(const Item &item) {
   return type;
 }
 
+/// Weights of attention: rows of a mask of -inf alone are zeros in the operator's definition, which puts them in place
+/// of the softmax's NaN. The softmax has them itself, so that gradients have no NaN either.
+static void maskSoftmaxes(Block &block, Operation *before) {
+  Operation *first = before ? before->getNextNode() : block.empty() ? nullptr : &block.front();
+  for (Operation *op = first; op; op = op->getNextNode())
+    if (auto softmax = dyn_cast<ir::SoftmaxOp>(op))
+      softmax->setAttr(ir::kMaskedAttr, UnitAttr::get(softmax.getContext()));
+}
+
 bool Importer::callSchemaFunction(Node &node, const onnx::OpSchema &schema) {
   try {
     if (schema.HasContextDependentFunction()) {
@@ -112,10 +123,13 @@ bool Importer::callSchemaFunction(Node &node, const onnx::OpSchema &schema) {
       onnx::FunctionBodyBuildContextImpl buildContext(full, types);
       onnx::FunctionProto body;
       if (schema.BuildContextDependentFunction(buildContext, body, int(node.opset))) {
+        Block *block = node.state.builder.getInsertionBlock();
+        Operation *before = block->empty() ? nullptr : &block->back();
         for (const auto &[name, attribute] : schema.attributes())
           if (!node.attribute(name) && attribute.default_value.has_name())
             *body.add_attribute_proto() = attribute.default_value;
         callFunction(node, body);
+        if (schema.Name() == "Attention") maskSoftmaxes(*block, before);
         return true;
       }
     }

@@ -1,5 +1,6 @@
 // Logic, comparisons, bits and selection.
 #include "lib/Import/ONNX/Broadcast.h"
+#include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Table.h"
@@ -27,7 +28,21 @@ void bitShift(Node &n) {
   n.out(direction == "LEFT" ? n.op<ir::ShlOp>({n.in(0), n.in(1)}) : n.op<ir::ShrOp>({n.in(0), n.in(1)}));
 }
 
-void where(Node &n) { n.out(n.select(n.in(0), n.in(1), n.in(2))); }
+/// The softmax whose rows of NaN a choice makes zeros, or null.
+ir::SoftmaxOp softmaxWithoutNan(Value condition, Value otherwise) {
+  auto isNan = condition.getDefiningOp<ir::IsNanOp>();
+  return isNan && isNan.getOperand() == otherwise ? otherwise.getDefiningOp<ir::SoftmaxOp>() : ir::SoftmaxOp();
+}
+
+void where(Node &n) {
+  Value condition = n.in(0), onTrue = n.in(1), onFalse = n.in(2);
+  // Queries that see no key, as exporters write them. The softmax has the zeros itself, and its gradient no NaN.
+  if (auto softmax = softmaxWithoutNan(condition, onFalse)) {
+    onFalse = n.marked<ir::SoftmaxOp>("masked", {softmax.getOperand()}, {n.attr("axis", int64_t(softmax.getAxis()))});
+    condition = n.op<ir::IsNanOp>({onFalse});
+  }
+  n.out(n.select(condition, onTrue, onFalse));
+}
 
 } // namespace
 

@@ -1,4 +1,5 @@
 #include "lib/Target/Kernels/ReductionSteps.h"
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
 
@@ -29,6 +30,13 @@ Value sprig::reductionIdentity(ElementBuilder &k, ir::ReduceKind kind, Type elem
   return splatLike(k, arith::ConstantOp::create(k.b, k.loc, type, k.b.getIntegerAttr(type, bound)), lanes);
 }
 
+/// What is read of a reduction: its result, or that with a number as a bound from below (of a masked softmax).
+static Value withBound(ir::ReduceOp reduce) {
+  auto bound = reduce->hasOneUse() ? dyn_cast<ir::MaxOp>(*reduce->user_begin()) : ir::MaxOp();
+  return bound && bound.getLhs() == reduce.getResult() && ir::splatOf(bound.getRhs()) ? bound.getResult()
+                                                                                      : reduce.getResult();
+}
+
 /// Whether an exponential is read by its rows' sum, and else only times the reciprocal of that.
 static bool isDividedBySum(ir::ExpOp exponential, ir::ReduceOp maximum) {
   ir::ReduceOp sum;
@@ -40,16 +48,17 @@ static bool isDividedBySum(ir::ExpOp exponential, ir::ReduceOp maximum) {
     auto product = dyn_cast<ir::MulOp>(user);
     if (!product) return false;
     auto reciprocal = product.getRhs().getDefiningOp<ir::ReciprocalOp>();
-    return reciprocal && reciprocal->getOperand(0) == sum.getResult();
+    return reciprocal && reciprocal->getOperand(0) == withBound(sum);
   });
 }
 
 bool sprig::isSoftmaxShift(ir::ReduceOp reduce) {
   if (reduce.getKind() != ir::ReduceKind::max || reduce->use_empty()) return false;
   if (!isa<FloatType>(computeType(elementOf(reduce.getOperand())))) return false;
-  return llvm::all_of(reduce->getUsers(), [&](Operation *user) {
+  Value maximum = withBound(reduce);
+  return llvm::all_of(maximum.getUsers(), [&](Operation *user) {
     auto shifted = dyn_cast<ir::SubOp>(user);
-    if (!shifted || shifted.getLhs() != reduce.getOperand() || shifted.getRhs() != reduce.getResult()) return false;
+    if (!shifted || shifted.getLhs() != reduce.getOperand() || shifted.getRhs() != maximum) return false;
     return llvm::all_of(shifted->getUsers(), [&](Operation *exponential) {
       auto exp = dyn_cast<ir::ExpOp>(exponential);
       return exp && isDividedBySum(exp, reduce);

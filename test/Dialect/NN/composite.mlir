@@ -153,6 +153,15 @@ func.func @silu(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
+// CHECK-LABEL: func.func @masked_softmax(
+// CHECK: nn.softmax %{{.*}} axis = 1 {masked} : tensor<2x10xf32>
+func.func @masked_softmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
+  %r = nn.softmax %x axis = 1 {masked} : tensor<2x10xf32>
+  return %r : tensor<2x10xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @softmax(
 // CHECK: nn.softmax %{{.*}} axis = 1 : tensor<2x10xf32>
 func.func @softmax(%x: tensor<2x10xf32>) -> tensor<2x10xf32> {
