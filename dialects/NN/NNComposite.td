@@ -38,16 +38,19 @@ def NN_HardSigmoidOp : NN_ActivationOp<"hard_sigmoid", (ins F64Attr:$alpha, F64A
   let summary = "max(0, min(1, alpha * x + beta))";
 }
 
-class NN_SoftmaxLikeOp<string mnemonic> : NN_CompositeOp<mnemonic, [NN_Vjp]> {
+class NN_SoftmaxLikeOp<string mnemonic, string more = ""> : NN_CompositeOp<mnemonic, [NN_Vjp]> {
   let description = "The maximum is taken off first, so nothing overflows; half types are computed in f32 and rounded once. A "
-                    "row of -inf alone gives NaN, as ONNX's Softmax." #
+                    "row of -inf alone gives NaN, as ONNX's Softmax." # more #
                     NN_Example<"%x: tensor<2x10xf32>", "nn." # mnemonic # " %x axis = 1 : tensor<2x10xf32>",
                                "tensor<2x10xf32>">.text;
   let arguments = (ins NN_FloatTensor:$operand, I64Attr:$axis);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$operand `axis` `=` $axis attr-dict `:` type($operand)";
 }
-def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax"> { let summary = "exp(x - max) / sum of it along an axis"; }
+def NN_SoftmaxOp : NN_SoftmaxLikeOp<"softmax", " With `masked` it gives zeros: the weights of a query that sees no key."> {
+  let summary = "exp(x - max) / sum of it along an axis";
+  let arguments = (ins NN_FloatTensor:$operand, I64Attr:$axis, UnitAttr:$masked);
+}
 def NN_LogSoftmaxOp : NN_SoftmaxLikeOp<"log_softmax"> { let summary = "x - max - log(sum of exp(x - max)) along an axis"; }
 
 def NN_ReduceMeanOp : NN_CompositeOp<"reduce_mean"> {

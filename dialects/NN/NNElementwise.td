@@ -42,8 +42,12 @@ def NN_PowOp : NN_ElementwiseOp<"pow", [NN_Vjp]> {
   let results = (outs NN_NumberTensor:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
 }
-def NN_MaxOp : NN_BinaryOp<"max", NN_NumberTensor, [Commutative]> { let summary = "larger one; NaN if either is"; }
-def NN_MinOp : NN_BinaryOp<"min", NN_NumberTensor, [Commutative]> { let summary = "smaller one; NaN if either is"; }
+// Operands that are equal have half of the gradient each. With `bound` the right one is a bound, which has all of it.
+class NN_ExtremumOp<string mnemonic> : NN_BinaryOp<mnemonic, NN_NumberTensor, [Commutative]> {
+  let arguments = (ins NN_NumberTensor:$lhs, NN_NumberTensor:$rhs, UnitAttr:$bound);
+}
+def NN_MaxOp : NN_ExtremumOp<"max"> { let summary = "larger one; NaN if either is"; }
+def NN_MinOp : NN_ExtremumOp<"min"> { let summary = "smaller one; NaN if either is"; }
 def NN_AndOp : NN_BinaryOp<"and", NN_LogicTensor, [Commutative], "i1", NoGradient> { let summary = "logical or bitwise and"; }
 def NN_OrOp : NN_BinaryOp<"or", NN_LogicTensor, [Commutative], "i1", NoGradient> { let summary = "logical or bitwise or"; }
 def NN_XorOp : NN_BinaryOp<"xor", NN_LogicTensor, [Commutative], "i1", NoGradient> { let summary = "logical or bitwise exclusive or"; }

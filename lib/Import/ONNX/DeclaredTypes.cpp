@@ -38,8 +38,8 @@ void Importer::checkDeclared(const onnx::ValueInfoProto &declared, const Item &i
   }
   if (fits) return;
   std::string text = place + " declared as " + declaredText(type.shape()) + ", but the graph makes " + itemText(item);
-  // Sizes are what tools for shape inference wrote, which are wrong about some pools, or those of the sizes that a model
-  // was exported with. No dimensions at all is also how some files say that they do not know.
+  // Sizes are what tools for shape inference wrote, which are wrong about some pools, or those of the sizes that a
+  // model was exported with. No dimensions at all is also how some files say that they do not know.
   if (!isOpen && !hasRank && type.shape().dim_size() > 0) throw Error(ErrorKind::badInput, text);
   if (warn && warned.insert(declared.name()).second) warn(text);
 }
