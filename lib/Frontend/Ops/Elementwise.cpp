@@ -22,7 +22,7 @@ Pair promoted(const Emitter &r, const Operand &a, const Operand &b, DType type) 
 AttrList boundedBy(const Operand &bound) {
   return bound.kind == Operand::Kind::tensor ? AttrList() : AttrList{Attr::unit("bound")};
 }
-Tensor bounded(const Emitter &r, const OpName &name, const Tensor &x, const Operand &bound) {
+Tensor withBound(const Emitter &r, const OpName &name, const Tensor &x, const Operand &bound) {
   return r.binary(name, x, r.converted(bound, x.type(r.at).dtype), boundedBy(bound));
 }
 
@@ -227,7 +227,7 @@ Tensor clamp(const Operand &x, const Operand &low, const Operand &high) {
   const Operand *all[] = {&x, &low, &high};
   DType type = r.promote(all);
   if (type == DType::boolean) r.fail("is not for booleans; convert with to()");
-  return bounded(r, SPRIG_OP("min"), bounded(r, SPRIG_OP("max"), r.converted(x, type), low), high);
+  return withBound(r, SPRIG_OP("min"), withBound(r, SPRIG_OP("max"), r.converted(x, type), low), high);
 }
 Tensor clampMin(const Operand &x, const Operand &low) {
   return arithmetic("clampMin", SPRIG_OP("max"), &SPRIG_OP("or"), x, low, true);
