@@ -10,9 +10,18 @@
 #include <random>
 #include <unistd.h>
 
-namespace sprig::rt::core {
-using namespace test;
+namespace sprig::rt::test {
 namespace {
+
+using core::Buffer;
+using core::Command;
+using core::CommandKind;
+using core::concat;
+using core::Entry;
+using core::Image;
+using core::Kernel;
+using core::kReads;
+using core::kWrites;
 
 // A package with something of everything.
 TestPackage richPackage() {
@@ -36,7 +45,7 @@ TestPackage richPackage() {
 }
 
 std::string loadError(const Bytes &bytes, sprig_rt_code *code = nullptr, const LoadOptions &options = {}) {
-  return errorOf([&] { rt::Package::fromMemory(std::span<const uint8_t>(bytes), "p.sprig", options); }, code);
+  return errorOf([&] { Package::fromMemory(std::span<const uint8_t>(bytes), "p.sprig", options); }, code);
 }
 
 TEST(Damage, EveryFlippedBitIsFound) {
@@ -396,7 +405,7 @@ TEST(Hostile, MutatedMetadataNeverCrashes) {
                                                                  {format::SectionKind::Constants, package.constants},
                                                                  {format::SectionKind::Image, package.image}});
     try {
-      rt::Package loaded = rt::Package::fromMemory(std::span<const uint8_t>(file), "fuzz", options);
+      Package loaded = Package::fromMemory(std::span<const uint8_t>(file), "fuzz", options);
       ++accepted;
       Context context(loaded);
       for (uint32_t entry = 0; entry < loaded.entryCount(); ++entry) {
@@ -413,7 +422,7 @@ TEST(Hostile, MutatedMetadataNeverCrashes) {
     // And on the real device, up to running: mapping code, filling slots and constants.
     LoadOptions real;
     real.memoryLimit = 1 << 24;
-    errorOf([&] { rt::Package::fromMemory(std::span<const uint8_t>(file), "fuzz", real); });
+    errorOf([&] { Package::fromMemory(std::span<const uint8_t>(file), "fuzz", real); });
   }
   EXPECT_GT(accepted, rounds / 100);
   EXPECT_GT(refused, rounds / 100);
@@ -441,20 +450,20 @@ TEST(Files, LoadFromTheFileSystem) {
   Bytes file = addPackage(4).encode();
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char *>(file.data()), std::streamsize(file.size()));
-  Context context(rt::Package::load(path));
+  Context context(Package::load(path));
   Words a(4, 1), b(4, 2), sum(4);
   context.invoke({a.view(), b.view()}, {sum.view()});
   EXPECT_EQ(sum[0], 3u);
   std::filesystem::resize_file(path, 100);
   sprig_rt_code code = SPRIG_RT_OK;
-  EXPECT_EQ(errorOf([&] { rt::Package::load(path); }, &code),
+  EXPECT_EQ(errorOf([&] { Package::load(path); }, &code),
             concat(path, ": expected ", file.size(), " bytes, found 100 (truncated?)").text());
   std::filesystem::resize_file(path, 0);
-  EXPECT_EQ(errorOf([&] { rt::Package::load(path); }), path + ": expected at least 64 bytes of header, found 0");
+  EXPECT_EQ(errorOf([&] { Package::load(path); }), path + ": expected at least 64 bytes of header, found 0");
   std::filesystem::remove(path);
-  EXPECT_EQ(errorOf([&] { rt::Package::load(path); }, &code), path + ": cannot open: No such file or directory");
+  EXPECT_EQ(errorOf([&] { Package::load(path); }, &code), path + ": cannot open: No such file or directory");
   EXPECT_EQ(code, SPRIG_RT_NOT_FOUND);
-  EXPECT_EQ(errorOf([&] { rt::Package::load(testing::TempDir()); }, &code),
+  EXPECT_EQ(errorOf([&] { Package::load(testing::TempDir()); }, &code),
             testing::TempDir() + ": expected a regular file");
 }
 
@@ -492,4 +501,4 @@ TEST(Files, MemoryIsTakenOverOrCopied) {
 }
 
 } // namespace
-} // namespace sprig::rt::core
+} // namespace sprig::rt::test
