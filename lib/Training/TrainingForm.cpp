@@ -51,7 +51,7 @@ double unbiased(ir::BatchNormOp norm, int64_t samples) {
   double count = countOf(norm.getOperand(), samples);
   if (count == 1)
     throw Error(ErrorKind::unsupported,
-                "batch norm '" + nameOfLocation(norm.getLoc()) + "': has one value for each channel of a batch of " +
+                "batch norm '" + nameOfLocation(norm.getLoc()) + "': has one value for each channel of " +
                     std::to_string(samples) +
                     " sample, which have no variance; `drop_last` leaves out a last batch that is smaller");
   return count > 1 ? count / (count - 1) : 1;

@@ -121,12 +121,10 @@ struct RoiAlignment {
 
 Value RoiAlignment::align(Node &n, Value rois, Value batches, std::pair<int64_t, int64_t> samples) const {
   int64_t count = Emit::shape(rois)[0], channels = Emit::shape(x)[1], h = Emit::shape(x)[2], w = Emit::shape(x)[3];
-  int64_t most = std::max(samples.first, samples.second), rows = 0, columns = 0;
-  if (__builtin_mul_overflow(height, samples.first, &rows) || __builtin_mul_overflow(width, samples.second, &columns) ||
-      std::max(rows, columns) > n.state.limits.foldedBytes / 8)
-    n.unsupported("takes " + std::to_string(most) +
-                  " samples in a cell of a region, past the limit of its table of "
-                  "positions");
+  int64_t rows = height * samples.first, columns = width * samples.second;
+  if (std::max(rows, columns) > n.state.limits.foldedBytes / 8)
+    n.unsupported("takes " + std::to_string(rows) + "x" + std::to_string(columns) +
+                  " samples of a region, past the limit of its table of positions");
   if (samples.first == 0 || samples.second == 0) // an empty region
     return n.splat(0, {count, channels, height, width}, Emit::elem(x));
   auto corner = [&](int64_t k) { return n.add(n.mul(n.sliceAxis(rois, 1, k, 1), scale), shift); };
