@@ -43,7 +43,7 @@ Values SoftsignOp::decompose(OpBuilder &b) {
 static Value hardSigmoid(Expression &e, Value x, double alpha, double beta) {
   Value line = e.add(e.mul(x, e.splat(x, alpha)), e.splat(x, beta));
   auto below = MinOp::create(e.b, e.loc, line, e.splat(x, 1));
-  below->setAttr(kBoundAttr, e.b.getUnitAttr());
+  below.setBound(true);
   return e.unary<ReluOp>(below);
 }
 

@@ -1,5 +1,5 @@
 // Decompositions of softmax and the normalisations. Half types are normalised in f32 and rounded once, at the end.
-#include "dialects/NN/GradientMarks.h"
+#include "dialects/NN/ExpressionBuilder.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNUnary.h"
 #include "llvm/ADT/Sequence.h"
@@ -25,7 +25,7 @@ Values SoftmaxOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   Value x = e.widened(getOperand());
   int64_t axis = getAxis();
-  bool isMasked = (*this)->hasAttr(kMaskedAttr);
+  bool isMasked = getMasked();
   Value top = e.reduce(ReduceKind::max, x, axis, true);
   if (isMasked) top = e.binary<MaxOp>(top, e.splat(x, lowestFinite(Expression::typeOf(x).getElementType())));
   Value exponentials = e.unary<ExpOp>(e.sub(x, top));

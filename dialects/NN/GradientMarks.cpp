@@ -6,8 +6,8 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-Value MarkedExpression::cut(llvm::function_ref<Value()> condition, Value x) {
-  return isMarked ? select(condition(), unary<StopGradientOp>(x), x) : x;
+Value MarkedExpression::cut(Value condition, Value x) {
+  return isMarked ? select(condition, unary<StopGradientOp>(x), x) : x;
 }
 
 static void fillRegion(OpBuilder &b, Location loc, Region &region, ArrayRef<Type> arguments,

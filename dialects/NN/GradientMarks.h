@@ -6,11 +6,6 @@
 
 namespace sprig::ir {
 
-/// On nn.max and nn.min: a UnitAttr, the right operand is a bound, which takes the gradient where both are equal.
-/// Without it each takes half.
-inline constexpr llvm::StringLiteral kBoundAttr = "bound";
-/// On nn.softmax: a UnitAttr, rows of -inf alone give zeros rather than NaN: the weights of queries that see no key.
-inline constexpr llvm::StringLiteral kMaskedAttr = "masked";
 /// On a composite that is about to be decomposed to be differentiated.
 inline constexpr llvm::StringLiteral kMarkedAttr = "nn.marked";
 
@@ -19,12 +14,9 @@ public:
   MarkedExpression(mlir::OpBuilder &b, mlir::Operation *composite)
       : Expression(b, composite->getLoc()), isMarked(composite->hasAttr(kMarkedAttr)) {}
 
-  /// x. Where the condition holds no gradient flows through it: an expression of x is not taken there, and its
-  /// derivative may be infinite.
-  mlir::Value cut(llvm::function_ref<mlir::Value()> condition, mlir::Value x);
-  mlir::Value cut(mlir::Value condition, mlir::Value x) {
-    return cut([&] { return condition; }, x);
-  }
+  /// The value x, through which no gradient flows where the condition holds: an expression of x is not taken there, and
+  /// its derivative may be infinite.
+  mlir::Value cut(mlir::Value condition, mlir::Value x);
   /// -|x|, for functions that are smooth at 0. There it has the derivative 1, or -1: the one of its sides that is
   /// taken together with the side of the other parts of the expression.
   mlir::Value negatedMagnitude(mlir::Value x, double slopeAtZero);

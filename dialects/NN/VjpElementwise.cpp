@@ -1,5 +1,4 @@
 // Vector-Jacobian products of elementwise operations. x is the operand, y the result, g the cotangent.
-#include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
@@ -173,7 +172,7 @@ LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
 /// it where the other operand does not win.
 template <typename OpT> static LogicalResult extremumVjp(OpT op, VjpBuilder &vjp, ComparePredicate wins) {
   VjpExpression e(vjp);
-  if (op->hasAttr(kBoundAttr)) {
+  if (op.getBound()) {
     auto share = [&](bool isBound) {
       Value zero = e.splat(e.g(), 0), isInside = e.compare(wins, op.getLhs(), op.getRhs());
       return isBound ? e.select(isInside, zero, e.g()) : e.select(isInside, e.g(), zero);

@@ -1,6 +1,5 @@
 // Softmaxes and normalisations by their definitions.
 #include "lib/Interpreter/Elementwise.h"
-#include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/NNComposite.h"
 #include <numeric>
 
@@ -29,7 +28,7 @@ template <bool Log> mlir::LogicalResult evaluateRows(Evaluation &e, int64_t axis
   return e.give(Tensor::ofFloats(e.resultType(), std::move(result)));
 }
 mlir::LogicalResult evaluateSoftmax(ir::SoftmaxOp op, Evaluation &e) {
-  return evaluateRows<false>(e, op.getAxis(), op->hasAttr(ir::kMaskedAttr));
+  return evaluateRows<false>(e, op.getAxis(), op.getMasked());
 }
 mlir::LogicalResult evaluateLogSoftmax(ir::LogSoftmaxOp op, Evaluation &e) {
   return evaluateRows<true>(e, op.getAxis());

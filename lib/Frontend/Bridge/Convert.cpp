@@ -1,5 +1,4 @@
 #include "lib/Frontend/Bridge/Convert.h"
-#include "dialects/NN/GradientMarks.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/LocationMarks.h"
@@ -146,7 +145,6 @@ void AttributeWriter::write(Operation *op, const Attr &attr) {
   StringAttr name = b.getStringAttr(attr.name);
   if (name == sprig::ir::kPlaceAttr || name == sprig::ir::dist::kLateAttr)
     return op->setAttr(name, forms[0]); // of any operation
-  if (name == sprig::ir::kBoundAttr || name == sprig::ir::kMaskedAttr) return op->setAttr(name, forms[0]);
   if (!op->getPropertiesStorageSize()) refuseAttribute(op, attr, "is none of the operation's");
   for (Attribute form : forms) {
     op->setInherentAttr(name, form);
@@ -190,8 +188,6 @@ AttrList attributesOf(Operation *op) {
   op->getName().populateInherentAttrs(op, inherent);
   for (NamedAttribute attr : inherent)
     if (attr.getValue()) attrs.push_back(toAttr(intern(attr.getName().getValue()).c_str(), attr.getValue()));
-  for (StringRef name : {sprig::ir::kBoundAttr, sprig::ir::kMaskedAttr})
-    if (op->getDiscardableAttr(name)) attrs.push_back(Attr::unit(name.data()));
   return attrs;
 }
 

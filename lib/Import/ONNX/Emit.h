@@ -89,13 +89,6 @@ public:
     if (mlir::failed(created)) failed();
     return finish(created->getOperation());
   }
-  /// An operation with a unit attribute that is none of its arguments (dialects/NN/GradientMarks.h).
-  template <typename OpT>
-  Value marked(llvm::StringRef mark, ValueRange operands, llvm::ArrayRef<NamedAttribute> attributes = {}) {
-    Value value = op<OpT>(operands, attributes);
-    if (auto created = value.getDefiningOp<OpT>()) created->setAttr(mark, state.builder.getUnitAttr());
-    return value;
-  }
   Value add(Value a, Value b) { return op<ir::AddOp>({a, b}); }
   Value sub(Value a, Value b) { return op<ir::SubOp>({a, b}); }
   Value mul(Value a, Value b) { return op<ir::MulOp>({a, b}); }
@@ -103,8 +96,8 @@ public:
   Value max(Value a, Value b) { return op<ir::MaxOp>({a, b}); }
   Value min(Value a, Value b) { return op<ir::MinOp>({a, b}); }
   /// With a bound, which takes the gradient where both are equal.
-  Value atLeast(Value x, Value bound) { return marked<ir::MaxOp>("bound", {x, bound}); }
-  Value atMost(Value x, Value bound) { return marked<ir::MinOp>("bound", {x, bound}); }
+  Value atLeast(Value x, Value bound) { return op<ir::MaxOp>({x, bound}, {unit("bound")}); }
+  Value atMost(Value x, Value bound) { return op<ir::MinOp>({x, bound}, {unit("bound")}); }
   /// The square root of what is not negative. At 0 its gradient is 0, where the root's is infinite.
   Value lengthOf(Value square);
   Value pow(Value a, Value b) { return op<ir::PowOp>({a, b}); }

@@ -1,5 +1,4 @@
 // Finds what a node means: a function of the model, a row of the table, or the function body of its schema.
-#include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/NNComposite.h"
 #include "lib/Import/ONNX/CheckOperands.h"
 #include "lib/Import/ONNX/Counted.h"
@@ -109,8 +108,7 @@ static onnx::TypeProto typeProtoOf(const Item &item) {
 static void maskSoftmaxes(Block &block, Operation *before) {
   Operation *first = before ? before->getNextNode() : block.empty() ? nullptr : &block.front();
   for (Operation *op = first; op; op = op->getNextNode())
-    if (auto softmax = dyn_cast<ir::SoftmaxOp>(op))
-      softmax->setAttr(ir::kMaskedAttr, UnitAttr::get(softmax.getContext()));
+    if (auto softmax = dyn_cast<ir::SoftmaxOp>(op)) softmax.setMasked(true);
 }
 
 bool Importer::callSchemaFunction(Node &node, const onnx::OpSchema &schema) {

@@ -38,7 +38,8 @@ void where(Node &n) {
   Value condition = n.in(0), onTrue = n.in(1), onFalse = n.in(2);
   // Queries that see no key, as exporters write them. The softmax has the zeros itself, and its gradient no NaN.
   if (auto softmax = softmaxWithoutNan(condition, onFalse)) {
-    onFalse = n.marked<ir::SoftmaxOp>("masked", {softmax.getOperand()}, {n.attr("axis", int64_t(softmax.getAxis()))});
+    onFalse =
+        n.op<ir::SoftmaxOp>({softmax.getOperand()}, {n.attr("axis", int64_t(softmax.getAxis())), n.unit("masked")});
     condition = n.op<ir::IsNanOp>({onFalse});
   }
   n.out(n.select(condition, onTrue, onFalse));

@@ -102,7 +102,7 @@ public:
     }
     Value scores = n.mul(n.matmul(q, k, false, true), scale);
     if (added) scores = n.add(scores, added);
-    Value result = n.matmul(n.marked<ir::SoftmaxOp>("masked", {scores}, {n.attr("axis", 3)}), v);
+    Value result = n.matmul(n.op<ir::SoftmaxOp>({scores}, {n.attr("axis", 3), n.unit("masked")}), v);
     return n.reshape(n.transpose(result, {0, 2, 1, 3}), {batch, positions, heads * Emit::shape(v)[3]});
   }
 

@@ -127,7 +127,7 @@ public:
     if (softcap > 0) scores = n.mul(n.op<ir::TanhOp>({n.mul(scores, 1 / softcap)}), softcap);
     if (n.has(10)) scores = n.add(scores, bias());
     scores = n.select(seen(), scores, n.scalar(-std::numeric_limits<double>::infinity(), Emit::elem(scores)));
-    Value weights = n.marked<ir::SoftmaxOp>("masked", {scores}, {n.attr("axis", 3)});
+    Value weights = n.op<ir::SoftmaxOp>({scores}, {n.attr("axis", 3), n.unit("masked")});
     Value result = n.matmul(n.reshape(weights, {batch, groups, each * positions, total}), value);
     result = n.reshape(result, {batch, heads, positions, size});
     n.out(n.reshape(n.transpose(result, {0, 2, 1, 3}), {batch, positions, heads * size}));
