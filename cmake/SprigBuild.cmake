@@ -46,6 +46,9 @@ if(SPRIG_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
 endif()
 
 include(SprigPrecompile)
+if(SPRIG_SANITIZE)
+  add_compile_options(${SPRIG_INLINE_LITTLE})
+endif()
 set(standard_headers algorithm array atomic bit cassert cctype charconv chrono cmath condition_variable cstddef cstdint cstdio cstdlib
   cstring deque filesystem fstream functional iostream limits map memory mutex new numbers numeric optional ostream set
   span sstream stdexcept string string_view thread tuple type_traits unordered_map unordered_set utility variant vector)
