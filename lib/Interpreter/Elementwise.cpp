@@ -3,6 +3,7 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Interpreter/Numbers.h"
+#include "runtime/base/Decimal.h"
 #include <cmath>
 #include <limits>
 
@@ -192,8 +193,8 @@ mlir::LogicalResult evaluateInRange(ir::InRangeOp op, Evaluation &e) {
   Elements<double> in = e.operands[0].floats();
   for (int64_t i = 0; i < e.operands[0].count(); ++i)
     if (!(in[i] >= low && in[i] <= high))
-      return e.fail("gets " + std::to_string(in[i]) + ", expected " + std::to_string(low) + " to " +
-                    std::to_string(high));
+      return e.fail("gets " + decimal::shortest(in[i]) + ", expected " + decimal::shortest(low) + " to " +
+                    decimal::shortest(high));
   return e.give(e.operands[0]);
 }
 

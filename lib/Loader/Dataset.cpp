@@ -1,6 +1,7 @@
 #include "sprig/data/dataset.h"
 #include "lib/Data/Batches.h"
 #include "lib/Loader/Refuse.h"
+#include "runtime/base/Decimal.h"
 #include <algorithm>
 #include <numeric>
 
@@ -246,7 +247,7 @@ std::vector<Dataset> split(const Dataset &set, const std::vector<int64_t> &count
 }
 
 std::pair<Dataset, Dataset> split(const Dataset &set, double first, std::optional<uint64_t> seed, Source at) {
-  if (!(first >= 0 && first <= 1)) refuse(at, "split: a part of " + std::to_string(first) + ", expected 0 to 1");
+  if (!(first >= 0 && first <= 1)) refuse(at, "split: a part of " + decimal::shortest(first) + ", expected 0 to 1");
   auto count = int64_t(first * double(set.size()) + 1e-6); // 0.29 of 100 are 29
   std::vector<Dataset> parts = split(set, {count, set.size() - count}, seed, at);
   return {parts[0], parts[1]};

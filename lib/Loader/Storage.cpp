@@ -1,4 +1,5 @@
 #include "lib/Loader/Storage.h"
+#include "runtime/base/Decimal.h"
 #include "sprig/error.h"
 #include <algorithm>
 #include <charconv>
@@ -20,7 +21,7 @@ constexpr int kMostChannels = 4096;
 } // namespace
 
 IoDelay hdd(double rpm) {
-  if (!(rpm >= 1)) throw Error(ErrorKind::usage, "data: a disk of " + std::to_string(rpm) + " turns a minute");
+  if (!(rpm >= 1)) throw Error(ErrorKind::usage, "data: a disk of " + decimal::shortest(rpm) + " turns a minute");
   return {.latency = 30 / rpm + kSeek, .bandwidth = 150e6, .channels = 1};
 }
 IoDelay ssd() { return {.latency = 80e-6, .bandwidth = 2e9, .channels = 32}; }
@@ -52,7 +53,7 @@ IoDelay parseIoDelay(const std::string &text) {
 Storage::Storage(const IoDelay &delay) : delay(delay) {
   auto check = [](const char *what, double value, double most) {
     if (!(value >= 0 && value <= most))
-      throw Error(ErrorKind::usage, std::string("data: ioDelay.") + what + " is " + std::to_string(value) +
+      throw Error(ErrorKind::usage, std::string("data: ioDelay.") + what + " is " + decimal::shortest(value) +
                                         ", expected 0 to " + std::to_string(int64_t(most)));
   };
   check("perItem", delay.perItem, kLongest);

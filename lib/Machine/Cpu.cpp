@@ -75,9 +75,8 @@ void readTopology(Cpu &cpu) {
 // Processors that the cgroup's quota grants, or a very large number.
 double cgroupQuota() {
   std::istringstream v2(firstLine("/sys/fs/cgroup/cpu.max"));
-  std::string quota;
-  double period = 0;
-  if (v2 >> quota >> period && quota != "max" && period > 0) return std::atof(quota.c_str()) / period;
+  int64_t quota = 0, period = 0; // "max" is none
+  if (v2 >> quota >> period && quota > 0 && period > 0) return double(quota) / double(period);
   double v1 = double(number("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", -1));
   double v1Period = double(number("/sys/fs/cgroup/cpu/cpu.cfs_period_us", 0));
   return v1 > 0 && v1Period > 0 ? v1 / v1Period : 1e9;

@@ -1,6 +1,6 @@
 #include "lib/Plot/SvgText.h"
+#include "runtime/base/Decimal.h"
 #include "runtime/include/sprig/rt/utf8.hpp"
-#include <cstdio>
 #include <string_view>
 
 namespace sprig::plot {
@@ -31,9 +31,7 @@ svg { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial,
 } // namespace
 
 std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  std::string result = text;
+  std::string result = decimal::fixed(value, 1);
   if (result.ends_with(".0")) result.resize(result.size() - 2);
   return result == "-0" ? "0" : result;
 }

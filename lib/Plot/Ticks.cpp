@@ -1,19 +1,10 @@
 #include "lib/Plot/Ticks.h"
+#include "runtime/base/Decimal.h"
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 namespace sprig::plot {
-namespace {
-
-std::string format(const char *pattern, int decimals, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, decimals, value);
-  return text;
-}
-
-} // namespace
 
 double Scale::share(double value) const {
   if (log) return (std::log10(value) - std::log10(low)) / (std::log10(high) - std::log10(low));
@@ -69,15 +60,15 @@ std::string tickText(double value, double step) {
   // Steps of a thousand and more are counted in thousands.
   for (auto [unit, name] : {std::pair(1e9, "G"), std::pair(1e6, "M"), std::pair(1e3, "k")})
     if (magnitude >= unit && step >= unit / 100 && magnitude < unit * 1000)
-      return format("%.*f", step >= unit ? 0 : step >= unit / 10 ? 1 : 2, value / unit) + name;
-  if (magnitude >= 1e7 || step < 1e-5) return format("%.*g", 4, value);
+      return decimal::fixed(value / unit, step >= unit ? 0 : step >= unit / 10 ? 1 : 2) + name;
+  if (magnitude >= 1e7 || step < 1e-5) return decimal::general(value, 4);
   int decimals = step >= 1 ? 0 : int(std::ceil(-std::log10(step) - 1e-9));
-  return format("%.*f", decimals, value);
+  return decimal::fixed(value, decimals);
 }
 
 std::string tickText(double value) {
-  if (value >= 1e-3 && value < 1e4) return format("%.*g", 6, value);
-  return format("%.*g", 1, value);
+  if (value >= 1e-3 && value < 1e4) return decimal::general(value);
+  return decimal::general(value, 1);
 }
 
 } // namespace sprig::plot

@@ -1,4 +1,5 @@
 #include "lib/Quantize/Plan.h"
+#include "runtime/base/Decimal.h"
 #include <algorithm>
 #include <cmath>
 
@@ -239,7 +240,7 @@ void requireFinite(const Graph &graph, const Plan &plan) {
     auto found = std::find_if(weight.values.begin(), weight.values.end(), [](float x) { return !std::isfinite(x); });
     if (found != weight.values.end())
       graph.fail(ErrorKind::badInput, "'" + layer.name + "' (" + graph.node(layer.node).op_type() + ") has a weight '" +
-                                          layer.weight + "' with " + std::to_string(*found) + " as element " +
+                                          layer.weight + "' with " + decimal::shortest(*found) + " as element " +
                                           std::to_string(found - weight.values.begin()) +
                                           "; numbers that are not finite cannot be quantised");
   }

@@ -5,6 +5,7 @@
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/RankPrograms.h"
 #include "lib/Target/Registry.h"
+#include "runtime/base/Decimal.h"
 #include "runtime/machine/ThreadShares.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -108,17 +109,18 @@ private:
     std::string lanesHad = had == 1 ? "one" : std::to_string(had);
     if (used <= had || seconds > kWorthyShare * asGiven) {
       if (auto remark = remark::missed(program.getLoc(), remark::RemarkOpts::name("lanes").category("schedule")))
-        remark << llvm::formatv("program '{0}': {1} commands stay on {2}, {3:f2} us; {4}", program.getSymName(),
-                                before.order().size(), had == 1 ? "one lane" : lanesHad + " lanes", asGiven * 1e6,
+        remark << llvm::formatv("program '{0}': {1} commands stay on {2}, {3} us; {4}", program.getSymName(),
+                                before.order().size(), had == 1 ? "one lane" : lanesHad + " lanes",
+                                decimal::fixed(asGiven * 1e6, 2),
                                 used <= had ? fewThreads ? "there is no thread for another" : "more would bring nothing"
-                                            : llvm::formatv("on {0} {1:f2}", used, seconds * 1e6).str())
+                                            : "on " + std::to_string(used) + " " + decimal::fixed(seconds * 1e6, 2))
                       .str();
       return success();
     }
     unsigned events = scheduler.emit();
-    std::string text = llvm::formatv(
-        "program '{0}': {1} commands on {2} lanes with {3} events; {4:f2} us, on {5} {6:f2}", program.getSymName(),
-        before.order().size(), used, events, seconds * 1e6, lanesHad, asGiven * 1e6);
+    std::string text = llvm::formatv("program '{0}': {1} commands on {2} lanes with {3} events; {4} us, on {5} {6}",
+                                     program.getSymName(), before.order().size(), used, events,
+                                     decimal::fixed(seconds * 1e6, 2), lanesHad, decimal::fixed(asGiven * 1e6, 2));
     remark::passed(program.getLoc(), remark::RemarkOpts::name("lanes").category("schedule")) << text;
     return success();
   }

@@ -1,6 +1,7 @@
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/SharedNeighbours.h"
 #include "lib/Schedule/ThreadCost.h"
+#include "runtime/base/Decimal.h"
 #include "runtime/format/Units.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -66,9 +67,10 @@ struct ChooseThreads : sprig::impl::ChooseThreadsBase<ChooseThreads> {
     for (auto [op, shares] : sharesOfKernels) {
       auto kernel = cast<KernelOp>(op);
       if (auto remark = remark::analysis(kernel.getLoc(), remark::RemarkOpts::name("grain").category("schedule")))
-        remark << llvm::formatv("'{0}': {1:f1} shares of work worth a thread, {2} of {3} tiles each{4}",
-                                kernel.getLabel().value_or(kernel.getSymName()), shares, kernel.getGrain(),
-                                kernel.getTiles(), byNeighbours.contains(op) ? ", as its neighbours" : "")
+        remark << llvm::formatv("'{0}': {1} shares of work worth a thread, {2} of {3} tiles each{4}",
+                                kernel.getLabel().value_or(kernel.getSymName()), decimal::fixed(shares, 1),
+                                kernel.getGrain(), kernel.getTiles(),
+                                byNeighbours.contains(op) ? ", as its neighbours" : "")
                       .str();
       shared += isShared(kernel);
     }

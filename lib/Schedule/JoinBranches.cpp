@@ -5,6 +5,7 @@
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/ThreadCost.h"
 #include "lib/Target/Registry.h"
+#include "runtime/base/Decimal.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -230,10 +231,11 @@ private:
     auto commands = llvm::map_to_vector(calls, [](const CompositeCall &call) { return call.command; });
     makeComposite((program.getSymName() + "_branches").str(), titleOf(commands), calls, tiles, symbols);
     remark::passed(loc, remark::RemarkOpts::name("branches").category("schedule"))
-        << llvm::formatv("'{0}': {1} commands in {2} branches side by side, {3:f2} us on {4} threads; one after the "
-                         "other {5:f2}, on one thread {6:f2}",
-                         program.getSymName(), end - begin, branches.size(), stretch.secondsOn(model) * 1e6, threads,
-                         apart * 1e6, total * 1e6)
+        << llvm::formatv("'{0}': {1} commands in {2} branches side by side, {3} us on {4} threads; one after the "
+                         "other {5}, on one thread {6}",
+                         program.getSymName(), end - begin, branches.size(),
+                         decimal::fixed(stretch.secondsOn(model) * 1e6, 2), threads, decimal::fixed(apart * 1e6, 2),
+                         decimal::fixed(total * 1e6, 2))
                .str();
   }
 

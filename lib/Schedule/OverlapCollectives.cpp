@@ -4,6 +4,7 @@
 #include "lib/Schedule/RankPrograms.h"
 #include "lib/Schedule/SplitLanes.h"
 #include "lib/Target/Registry.h"
+#include "runtime/base/Decimal.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <numeric>
@@ -133,11 +134,12 @@ private:
     LaneCommands facts;
     facts.apart = expectation.late();
     double apart = expectation.apart(), onOneLane = expectation.onOneLane();
+    auto us = [](double seconds) { return decimal::fixed(seconds * 1e6, 2); };
     auto remarkOn = [&](auto remark, StringRef what) {
-      remark << llvm::formatv("program '{0}': {1} of {2} collectives {3}; {4:f2} us together, on one lane {5:f2}, of "
-                              "which {6:f2} are collectives; beside the rest {7:f2} of them are not hidden",
-                              program.getSymName(), facts.apart.size(), count(lane), what, apart * 1e6, onOneLane * 1e6,
-                              expectation.collective * 1e6, expectation.exposed() * 1e6)
+      remark << llvm::formatv("program '{0}': {1} of {2} collectives {3}; {4} us together, on one lane {5}, of "
+                              "which {6} are collectives; beside the rest {7} of them are not hidden",
+                              program.getSymName(), facts.apart.size(), count(lane), what, us(apart), us(onOneLane),
+                              us(expectation.collective), us(expectation.exposed()))
                     .str();
     };
     auto options = remark::RemarkOpts::name("collectives").category("schedule");

@@ -1,6 +1,6 @@
 #include "lib/Training/ConfigSchema.h"
+#include "runtime/base/Decimal.h"
 #include <cmath>
-#include <cstdio>
 #include <type_traits>
 
 namespace sprig::training {
@@ -41,11 +41,7 @@ const Field<S> kTotal = {"total_steps", &S::totalSteps, kCount, "", "length of t
 const Field<S> kWarmup = {"warmup_steps", &S::warmupSteps, kCountOrZero, kRequired, "steps of the rise to lr"};
 const Field<S> kMinLr = {"min_lr", &S::minLr, kNotNegative, "0", "rate at the end"};
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.16g", value);
-  return text;
-}
+std::string number(double value) { return decimal::general(value, 16); }
 
 std::string bounds(const Range &range, bool every) {
   bool low = std::isfinite(range.low), high = std::isfinite(range.high) && (every || range.high < 9e15);

@@ -7,6 +7,7 @@
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/PieceCost.h"
 #include "lib/Transforms/SampleAxes.h"
+#include "runtime/base/Decimal.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -155,15 +156,16 @@ private:
     auto name = remark::RemarkOpts::name("samples").category("fuse");
     if (best == all) {
       remark::missed(function.getLoc(), name)
-          << llvm::formatv("'{0}': {1} samples go through it together in {2:f2} us; no pieces of them are expected "
+          << llvm::formatv("'{0}': {1} samples go through it together in {2} us; no pieces of them are expected "
                            "to take less",
-                           function.getSymName(), all, cost.seconds(all) * 1e6)
+                           function.getSymName(), all, decimal::fixed(cost.seconds(all) * 1e6, 2))
                  .str();
       return;
     }
     remark::passed(function.getLoc(), name)
-        << llvm::formatv("'{0}': {1} samples go through it in pieces of {2}, in {3:f2} us; together {4:f2}",
-                         function.getSymName(), all, best, cost.seconds(best) * 1e6, cost.seconds(all) * 1e6)
+        << llvm::formatv("'{0}': {1} samples go through it in pieces of {2}, in {3} us; together {4}",
+                         function.getSymName(), all, best, decimal::fixed(cost.seconds(best) * 1e6, 2),
+                         decimal::fixed(cost.seconds(all) * 1e6, 2))
                .str();
     PieceBuilder(function, axes, best).run();
     function->setAttr(kernel::kPiecesAttr, Builder(function.getContext()).getI64IntegerAttr(all / best));

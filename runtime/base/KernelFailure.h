@@ -4,24 +4,12 @@
 #define SPRIG_RUNTIME_BASE_KERNELFAILURE_H
 
 #include "sprig/rt/kernel.h"
+#include "runtime/base/Decimal.h"
 
 #include <bit>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 namespace sprig::rt::core {
-
-// As few digits as tell a float from its neighbours, or a double where it is none.
-inline std::string shortest(double value) {
-  char text[32];
-  for (int digits : {6, 7, 8, 9, 15, 16, 17}) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    double read = std::strtod(text, nullptr);
-    if (read == value || float(read) == value) break;
-  }
-  return text;
-}
 
 // "expected an index below 4, found 7"; empty for a code that there is not.
 inline std::string describeKernelFailure(int32_t code, int64_t value, int64_t bound) {
@@ -33,7 +21,8 @@ inline std::string describeKernelFailure(int32_t code, int64_t value, int64_t bo
   case SPRIG_RT_KERNEL_VALUE_TOO_LARGE:
     return (code == SPRIG_RT_KERNEL_VALUE_TOO_SMALL ? "expected a value of at least "
                                                     : "expected a value of at most ") +
-           shortest(std::bit_cast<double>(bound)) + ", found " + shortest(std::bit_cast<double>(value));
+           decimal::shortest(std::bit_cast<double>(bound)) + ", found " +
+           decimal::shortest(std::bit_cast<double>(value));
   default: return "";
   }
 }

@@ -1,4 +1,5 @@
 #include "runtime/base/Text.h"
+#include "runtime/base/Decimal.h"
 
 namespace sprig::rt::core {
 
@@ -13,7 +14,7 @@ std::string TextParts::text() const {
     case TextPart::view: text += *reinterpret_cast<const std::string_view *>(word); break;
     case TextPart::signedInteger: text += std::to_string(int64_t(word)); break;
     case TextPart::unsignedInteger: text += std::to_string(word); break;
-    case TextPart::real: text += std::to_string(std::bit_cast<double>(word)); break;
+    case TextPart::real: text += decimal::shortest(std::bit_cast<double>(word)); break;
     }
   }
   return text;

@@ -1,7 +1,6 @@
 #include "runtime/machine/Machine.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
@@ -14,20 +13,24 @@
 
 namespace sprig::rt::core {
 
-// Processors that a quota of CPU time amounts to, rounded up; 0: none is set. Version 2's file of one group.
+// Processors that a quota of CPU time amounts to in a period of that many, rounded up; 0: none is set.
+static int processorsOf(int64_t quota, int64_t period) {
+  return quota > 0 && period > 0 ? std::max(1, int((quota + period - 1) / period)) : 0;
+}
+
+// Version 2's file of one group.
 static int quotaOf(const std::string &group) {
   std::ifstream file(group + "/cpu.max");
-  std::string quota;
-  double period = 0;
-  if (!(file >> quota >> period) || quota == "max" || period <= 0) return 0;
-  return std::max(1, int((std::strtod(quota.c_str(), nullptr) + period - 1) / period));
+  int64_t quota = 0, period = 0; // "max" is none
+  if (!(file >> quota >> period)) return 0;
+  return processorsOf(quota, period);
 }
 
 static int quotaOfVersion1(const std::string &group) {
   std::ifstream quotaFile(group + "/cpu.cfs_quota_us"), periodFile(group + "/cpu.cfs_period_us");
-  double quota = 0, period = 0;
-  if (!(quotaFile >> quota) || !(periodFile >> period) || quota <= 0 || period <= 0) return 0;
-  return std::max(1, int((quota + period - 1) / period));
+  int64_t quota = 0, period = 0;
+  if (!(quotaFile >> quota) || !(periodFile >> period)) return 0;
+  return processorsOf(quota, period);
 }
 
 // The folders of this process's groups for a controller, from its own up to the root, and whether they are version 2's.

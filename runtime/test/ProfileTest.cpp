@@ -8,6 +8,7 @@
 #include <chrono>
 #include <gtest/gtest.h>
 #include <map>
+#include <locale>
 #include <sstream>
 #include <thread>
 
@@ -408,6 +409,32 @@ TEST(Profile, TracesNameCommandsAndScopes) {
   std::ostringstream plain;
   TraceWriter(plain, [](uint32_t) { return nullptr; }).write(profile, profile.read());
   EXPECT_TRUE(isBalanced(plain.str()));
+}
+
+namespace {
+struct Grouped : std::numpunct<char> {
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\1"; }
+};
+} // namespace
+
+TEST(Profile, TracesAreTheSameInEveryLocale) {
+  Runner runner(chain(2, 4, 4), 4);
+  Profile profile;
+  profile.start();
+  for (int call = 0; call < 12; ++call) runner.context.submit({runner.x.view()}, {runner.y.view()}).wait();
+  profile.stop();
+  auto events = profile.read();
+  auto traceIn = [&](const std::locale &locale) {
+    std::ostringstream out;
+    out.imbue(locale);
+    writeTrace(out, profile, events, TraceNames(runner.context.package().raw()));
+    EXPECT_EQ(out.getloc(), locale);
+    return out.str();
+  };
+  std::string plain = traceIn(std::locale::classic());
+  EXPECT_NE(plain.find("\"id\":12,"), std::string::npos);
+  EXPECT_EQ(traceIn(std::locale(std::locale::classic(), new Grouped)), plain);
 }
 
 // For the thread sanitizer: who runs and who starts, reads and stops do not meet.

@@ -5,10 +5,10 @@
 #include "lib/Data/Counted.h"
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Interpreter/Interpreter.h"
+#include "runtime/base/Decimal.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Diagnostics.h"
-#include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 #include <filesystem>
@@ -75,8 +75,8 @@ void compare(const data::Array &got, const data::Array &want, size_t k, double a
     bool equal =
         isFloat ? (std::isnan(g) && std::isnan(w)) || g == w || std::abs(g - w) <= atol + rtol * std::abs(w) : g == w;
     if (!equal)
-      throw Failure{name + " element " + std::to_string(i) + " is " + llvm::formatv("{0:g}", g).str() + ", expected " +
-                        llvm::formatv("{0:g}", w).str(),
+      throw Failure{name + " element " + std::to_string(i) + " is " + decimal::general(g) + ", expected " +
+                        decimal::general(w),
                     /*isOfValues=*/true};
   }
 }

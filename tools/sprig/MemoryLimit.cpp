@@ -1,4 +1,5 @@
 #include "tools/sprig/MemoryLimit.h"
+#include "runtime/base/Decimal.h"
 #include "runtime/machine/Machine.h"
 #include "sprig/error.h"
 #include <cstdlib>
@@ -31,9 +32,9 @@ void setLimit(uint64_t bytes) {
 } // namespace
 
 uint64_t parseBytes(const std::string &flag, const std::string &text) {
-  char *end = nullptr;
-  double value = std::strtod(text.c_str(), &end);
-  std::string unit = end;
+  std::string_view rest = text;
+  double value = decimal::take(rest).value_or(-1);
+  std::string unit(rest);
   static const std::map<std::string, double> units = {{"", 1},
                                                       {"B", 1},
                                                       {"KB", 1e3},
@@ -48,7 +49,7 @@ uint64_t parseBytes(const std::string &flag, const std::string &text) {
                                                       {"GiB", 1 << 30},
                                                       {"TiB", double(1ull << 40)}};
   auto found = units.find(unit);
-  if (end == text.c_str() || found == units.end() || !(value >= 0) || value * found->second > 1e18)
+  if (found == units.end() || !(value >= 0) || value * found->second > 1e18)
     throw Error(ErrorKind::usage, flag + " " + text + ": expected bytes up to 10^18, as 64000000, 64MB or 61MiB");
   return uint64_t(value * found->second);
 }

@@ -1,8 +1,8 @@
 #include "tools/sprig/Report.h"
+#include "runtime/base/Decimal.h"
 #include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -29,10 +29,8 @@ std::string scaled(double value, double base, std::initializer_list<const char *
     value /= base;
     ++unit;
   }
-  char text[64];
   int decimals = value == std::floor(value) || std::fabs(value) >= 99.95 ? 0 : std::fabs(value) >= 9.995 ? 1 : 2;
-  std::snprintf(text, sizeof text, "%.*f %s", decimals, value, *unit);
-  return text;
+  return decimal::fixed(value, decimals) + " " + *unit;
 }
 
 } // namespace
@@ -69,11 +67,7 @@ std::string formatCount(double count, const std::string &unit) {
   return scaled(count, 1000, {"", "K", "M", "G", "T"}) + unit;
 }
 
-std::string formatDouble(double value, int digits) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*g", digits, value);
-  return text;
-}
+std::string formatDouble(double value, int digits) { return decimal::general(value, digits); }
 
 void warn(const std::string &text) {
   if (!quietFlag) std::cerr << "warning: " << text << '\n';

@@ -1,6 +1,7 @@
 // One operation: what its row reads and writes.
 #include "lib/Export/ONNX/Exporter.h"
 #include "lib/Import/ONNX/SchemaTable.h"
+#include "runtime/base/Decimal.h"
 #include "sprig/error.h"
 #include <algorithm>
 #include <cstdlib>
@@ -133,14 +134,14 @@ double Site::real(const char *name, double otherwise) const {
 }
 
 /// The numbers of "array<i32: 1, 2>" or "array<f64: 1.0, 2.0>".
-static std::vector<double> numbersOf(const char *text) {
+static std::vector<double> numbersOf(std::string_view text) {
   std::vector<double> numbers;
-  const char *at = std::strchr(text, ':');
-  while (at && *at && *at != '>') {
-    char *end = nullptr;
-    numbers.push_back(std::strtod(at + 1, &end));
-    if (end == at + 1) break;
-    at = end;
+  text.remove_prefix(std::min(text.find(':'), text.size()));
+  while (text.starts_with(':') || text.starts_with(',')) {
+    text.remove_prefix(std::min(text.find_first_not_of(' ', 1), text.size()));
+    std::optional<double> number = decimal::take(text);
+    if (!number) break;
+    numbers.push_back(*number);
   }
   return numbers;
 }

@@ -1,10 +1,10 @@
 // Tensors as text: "[5, 7, 9]", nested brackets for more dimensions, long ones shortened.
 #include "lib/Frontend/Record.h"
+#include "runtime/base/Decimal.h"
 #include "sprig/tensor.h"
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <ostream>
 
@@ -18,9 +18,7 @@ constexpr int64_t kMost = 1000; // a tensor of more is shortened
 template <typename T> std::string numberText(T number) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(number)) return "nan"; // its sign says nothing
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", double(number));
-    return text;
+    return decimal::general(double(number));
   } else {
     return std::to_string(number);
   }

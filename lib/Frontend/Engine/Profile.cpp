@@ -1,6 +1,7 @@
 #include "sprig/profile.h"
 #include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/Recorder.h"
+#include "runtime/base/Decimal.h"
 #include "sprig/function.h"
 #include "sprig/rt/profile.hpp"
 #include <algorithm>
@@ -102,10 +103,8 @@ std::vector<std::string> Profile::warnings() const {
   for (const ProfileRow &row : rows()) {
     if (row.kind != frontend::kWaitKind || row.calls < kOften) continue;
     auto [what, advice] = adviceFor(row.name);
-    char times[64];
-    std::snprintf(times, sizeof times, "%lld times, %.3g ms in all", static_cast<long long>(row.calls),
-                  row.seconds * 1e3);
-    texts.push_back(row.name + what + times + ": in a loop of steps it keeps the host from going on; " + advice);
+    texts.push_back(row.name + what + std::to_string(row.calls) + " times, " + decimal::general(row.seconds * 1e3, 3) +
+                    " ms in all: in a loop of steps it keeps the host from going on; " + advice);
   }
   return texts;
 }
@@ -116,16 +115,18 @@ std::string Profile::table() const {
   std::vector<ProfileRow> all = rows();
   double sum = 0;
   for (const ProfileRow &row : all) sum += row.selfSeconds;
-  char line[160];
-  std::snprintf(line, sizeof line, "%10s %12s %12s %8s  %-12s name\n", "calls", "self us", "total us", "share %",
-                "kind");
-  std::string text = line;
-  for (const ProfileRow &row : all) {
-    std::snprintf(line, sizeof line, "%10lld %12.1f %12.1f %8.2f  %-12s ", static_cast<long long>(row.calls),
-                  row.selfSeconds * 1e6, row.seconds * 1e6, sum > 0 ? 100 * row.selfSeconds / sum : 0,
-                  row.kind.c_str());
-    text += line + row.name + "\n";
-  }
+  std::string text;
+  auto add = [&](const std::string &calls, const std::string &self, const std::string &total, const std::string &share,
+                 const std::string &kind, const std::string &name) {
+    char line[160];
+    std::snprintf(line, sizeof line, "%10s %12s %12s %8s  %-12s ", calls.c_str(), self.c_str(), total.c_str(),
+                  share.c_str(), kind.c_str());
+    text += line + name + "\n";
+  };
+  add("calls", "self us", "total us", "share %", "kind", "name");
+  for (const ProfileRow &row : all)
+    add(std::to_string(row.calls), decimal::fixed(row.selfSeconds * 1e6, 1), decimal::fixed(row.seconds * 1e6, 1),
+        decimal::fixed(sum > 0 ? 100 * row.selfSeconds / sum : 0, 2), row.kind, row.name);
   for (const std::string &warning : warnings()) text += "warning: " + warning + "\n";
   if (impl->dropped) text += std::to_string(impl->dropped) + " events were dropped\n";
   return text;

@@ -3,6 +3,7 @@
 #include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Record.h"
+#include "runtime/base/Decimal.h"
 #include <atomic>
 #include <cstdio>
 
@@ -80,7 +81,7 @@ Benchmark::~Benchmark() {
     std::fprintf(stderr, "%s: failed: %s\n", description.c_str(), error.what());
     return;
   }
-  std::printf("%s: %.4f sec\n", description.c_str(), seconds);
+  std::printf("%s: %s sec\n", description.c_str(), decimal::fixed(seconds, 4).c_str());
 }
 
 } // namespace sprig

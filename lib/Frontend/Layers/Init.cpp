@@ -169,8 +169,8 @@ Tensor normal(const TensorType &type, double mean, double deviation, Source at) 
 Tensor truncNormal(const TensorType &type, double mean, double deviation, double low, double high, Source at) {
   if (!(low < high) || !(deviation > 0))
     frontend::fail(at, "init::truncNormal",
-                   "the range from " + std::to_string(low) + " to " + std::to_string(high) + " with the deviation " +
-                       std::to_string(deviation) + " is empty");
+                   "the range from " + frontend::realText(low) + " to " + frontend::realText(high) +
+                       " with the deviation " + frontend::realText(deviation) + " is empty");
   double a = (low - mean) / deviation, b = (high - mean) / deviation;
   bool isDouble = type.dtype == DType::f64;
   Words words;

@@ -74,7 +74,7 @@ Tensor relu6(const Operand &x) {
 
 Tensor hardTanh(const Operand &x, double low, double high) {
   Emitter r("hardTanh", x.at);
-  if (!(low <= high)) r.fail("is bounded by " + std::to_string(low) + " and " + std::to_string(high));
+  if (!(low <= high)) r.fail("is bounded by " + frontend::realText(low) + " and " + frontend::realText(high));
   return bounded(r, r.requireFloat(x), low, high);
 }
 
@@ -124,7 +124,7 @@ Tensor hardShrink(const Operand &x, double lambda) {
 
 Tensor softShrink(const Operand &x, double lambda) {
   Emitter r("softShrink", x.at);
-  if (lambda < 0) r.fail("has lambda " + std::to_string(lambda) + ", which must not be negative");
+  if (lambda < 0) r.fail("has lambda " + frontend::realText(lambda) + ", which must not be negative");
   Tensor operand = r.requireFloat(x), bound = r.number(lambda, operand);
   Tensor shrunk = r.select(r.compare("predicate gt", operand, bound), r.sub(operand, bound), r.add(operand, bound));
   return r.select(r.compare("predicate le", r.abs(operand), bound), r.number(0, operand), shrunk);

@@ -11,7 +11,7 @@ using frontend::Emitter;
 
 namespace {
 void checkProbability(const Emitter &r, double p) {
-  if (!(p >= 0 && p <= 1)) r.fail("drops with probability " + std::to_string(p) + "; expected 0 to 1");
+  if (!(p >= 0 && p <= 1)) r.fail("drops with probability " + frontend::realText(p) + "; expected 0 to 1");
 }
 
 Tensor dropped(const Emitter &r, const Tensor &x, double p) {

@@ -90,7 +90,7 @@ Tensor crossEntropy(const Operand &x, const Operand &target, const CrossEntropyO
   const TensorType &type = scores.type(r.at);
   double smoothing = options.labelSmoothing;
   if (!(smoothing >= 0 && smoothing <= 1))
-    r.fail("has label smoothing " + std::to_string(smoothing) + "; expected 0 to 1");
+    r.fail("has label smoothing " + frontend::realText(smoothing) + "; expected 0 to 1");
   if (target.kind == Operand::Kind::tensor && target.tensor.defined()) {
     const TensorType &own = target.tensor.type(r.at);
     if (isFloat(own.dtype) && own.shape == type.shape) {

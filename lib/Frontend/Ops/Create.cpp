@@ -3,7 +3,6 @@
 #include "sprig/create.h"
 #include "lib/Frontend/Ops/Emitter.h"
 #include <cmath>
-#include <sstream>
 
 namespace sprig {
 
@@ -41,9 +40,13 @@ Tensor fullLike(const Operand &x, double value) { return like("fullLike", x, val
 namespace {
 /// The numbers of a range, as an error shows them.
 template <typename T> std::string rangeText(T begin, T end, T step) {
-  std::ostringstream text;
-  text << "counts from " << begin << " to " << end << " by steps of " << step;
-  return text.str();
+  auto number = [](T value) {
+    if constexpr (std::is_floating_point_v<T>)
+      return frontend::realText(value);
+    else
+      return std::to_string(value);
+  };
+  return "counts from " + number(begin) + " to " + number(end) + " by steps of " + number(step);
 }
 template <typename T> void checkRange(const Emitter &r, T begin, T end, T step, DType type) {
   if (step == 0) r.fail(rangeText(begin, end, step) + "; expected a step other than 0");
@@ -91,7 +94,7 @@ Tensor linspace(double begin, double end, int64_t count, DType type, Source at) 
   CreationScope here;
   if (count < 0) r.fail("takes " + std::to_string(count) + " numbers; expected at least 0");
   if (!std::isfinite(begin) || !std::isfinite(end))
-    r.fail("goes from " + std::to_string(begin) + " to " + std::to_string(end) + "; expected finite numbers");
+    r.fail("goes from " + frontend::realText(begin) + " to " + frontend::realText(end) + "; expected finite numbers");
   if (type == DType::boolean) r.fail("counts numbers, not booleans");
   r.checkShape({count});
   if (count > 0) checkEnds(r, begin, count > 1 ? end : begin, type);

@@ -69,13 +69,13 @@ Tensor l1Loss(const Operand &x, const Operand &target, Reduction reduction) {
 
 Tensor huberLoss(const Operand &x, const Operand &target, Reduction reduction, double delta) {
   Emitter r("huberLoss", x.at);
-  if (!(delta > 0)) r.fail("has delta " + std::to_string(delta) + "; expected a positive number");
+  if (!(delta > 0)) r.fail("has delta " + frontend::realText(delta) + "; expected a positive number");
   return elementLoss(r, SPRIG_OP("huber_loss"), x, target, reduction, {Attr::of("delta", delta)});
 }
 
 Tensor smoothL1Loss(const Operand &x, const Operand &target, Reduction reduction, double beta) {
   Emitter r("smoothL1Loss", x.at);
-  if (!(beta >= 0)) r.fail("has beta " + std::to_string(beta) + "; expected a number that is not negative");
+  if (!(beta >= 0)) r.fail("has beta " + frontend::realText(beta) + "; expected a number that is not negative");
   if (beta == 0) return elementLoss(r, SPRIG_OP("l1_loss"), x, target, reduction);
   // Huber's loss with delta = beta, over beta.
   Tensor loss = elementLoss(r, SPRIG_OP("huber_loss"), x, target, reduction, {Attr::of("delta", beta)});

@@ -120,21 +120,21 @@ Tensor randnLike(const Operand &x) {
 Tensor uniform(const Shape &shape, double low, double high, DType type, Source at) {
   Emitter r("uniform", at);
   CreationScope here;
-  if (!(low <= high)) r.fail("draws from " + std::to_string(low) + " to " + std::to_string(high));
+  if (!(low <= high)) r.fail("draws from " + frontend::realText(low) + " to " + frontend::realText(high));
   return affine(r, uniformOf(r, shape, type), high - low, low);
 }
 
 Tensor normal(const Shape &shape, double mean, double standardDeviation, DType type, Source at) {
   Emitter r("normal", at);
   CreationScope here;
-  if (!(standardDeviation >= 0)) r.fail("has standard deviation " + std::to_string(standardDeviation));
+  if (!(standardDeviation >= 0)) r.fail("has standard deviation " + frontend::realText(standardDeviation));
   return affine(r, normalOf(r, shape, type), standardDeviation, mean);
 }
 
 Tensor randint(int64_t low, int64_t high, const Shape &shape, DType type, Source at) {
   Emitter r("randint", at);
   CreationScope here;
-  if (low >= high) r.fail("draws from " + std::to_string(low) + " up to, but without, " + std::to_string(high));
+  if (low >= high) r.fail("draws from " + frontend::realText(low) + " up to, but without, " + frontend::realText(high));
   if (type == DType::boolean) r.fail("draws numbers, not booleans");
   if (!isFloat(type))
     for (int64_t end : {low, high - 1}) frontend::bitsOfInteger(end, type, at, r.op);
@@ -183,7 +183,7 @@ Tensor bernoulli(const Operand &probabilities) {
 Tensor bernoulli(const Shape &shape, double probability, Source at) {
   Emitter r("bernoulli", at);
   CreationScope here;
-  if (!(probability >= 0 && probability <= 1)) r.fail("has probability " + std::to_string(probability));
+  if (!(probability >= 0 && probability <= 1)) r.fail("has probability " + frontend::realText(probability));
   Tensor u = uniformOf(r, shape, DType::f32);
   return r.cast(r.compare("predicate lt", u, r.number(probability, u)), DType::f32);
 }

@@ -28,7 +28,7 @@ Average::State::State(const Parameters &given, Source where) : belonging(given) 
 
 Average::Average(const Parameters &given, double decay, Source where) {
   if (!(decay >= 0 && decay < 1))
-    frontend::fail(where, "optim::Average", "the decay is " + std::to_string(decay) + ", outside of [0, 1)");
+    frontend::fail(where, "optim::Average", "the decay is " + frontend::realText(decay) + ", outside of [0, 1)");
   state = std::make_shared<State>(given, where);
   state->decay = decay;
 }

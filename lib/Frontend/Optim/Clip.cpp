@@ -34,7 +34,7 @@ Tensor gradNorm(const std::vector<Tensor> &gradients, Source where) {
 }
 
 std::vector<Tensor> clipGradNorm(const std::vector<Tensor> &gradients, double most, Source where) {
-  if (!(most > 0)) frontend::fail(where, "clipGradNorm", "the bound is " + std::to_string(most) + ", not above 0");
+  if (!(most > 0)) frontend::fail(where, "clipGradNorm", "the bound is " + frontend::realText(most) + ", not above 0");
   return clipToNorm(gradients, gradNorm(gradients, where), most, where);
 }
 
@@ -50,7 +50,7 @@ std::vector<Tensor> clipToNorm(const std::vector<Tensor> &gradients, const Tenso
 }
 
 std::vector<Tensor> clipGradValue(const std::vector<Tensor> &gradients, double most, Source where) {
-  if (!(most > 0)) frontend::fail(where, "clipGradValue", "the bound is " + std::to_string(most) + ", not above 0");
+  if (!(most > 0)) frontend::fail(where, "clipGradValue", "the bound is " + frontend::realText(most) + ", not above 0");
   NoGrad quiet;
   std::vector<Tensor> result;
   for (const Tensor &g : gradients)

@@ -123,8 +123,8 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
     const Group &group = given.groups[g];
     double lr = group.lr.value_or(config.lr), decay = group.weightDecay.value_or(config.weightDecay);
     if (!(lr >= 0 && std::isfinite(lr)) || !(decay >= 0 && std::isfinite(decay)))
-      throw Error(ErrorKind::badInput, place + ": group " + std::to_string(g) + " has lr " + std::to_string(lr) +
-                                           " and weight decay " + std::to_string(decay) +
+      throw Error(ErrorKind::badInput, place + ": group " + std::to_string(g) + " has lr " + frontend::realText(lr) +
+                                           " and weight decay " + frontend::realText(decay) +
                                            ", expected numbers of at least 0");
     state.lr.push_back(newState({DType::f64, {}}, lr, training::kLr + (g ? "." + std::to_string(g) : "")));
     for (const Parameter &parameter : group.parameters) {
@@ -256,7 +256,7 @@ size_t Optimizer::groups() const { return state->lr.size(); }
 
 void Optimizer::setLr(double lr, size_t group, Source at) const {
   if (!(lr >= 0 && std::isfinite(lr)))
-    fail(at, "Optimizer::setLr", "the rate is " + std::to_string(lr) + ", expected a number of at least 0");
+    fail(at, "Optimizer::setLr", "the rate is " + frontend::realText(lr) + ", expected a number of at least 0");
   rateOf(state->lr, group, at).set(Tensor(lr), at);
 }
 double Optimizer::baseLr(size_t group, Source at) const {

@@ -1,5 +1,6 @@
 #include "lib/Frontend/Trainer/Checkpoints.h"
 #include "lib/Frontend/Record.h"
+#include "runtime/base/Decimal.h"
 
 namespace sprig::frontend {
 
@@ -22,8 +23,8 @@ Checkpoints::Checkpoints(const TrainerOptions &options, const Training &training
   identity.configDigest =
       checkpoints::digest("trainer, batch " + std::to_string(loader.batch) + (loader.shuffle ? ", shuffled" : "") +
                           (loader.dropLast ? ", whole batches" : "") + ", " + std::to_string(train.dataset().size()) +
-                          " samples, clip " + std::to_string(options.clipNorm) + " " +
-                          std::to_string(options.clipValue) + (plateau ? plateau->settings() : ""));
+                          " samples, clip " + decimal::fixed(options.clipNorm, 6) + " " +
+                          decimal::fixed(options.clipValue, 6) + (plateau ? plateau->settings() : ""));
 }
 
 CheckpointSlots Checkpoints::state() const {

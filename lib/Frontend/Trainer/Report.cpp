@@ -3,22 +3,21 @@
 #include "lib/Data/Listed.h"
 #include "lib/Frontend/Base/DevicesUsed.h"
 #include "lib/Plot/TrainingChart.h"
-#include <cstdio>
+#include "runtime/base/Decimal.h"
 
 namespace sprig::frontend {
 
-static std::string number(double value, const char *format = "%.4g") {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
+static std::string number(double value) { return decimal::general(value, 4); }
+static std::string inColumn(const std::string &text) {
+  return std::string(text.size() < 10 ? 10 - text.size() : 0, ' ') + text;
 }
 
 std::string describeEpoch(const EpochReport &report, int64_t epochs) {
   std::string text =
       "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(epochs) + "  loss " + number(report.loss);
   if (report.evalLoss) text += "  val loss " + number(*report.evalLoss);
-  if (report.accuracy) text += "  val acc " + number(*report.accuracy, "%.3f");
-  return text + "  " + number(report.seconds, "%.2f") + " s";
+  if (report.accuracy) text += "  val acc " + decimal::fixed(*report.accuracy, 3);
+  return text + "  " + decimal::fixed(report.seconds, 2) + " s";
 }
 
 // The devices that operations have run on. Several ranks are named with theirs: "rank 0: cpu:0, ranks 1-3: cpu:1".
@@ -39,10 +38,10 @@ std::string describeResult(const FitResult &result) {
   if (!result.epochs.empty()) {
     const EpochReport &last = result.epochs.back();
     if (last.evalLoss) text = "test loss " + number(*last.evalLoss);
-    if (last.accuracy) text = "test acc " + number(*last.accuracy, "%.2f");
+    if (last.accuracy) text = "test acc " + decimal::fixed(*last.accuracy, 2);
   }
-  return text + ", " + number(result.secondsPerEpoch, "%.1f") + " s/epoch, " + number(result.samplesPerSecond, "%.0f") +
-         " samples/s, on [" + describeDevices(result) + "]";
+  return text + ", " + decimal::fixed(result.secondsPerEpoch, 1) + " s/epoch, " +
+         decimal::fixed(result.samplesPerSecond, 0) + " samples/s, on [" + describeDevices(result) + "]";
 }
 
 static bool knowsAccuracy(const std::vector<SweepRun> &runs) {
@@ -67,20 +66,20 @@ void plotSweep(const std::filesystem::path &path, const std::vector<SweepRun> &r
   bool accuracy = knowsAccuracy(runs);
   plot::Sweep sweep{"learning rates", "", "lr", true, accuracy ? "accuracy" : "loss", {}};
   for (const SweepRun &run : runs)
-    sweep.points.push_back({number(run.lr, "%.6g"), run.lr, measured(run, accuracy), secondsOf(run)});
+    sweep.points.push_back({decimal::general(run.lr), run.lr, measured(run, accuracy), secondsOf(run)});
   data::writeFile(path, plot::toSvg(plot::sweepChart(sweep)));
 }
 
 std::string sweepTable(const std::vector<SweepRun> &runs) {
   bool accuracy = knowsAccuracy(runs);
-  char line[128];
-  std::snprintf(line, sizeof line, "%10s %10s %10s %10s\n", "lr", "loss", accuracy ? "acc" : "val loss", "s");
-  std::string text = line;
+  std::string text;
+  auto row = [&](const std::string &lr, const std::string &loss, const std::string &score, const std::string &seconds) {
+    text += inColumn(lr) + " " + inColumn(loss) + " " + inColumn(score) + " " + inColumn(seconds) + "\n";
+  };
+  row("lr", "loss", accuracy ? "acc" : "val loss", "s");
   for (const SweepRun &run : runs) {
     double loss = run.result.epochs.empty() ? 0 : run.result.epochs.back().loss;
-    std::snprintf(line, sizeof line, "%10.4g %10.4g %10.4g %10.2f\n", run.lr, loss, measured(run, accuracy),
-                  secondsOf(run));
-    text += line;
+    row(number(run.lr), number(loss), number(measured(run, accuracy)), decimal::fixed(secondsOf(run), 2));
   }
   return text;
 }

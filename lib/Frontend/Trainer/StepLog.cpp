@@ -1,5 +1,6 @@
 #include "lib/Frontend/Trainer/StepLog.h"
 #include "lib/Data/File.h"
+#include "runtime/base/Decimal.h"
 #include <cmath>
 #include <cstdio>
 #include <sstream>
@@ -32,14 +33,10 @@ public:
     flush();
   }
   void write(const training::StepMetrics &m) override {
-    char line[256];
-    std::snprintf(line, sizeof line, "%lld,%.9g,%.9g,%.9g,%.6f", static_cast<long long>(m.step), double(m.loss),
-                  double(m.gradNorm), double(m.lr), m.seconds);
-    text += line;
-    for (const auto &value : {m.evalLoss, m.evalAccuracy}) {
-      std::snprintf(line, sizeof line, value ? ",%.9g" : ",", value.value_or(0));
-      text += line;
-    }
+    text += std::to_string(m.step);
+    for (double value : {double(m.loss), double(m.gradNorm), double(m.lr)}) text += "," + decimal::general(value, 9);
+    text += "," + decimal::fixed(m.seconds, 6);
+    for (const auto &value : {m.evalLoss, m.evalAccuracy}) text += value ? "," + decimal::general(*value, 9) : ",";
     text += '\n';
   }
   void flush() override { data::writeFile(path, text); }
@@ -125,8 +122,9 @@ double StepLog::takeMeanLoss() {
 
 void StepLog::showProgress(const training::StepMetrics &metrics) {
   if (!isTerminal) return;
-  std::fprintf(stderr, "\r\x1b[Kstep %lld/%lld  loss %.4g", static_cast<long long>(metrics.step + 1),
-               static_cast<long long>(total), double(metrics.loss));
+  std::string text = "\r\x1b[Kstep " + std::to_string(metrics.step + 1) + "/" + std::to_string(total) + "  loss " +
+                     decimal::general(metrics.loss, 4);
+  std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
   lineOpen = true;
 }

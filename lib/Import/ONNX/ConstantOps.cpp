@@ -5,6 +5,7 @@
 #include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
+#include "runtime/base/Decimal.h"
 #include <cmath>
 
 namespace sprig::onnximport {
@@ -47,22 +48,24 @@ void range(Node &n) {
   if (llvm::isa<mlir::FloatType>(type)) {
     double start = n.knownReal(0), limit = n.knownReal(1), delta = n.knownReal(2);
     n.require(delta != 0 && std::isfinite(start) && std::isfinite(limit) && std::isfinite(delta),
-              "runs from " + std::to_string(start) + " to " + std::to_string(limit) + " by " + std::to_string(delta));
+              "runs from " + decimal::shortest(start) + " to " + decimal::shortest(limit) + " by " +
+                  decimal::shortest(delta));
     double count = std::max(std::ceil((limit - start) / delta), 0.0);
-    if (count * 8 > double(n.state.limits.foldedBytes)) n.unsupported("makes " + std::to_string(count) + " elements");
+    if (count * 8 > double(n.state.limits.foldedBytes))
+      n.unsupported("makes " + decimal::shortest(count) + " elements");
     std::vector<double> values;
     for (int64_t i = 0; i < int64_t(count); ++i) values.push_back(start + double(i) * delta);
     return n.out(n.constant({int64_t(values.size())}, type, values));
   }
   int64_t start = n.knownInt(0), limit = n.knownInt(1), delta = n.knownInt(2), span = 0;
-  n.require(delta != 0, "runs from " + std::to_string(start) + " to " + std::to_string(limit) + " by 0");
+  n.require(delta != 0, "runs from " + decimal::shortest(start) + " to " + decimal::shortest(limit) + " by 0");
   if (delta > 0 ? limit <= start : limit >= start) limit = start;
   bool over = __builtin_sub_overflow(limit, start, &span);
   uint64_t step = delta > 0 ? uint64_t(delta) : -uint64_t(delta), way = span > 0 ? uint64_t(span) : -uint64_t(span);
   uint64_t count = (span > 0) == (delta > 0) && span != 0 ? (way - 1) / step + 1 : 0;
   if (over || count > uint64_t(n.state.limits.foldedBytes) / 8)
-    n.unsupported("makes the elements from " + std::to_string(start) + " to " + std::to_string(limit) + " by " +
-                  std::to_string(delta) + ", past the limit");
+    n.unsupported("makes the elements from " + decimal::shortest(start) + " to " + decimal::shortest(limit) + " by " +
+                  decimal::shortest(delta) + ", past the limit");
   Ints values;
   for (uint64_t i = 0; i < count; ++i) values.push_back(start + int64_t(i) * delta);
   n.out(n.cast(n.ints(values), type));

@@ -6,6 +6,7 @@
 #include "lib/Import/ONNX/Tensor.h"
 #include "lib/Lengths/Sums.h"
 #include "llvm/Support/Format.h"
+#include "runtime/base/Decimal.h"
 #include <cmath>
 #include <set>
 
@@ -61,11 +62,7 @@ Value Importer::fixedInput(Emit &emit, const std::string &name, RankedTensorType
     bool isUnsigned = integer.isUnsigned() || integer.getWidth() == 1;
     double end = std::ldexp(1.0, int(integer.getWidth()) - (isUnsigned ? 0 : 1)), begin = isUnsigned ? 0 : -end;
     for (double value : values)
-      if (!(value >= begin && value < end && value == std::trunc(value))) {
-        std::string text;
-        llvm::raw_string_ostream(text) << llvm::format("%g", value);
-        fail("the value " + text);
-      }
+      if (!(value >= begin && value < end && value == std::trunc(value))) fail("the value " + decimal::shortest(value));
   }
   return emit.constant(type.getShape(), type.getElementType(), values);
 }

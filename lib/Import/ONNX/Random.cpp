@@ -8,6 +8,7 @@
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "llvm/ADT/bit.h"
+#include "runtime/base/Decimal.h"
 #include <cmath>
 #include <numbers>
 
@@ -115,12 +116,12 @@ Value affine(Node &n, Value x, double factor, double offset) {
 
 void drawUniform(Node &n, IntsRef shape, Type type) {
   double low = n.realAttr("low", 0), high = n.realAttr("high", 1);
-  n.require(low <= high, "draws from low " + std::to_string(low) + " to high " + std::to_string(high));
+  n.require(low <= high, "draws from low " + decimal::shortest(low) + " to high " + decimal::shortest(high));
   n.out(affine(n, NodeWords(n, shape).uniform(type), high - low, low));
 }
 void drawNormal(Node &n, IntsRef shape, Type type) {
   double scale = n.realAttr("scale", 1);
-  n.require(scale >= 0, "has scale " + std::to_string(scale) + ", a standard deviation below 0");
+  n.require(scale >= 0, "has scale " + decimal::shortest(scale) + ", a standard deviation below 0");
   n.out(affine(n, NodeWords(n, shape).normal(type), scale, n.realAttr("mean", 0)));
 }
 

@@ -2,6 +2,7 @@
 // matrix of weights; nearest neighbours are a gather with constant indices.
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
+#include "runtime/base/Decimal.h"
 #include <cmath>
 
 namespace sprig::onnximport {
@@ -86,7 +87,7 @@ Value resizeAxis(Node &n, Value v, int64_t axis, const AxisPlan &p, const Style 
   for (int64_t i = 0; i < p.out; ++i) {
     double x = sourceOf(n, p, style.coordinates, i);
     n.require(std::abs(x) < double(int64_t(1) << 50),
-              "takes element " + std::to_string(i) + " from position " + std::to_string(x));
+              "takes element " + std::to_string(i) + " from position " + decimal::shortest(x));
     sources.push_back(x);
   }
   Value result;
@@ -142,10 +143,10 @@ void apply(Node &n, Value x, const std::vector<AxisPlan> &plans, Style style) {
 }
 
 AxisPlan scaled(Node &n, int64_t in, double scale) {
-  n.require(scale > 0 && std::isfinite(scale), "has scale " + std::to_string(scale));
+  n.require(scale > 0 && std::isfinite(scale), "has scale " + decimal::shortest(scale));
   double out = std::floor(double(in) * scale);
   if (out > double(int64_t(1) << 40))
-    n.unsupported("resizes " + std::to_string(in) + " elements by " + std::to_string(scale));
+    n.unsupported("resizes " + std::to_string(in) + " elements by " + decimal::shortest(scale));
   return {in, int64_t(out), scale};
 }
 
@@ -197,7 +198,7 @@ void resize(Node &n) {
       p.scale = common;
       double out = std::floor(common * double(p.in) + 0.5);
       if (!(out < double(int64_t(1) << 40)))
-        n.unsupported("resizes " + std::to_string(p.in) + " elements by " + std::to_string(common));
+        n.unsupported("resizes " + std::to_string(p.in) + " elements by " + decimal::shortest(common));
       p.out = int64_t(out);
     }
   } else {

@@ -4,6 +4,7 @@
 #include "lib/Import/ONNX/Random.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
+#include "runtime/base/Decimal.h"
 
 namespace sprig::onnximport {
 
@@ -217,7 +218,7 @@ void dropout(Node &n) {
   double ratio = n.opset < 12 ? n.realAttr("ratio", 0.5) : n.has(1) ? n.knownReal(1) : 0.5;
   bool training = n.opset >= 12 && n.has(2) && n.knownInt(2) != 0; // before, the attribute is left out of such graphs
   n.require(!training || (ratio >= 0 && ratio < 1),
-            "drops the share " + std::to_string(ratio) + "; expected 0 or more, and less than 1");
+            "drops the share " + decimal::shortest(ratio) + "; expected 0 or more, and less than 1");
   EmitState &state = n.importer.emitState();
   if (ratio != 0 && (state.training || training)) {
     // A step of training gives key and counter itself, and tells dropouts apart by their streams.

@@ -1,6 +1,7 @@
 // Signal processing: Fourier transforms as products with constant matrices, windows and filter banks as constants.
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
+#include "runtime/base/Decimal.h"
 #include <cmath>
 
 namespace sprig::onnximport {
@@ -147,7 +148,7 @@ void melWeights(Node &n) {
             "makes " + std::to_string(bands) + " bands of transforms of " + std::to_string(length) + " at " +
                 std::to_string(rate) + " Hz");
   n.require(low >= 0 && high >= low && high <= double(rate),
-            "has bands from " + std::to_string(low) + " to " + std::to_string(high) +
+            "has bands from " + decimal::shortest(low) + " to " + decimal::shortest(high) +
                 " Hz; expected edges between 0 and " + "the sample rate of " + std::to_string(rate));
   auto toMel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   double lowMel = toMel(low), step = (toMel(high) - lowMel) / double(bands + 2);

@@ -7,6 +7,7 @@
 #include "lib/Import/ONNX/Counted.h"
 #include "lib/Import/ONNX/DataControl.h"
 #include "lib/Import/ONNX/Table.h"
+#include "runtime/base/Decimal.h"
 
 namespace sprig::onnximport {
 
@@ -143,7 +144,7 @@ Value shareOf(Node &n) {
   Value share = scalarOf(n, 3, 0);
   if (ElementsAttr known = n.constantOf(share)) {
     double value = realsOf(known)[0];
-    n.require(value >= 0 && value <= 1, "has iou_threshold " + std::to_string(value) + "; expected 0 to 1");
+    n.require(value >= 0 && value <= 1, "has iou_threshold " + decimal::shortest(value) + "; expected 0 to 1");
     return share;
   }
   return n.op<ir::InRangeOp>({share}, {n.real("low", 0), n.real("high", 1)});

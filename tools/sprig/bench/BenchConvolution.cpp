@@ -1,6 +1,7 @@
 // sprig bench convolution: all of n x n * n x n, directly and by Fourier transforms that are products of small
 // matrices, each on one thread and on all, so that what the algorithm gains and what threads gain are told apart.
 #include "lib/Data/Largest.h"
+#include "runtime/base/Decimal.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/TimedProgram.h"
 #include <algorithm>
@@ -78,11 +79,8 @@ private:
     std::string list = "[";
     for (int64_t i = 0; i < rows; ++i) {
       list += i ? ", [" : "[";
-      for (int64_t j = 0; j < columns; ++j) {
-        char number[32];
-        std::snprintf(number, sizeof number, "%s%.9e", j ? ", " : "", at(i, j));
-        list += number;
-      }
+      for (int64_t j = 0; j < columns; ++j)
+        list += (j ? ", " : "") + decimal::format(at(i, j), std::chars_format::scientific, 9);
       list += "]";
     }
     return emit("nn.constant dense<" + list + "]> : " + typeOf({rows, columns}));

@@ -2,6 +2,7 @@
 #include "lib/Data/File.h"
 #include "lib/Machine/Cpu.h"
 #include "lib/Training/ReadTrainConfig.h"
+#include "runtime/base/Decimal.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/Model.h"
@@ -59,9 +60,7 @@ void printReport(const CompileCommandOptions &options, const Compiled &compiled,
   double total = 0;
   Table times({"phase", "ms"});
   for (const PhaseTime &phase : compiled.phases) {
-    char ms[32];
-    std::snprintf(ms, sizeof ms, "%.1f", phase.milliseconds);
-    times.add({phase.phase, ms});
+    times.add({phase.phase, decimal::fixed(phase.milliseconds, 1)});
     phases.push_back({{"phase", phase.phase}, {"ms", phase.milliseconds}});
     total += phase.milliseconds;
   }

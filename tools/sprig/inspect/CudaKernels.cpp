@@ -1,13 +1,13 @@
 #include "tools/sprig/inspect/CudaKernels.h"
 #include "lib/Cubin/Cubin.h"
 #include "lib/Machine/CudaModel.h"
+#include "runtime/base/Decimal.h"
 #include "runtime/format/Container.h"
 #include "runtime/load/Decode.h"
 #include "sprig/error.h"
 #include "tools/sprig/run/PackageTables.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 #include <set>
 
@@ -150,11 +150,7 @@ private:
   const rt::core::Entry *last = nullptr;
 };
 
-std::string microseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", seconds * 1e6);
-  return text;
-}
+std::string microseconds(double seconds) { return decimal::fixed(seconds * 1e6, 1); }
 
 template <typename T> std::string orDash(const std::optional<T> &value) { return value ? std::to_string(*value) : "-"; }
 
@@ -164,12 +160,11 @@ std::string title(const CudaImageReport &report) {
   if (!report.device) return text;
   bool hasTf32 =
       std::any_of(report.kernels.begin(), report.kernels.end(), [](const CudaKernelRow &row) { return row.isTf32; });
-  char card[160], tf32[32] = "";
-  if (hasTf32) std::snprintf(tf32, sizeof tf32, ", %g in tf32", report.device->tf32 / 1e12);
-  std::snprintf(card, sizeof card, ", of the card %s (%g TFLOP/s%s, %g TB/s, %lld multiprocessors); ",
-                std::string(report.device->card).c_str(), report.device->fma / 1e12, tf32, report.device->memory / 1e12,
-                static_cast<long long>(report.device->multiprocessors));
-  return text + card + "times are " + kNeverMeasured;
+  auto tera = [](double value) { return decimal::general(value / 1e12); };
+  const auto &device = *report.device;
+  return text + ", of the card " + std::string(device.card) + " (" + tera(device.fma) + " TFLOP/s" +
+         (hasTf32 ? ", " + tera(device.tf32) + " in tf32" : "") + ", " + tera(device.memory) + " TB/s, " +
+         std::to_string(device.multiprocessors) + " multiprocessors); times are " + kNeverMeasured;
 }
 
 } // namespace

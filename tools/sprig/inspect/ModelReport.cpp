@@ -1,6 +1,6 @@
 #include "tools/sprig/inspect/ModelReport.h"
+#include "runtime/base/Decimal.h"
 #include <nlohmann/json.hpp>
-#include <cstdio>
 
 namespace sprig::cli {
 
@@ -25,11 +25,7 @@ Json toJson(const ModelSummary &summary) {
 
 void printParameters(const ModelSummary &summary) {
   Table table({"parameter", "type", "elements", "MB"});
-  auto megabytes = [](int64_t bytes) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3f", double(bytes) / 1e6);
-    return std::string(text);
-  };
+  auto megabytes = [](int64_t bytes) { return decimal::fixed(double(bytes) / 1e6, 3); };
   for (auto &row : summary.parameters)
     table.add({row.name, row.type, std::to_string(row.elements), megabytes(row.bytes)});
   table.add({"total", "", std::to_string(summary.parameterElements), megabytes(summary.parameterBytes)});

@@ -1,4 +1,5 @@
 #include "tools/sprig/profile/MemoryReport.h"
+#include "runtime/base/Decimal.h"
 #include "sprig/rt/utf8.hpp"
 #include <nlohmann/json.hpp>
 #include <algorithm>
@@ -122,8 +123,8 @@ std::string memoryPlanToSvg(const MemoryPlan &plan) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 960 480\" font-family=\"sans-serif\" font-size=\"12\">\n"
       "<rect width=\"960\" height=\"480\" fill=\"white\"/>\n";
   auto text = [&](double x, double y, const std::string &anchor, const std::string &what) {
-    svg += "<text x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" text-anchor=\"" + anchor + "\">" +
-           escapeXml(what) + "</text>\n";
+    svg += "<text x=\"" + decimal::shortest(x) + "\" y=\"" + decimal::shortest(y) + "\" text-anchor=\"" + anchor +
+           "\">" + escapeXml(what) + "</text>\n";
   };
   text(kLeft, 24, "start",
        "arena of entry '" + plan.entry + "': " + formatBytes(double(plan.arenaBytes)) + " over " +
@@ -135,8 +136,8 @@ std::string memoryPlanToSvg(const MemoryPlan &plan) {
     double height = scale * double(buffer.size), y = kHeight - kBottom - scale * double(buffer.offset) - height;
     svg += "<g><title>" +
            escapeXml(buffer.name + ": " + formatBytes(double(buffer.size)) + " at " + std::to_string(buffer.offset)) +
-           "</title><rect x=\"" + std::to_string(x) + "\" y=\"" + std::to_string(y) + "\" width=\"" +
-           std::to_string(width) + "\" height=\"" + std::to_string(height) + "\" fill=\"" +
+           "</title><rect x=\"" + decimal::shortest(x) + "\" y=\"" + decimal::shortest(y) + "\" width=\"" +
+           decimal::shortest(width) + "\" height=\"" + decimal::shortest(height) + "\" fill=\"" +
            colours[i % std::size(colours)] + "\" fill-opacity=\"0.8\" stroke=\"white\"/></g>\n";
     if (height > 14 && width > 8.0 * double(buffer.name.size()))
       text(x + width / 2, y + height / 2 + 4, "middle", buffer.name);

@@ -1,6 +1,7 @@
 // sprig quantize: weights and activations in fewer bits, and what that loses.
 #include "lib/Data/File.h"
 #include "lib/Machine/Cpu.h"
+#include "runtime/base/Decimal.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/compile/EntryRequests.h"
@@ -74,15 +75,10 @@ void checkFlags(const QuantizeCommandOptions &options, const CLI::App &command) 
 
 // "1%" or "0.01".
 double parseShare(const std::string &text) {
-  size_t used = 0;
-  double share = -1;
-  try {
-    share = std::stod(text, &used);
-  } catch (const std::exception &) {
-  }
-  bool isPercent = used + 1 == text.size() && text.back() == '%';
-  if (isPercent) share /= 100;
-  if (!(share >= 0 && share < 1) || (used != text.size() && !isPercent))
+  std::string_view rest = text;
+  double share = decimal::take(rest).value_or(-1);
+  if (rest == "%") share /= 100;
+  if (!(share >= 0 && share < 1) || (!rest.empty() && rest != "%"))
     throw Error(ErrorKind::usage, "--accuracy-drop: expected a share as 1% or 0.01, found '" + text + "'");
   return share;
 }

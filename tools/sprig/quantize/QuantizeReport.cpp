@@ -1,7 +1,7 @@
 #include "tools/sprig/quantize/QuantizeReport.h"
+#include "runtime/base/Decimal.h"
 #include "tools/sprig/run/ArrayLoss.h"
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -9,11 +9,7 @@ namespace sprig::cli {
 namespace {
 
 std::string decibelText(const std::optional<double> &decibels) { return decibels ? cli::decibelText(*decibels) : ""; }
-std::string percentText(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f%%", share * 100);
-  return text;
-}
+std::string percentText(double share) { return decimal::fixed(share * 100, 2) + "%"; }
 
 Json numberOf(const std::optional<double> &value) {
   return value && std::isfinite(*value) ? Json(*value) : Json(nullptr);

@@ -1,7 +1,7 @@
 #include "tools/sprig/run/ArrayLoss.h"
+#include "runtime/base/Decimal.h"
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 namespace sprig::cli {
@@ -29,9 +29,7 @@ double ArrayLoss::decibels() const {
 
 std::string decibelText(double decibels) {
   if (!std::isfinite(decibels)) return decibels > 0 ? "exact" : "not finite";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", decibels);
-  return text;
+  return decimal::fixed(decibels, 1);
 }
 
 void putDecibels(Json &json, const char *name, double decibels) {

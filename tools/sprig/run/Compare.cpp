@@ -1,8 +1,8 @@
 #include "tools/sprig/run/Compare.h"
+#include "runtime/base/Decimal.h"
 #include "tools/sprig/run/ArrayLoss.h"
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace sprig::cli {
 namespace {
@@ -19,9 +19,7 @@ std::string place(const data::Array &array, int64_t index) {
 
 std::string number(const data::Array &array, int64_t index) {
   if (!data::isFloat(array.dtype)) return std::to_string(array.integerAt(index));
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", array.at(index));
-  return text;
+  return decimal::general(array.at(index), 9);
 }
 
 // More digits than tables have: what just misses is seen to miss.

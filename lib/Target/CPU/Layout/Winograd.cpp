@@ -8,6 +8,7 @@
 #include "lib/Target/CPU/Layout/Passes.h"
 #include "lib/Target/CPU/Layout/WinogradCost.h"
 #include "lib/Target/CPU/Layout/WinogradFilter.h"
+#include "runtime/base/Decimal.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/SetVector.h"
@@ -94,9 +95,8 @@ private:
     if (allOnes(window) || !choice) return direct("no short convolution serves a window of " + windowText);
     std::string form =
         "F(" + std::to_string(choice->tile[0]) + "x" + std::to_string(choice->tile[1]) + ", " + windowText + ")";
-    std::string numbers =
-        llvm::formatv("{0} saves {1:f1} times the products and is estimated at {2:f2} times the speed", form,
-                      choice->saving, choice->gain);
+    std::string numbers = llvm::formatv("{0} saves {1} times the products and is estimated at {2} times the speed",
+                                        form, decimal::fixed(choice->saving, 1), decimal::fixed(choice->gain, 2));
     if (choice->gain < minGain) return direct(numbers);
 
     auto vertical = kernel::WinogradLine::get(choice->tile[0], window[0]);

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <locale>
 #include <map>
 #include <ostream>
 #include <set>
@@ -202,6 +203,7 @@ public:
   // Events that no profile recorded, of threads by their numbers, and whatever else went on.
   void write(const std::vector<TraceThread> &threads, const sprig_rt_profile_data &data,
              const std::vector<TraceProcess> &others) {
+    const std::locale given = out.imbue(std::locale::classic()); // another's may group digits
     out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
     for (uint64_t i = 0; i < data.count; ++i) {
       origin = std::min(origin, data.events[i].begin_ns);
@@ -218,6 +220,7 @@ public:
     queueDepth();
     for (size_t i = 0; i < others.size(); ++i) add(others[i], Track(kOthers + i));
     out << "\n]}\n";
+    out.imbue(given);
   }
 
 private:

@@ -3,6 +3,7 @@
 #include "lib/Machine/CudaModel.h"
 #include "lib/Target/CUDA/Kernels/Contraction/MatmulForm.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "runtime/base/Decimal.h"
 #include <cmath>
 
 using namespace mlir;
@@ -131,8 +132,8 @@ double AttentionPlan::nanosecondsApart() const {
 bool AttentionPlan::pays(std::string &why) const {
   double together = nanoseconds(), apart = nanosecondsApart();
   if (together <= apart) return true;
-  why = llvm::formatv("{0} blocks of {1} rows and {2} keys take {3:f1} us by the model, kernels of their own {4:f1} us",
-                      blocks(), blockRows, keys, together / 1000, apart / 1000)
+  why = llvm::formatv("{0} blocks of {1} rows and {2} keys take {3} us by the model, kernels of their own {4} us",
+                      blocks(), blockRows, keys, decimal::fixed(together / 1000, 1), decimal::fixed(apart / 1000, 1))
             .str();
   return false;
 }
