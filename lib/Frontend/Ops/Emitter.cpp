@@ -6,6 +6,8 @@ namespace sprig::frontend {
 namespace {
 /// As the dialect's kMostElements: bytes of a shape, and a few times that, can still be counted.
 constexpr int64_t kMostElements = int64_t(1) << 48;
+/// Half a gigabyte of doubles; operations make a few of that size.
+constexpr int64_t kMostTableElements = int64_t(1) << 26;
 
 enum class Category { boolean, integer, real };
 Category categoryOf(DType type) {
@@ -188,6 +190,12 @@ void Emitter::checkShape(const Shape &shape) const {
   }
   if (overflows && std::find(shape.begin(), shape.end(), 0) == shape.end())
     fail("has a result of shape " + describe(shape) + ", of more than 2^48 elements");
+}
+
+void Emitter::checkTable(int64_t elements) const {
+  if (elements > kMostTableElements)
+    fail("needs a table of " + std::to_string(elements) + " numbers, more than the " +
+         std::to_string(kMostTableElements) + " that are possible");
 }
 
 // Elementwise.

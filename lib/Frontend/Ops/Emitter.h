@@ -68,6 +68,8 @@ public:
   Shape broadcast(const TensorType &a, const TensorType &b) const;
   /// Refuses negative sizes, and shapes of more elements than can be counted.
   void checkShape(const Shape &shape) const;
+  /// Refuses a constant of more elements than the host makes while it records: 2^26.
+  void checkTable(int64_t elements) const;
 
   // Elementwise.
   Tensor unary(const OpName &name, const Tensor &x, AttrList attrs = {}) const;

@@ -54,7 +54,7 @@ int64_t lengthOf(const Emitter &r, const TensorType &type, int axis, int64_t n, 
   if (length < 1 || type.shape[axis] < 1)
     r.fail("transforms " + std::to_string(std::min(length, type.shape[axis])) + " elements of axis " +
            std::to_string(axis) + " of " + describe(type));
-  r.checkShape({length});
+  r.checkTable(length);
   return length;
 }
 
@@ -223,6 +223,7 @@ Tensor frequencies(const char *op, int64_t n, int64_t count, double d, DType typ
   if (n < 1 || !(d != 0) || !std::isfinite(d))
     r.fail("has " + std::to_string(n) + " elements at a distance of " + frontend::realText(d));
   if (!isFloat(type)) r.fail("gives floats, not " + std::string(name(type)));
+  r.checkTable(count);
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)
     values.push_back(double(i < (n + 1) / 2 || count < n ? i : i - n) / (double(n) * d));

@@ -24,6 +24,7 @@ Tensor nearest(const Emitter &r, const Tensor &x, const Resampling &p) {
     joined[p.axis] = p.out;
     return r.reshape(r.broadcastTo(lifted, wide), joined);
   }
+  r.checkTable(p.out);
   std::vector<int64_t> picks;
   for (int64_t i = 0; i < p.out; ++i) picks.push_back(std::min(int64_t(std::floor(double(i) * p.step)), p.in - 1));
   return r.gather(x, r.indices(picks), p.axis);
@@ -38,6 +39,7 @@ Tensor columnOf(const Emitter &r, const Tensor &x, const Resampling &p, const st
 }
 
 Tensor linear(const Emitter &r, const Tensor &x, const Resampling &p, bool alignCorners) {
+  r.checkTable(p.out);
   std::vector<int64_t> left, right;
   std::vector<double> weights;
   for (int64_t i = 0; i < p.out; ++i) {
@@ -60,6 +62,7 @@ Tensor cubic(const Emitter &r, const Tensor &x, const Resampling &p, bool alignC
   constexpr double a = -0.75;
   auto near = [](double d) { return ((a + 2) * d - (a + 3)) * d * d + 1; };
   auto far = [](double d) { return ((d - 5) * d + 8) * d * a - 4 * a; };
+  r.checkTable(p.out);
   std::vector<int64_t> picks[4];
   std::vector<double> weights[4];
   for (int64_t i = 0; i < p.out; ++i) {
@@ -98,7 +101,7 @@ std::vector<Resampling> planOf(const Emitter &r, const TensorType &type, const I
     } else {
       double scale = options.scale[given == 1 ? 0 : size_t(i)], size = std::floor(double(p.in) * scale);
       if (!(scale > 0) || !(size >= 1) || size > double(1 << 30))
-        r.fail("scales " + std::to_string(p.in) + " elements by " + std::to_string(scale));
+        r.fail("scales " + std::to_string(p.in) + " elements by " + frontend::realText(scale));
       p.out = int64_t(size);
       p.step = 1 / scale;
     }
@@ -116,6 +119,9 @@ Tensor interpolate(const Operand &x, const InterpolateOptions &options) {
   if (spatial < 1 || spatial > 3)
     r.fail("takes [N, C, spatial...] with one to three spatial axes, got " + describe(type));
   auto plan = planOf(r, type, options);
+  Shape resampled = type.shape;
+  for (const Resampling &p : plan) resampled[p.axis] = p.out;
+  r.checkShape(resampled);
   if (options.mode == Interpolation::area) {
     Ints sizes;
     for (const Resampling &p : plan) sizes.push_back(p.out);

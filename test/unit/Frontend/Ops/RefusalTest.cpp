@@ -108,6 +108,10 @@ TEST(Refusals, FourierAndMatrices) {
   REFUSED("fft2", fft2(v), "last two axes", "3xf32");
   REFUSED("mul", mul(Complex{v, v}, Complex{zeros({3}, DType::f64), zeros({3}, DType::f64)}), "3xf32", "3xf64");
   REFUSED("fftfreq", fftfreq(0), "0 elements");
+  constexpr int64_t kHuge = int64_t(1) << 40; // the host makes no table of so many
+  REFUSED("fftfreq", fftfreq(kHuge), "1099511627776 numbers", "67108864");
+  REFUSED("fft", fft(v, {.n = kHuge}), "1099511627776 numbers", "67108864");
+  REFUSED("irfft", irfft({v, v}, {.n = kHuge}), "1099511627776 numbers", "67108864");
   REFUSED("solve", solve(a, v), "square", "2x3xf32");
   REFUSED("solve", solve(s, f({2, 2})), "3x3xf32", "2x2xf32", "[..., 3, k]");
   REFUSED("solve", solve(s, zeros({3}, DType::f64)), "3x3xf32", "3xf64");
@@ -205,6 +209,12 @@ TEST(Refusals, Shapes) {
   REFUSED("scatter", scatter(a, 0, zeros({1, 3}, DType::i64), f({2, 3})), "1x3xi64", "2x3xf32");
   REFUSED("embedding", embedding(t, f({3})), "3xf32", "[rows, features]");
   REFUSED("interpolate", interpolate(f({1, 2, 3, 4}), {.size = 2, .scale = {2}}), "either a size or a scale");
+  constexpr int64_t kHuge = (int64_t(1) << 40) + 1; // no multiple of 3
+  for (Interpolation mode : {Interpolation::nearest, Interpolation::linear})
+    REFUSED("interpolate", interpolate(f({1, 2, 3}), {.size = kHuge, .mode = mode}), "1099511627777 numbers");
+  REFUSED("interpolate", interpolate(f({1, 2, 3, 4}), {.size = {2, kHuge}, .mode = Interpolation::bicubic}),
+          "1099511627777 numbers");
+  REFUSED("interpolate", interpolate(f({1, 2, 3, 4}), {.size = kHuge}), "more than 2^48 elements");
   REFUSED("interpolate", interpolate(f({1, 2, 3}), {.size = 2, .mode = Interpolation::bicubic}), "1x2x3xf32",
           "2 spatial");
   REFUSED("conv1d", conv1d(f({1, 2, 5}), f({3, 2, 2}), {}, {.stride = 2, .samePadding = true}), "stride 2");
