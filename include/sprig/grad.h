@@ -95,7 +95,8 @@ template <typename F> std::pair<Tensor, Tensor> jvp(F f, const Tensor &x, const 
 using TensorFunction = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
 /// f's results; of the values in between only the inputs are kept for the gradient, which computes them again
-/// (arXiv:1604.06174). f sets no parameter.
+/// (arXiv:1604.06174). Parameters that f sets, as batch norms set their running statistics, are set once; dropout
+/// drops the same again.
 SPRIG_API std::vector<Tensor> checkpointAll(const TensorFunction &f, std::span<const Tensor> inputs,
                                             Source at = Source::here());
 namespace frontend {

@@ -35,10 +35,11 @@ Tensor splat(double value, const TensorType &type, Source at, const char *op = "
 std::vector<Tensor> replay(const Graph &graph, std::span<const Tensor> inputs, Source at);
 
 /// What f computes of inputs of these types, without running it. Tensors of outside that f uses are appended to
-/// `captured`; they are the graph's inputs after the others.
+/// `captured`; they are the graph's inputs after the others. Parameters that f sets are appended to `set`; their new
+/// values are the graph's outputs after the others. Without `set`, setting one is refused (usage).
 Graph traceRegion(std::span<const TensorType> inputs,
                   const std::function<std::vector<Tensor>(std::span<const Tensor>)> &f, std::vector<Tensor> &captured,
-                  Source at);
+                  Source at, std::vector<Parameter> *set = nullptr);
 
 /// The layer that operations belong to while this lives; `path` is interned or null.
 class LayerScope {

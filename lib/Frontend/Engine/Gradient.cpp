@@ -124,10 +124,16 @@ std::vector<Tensor> checkpointAll(const TensorFunction &f, std::span<const Tenso
   std::vector<TensorType> types;
   std::vector<Tensor> operands(inputs.begin(), inputs.end());
   for (const Tensor &input : inputs) types.push_back(input.type(at));
-  auto body = std::make_shared<const Graph>(traceRegion(types, f, operands, at));
-  std::vector<TensorType> results;
-  for (uint32_t output : body->outputs) results.push_back(body->types[output]);
-  return recordAll(opName("nn.checkpoint"), operands, {}, results, at, {body});
+  std::vector<Parameter> set;
+  auto body = std::make_shared<const Graph>(traceRegion(types, f, operands, at, &set));
+  types.clear();
+  for (uint32_t output : body->outputs) types.push_back(body->types[output]);
+  std::vector<Tensor> results = recordAll(opName("nn.checkpoint"), operands, {}, types, at, {body});
+  // They are set once: computing the part again sets nothing.
+  size_t count = results.size() - set.size();
+  for (size_t i = 0; i < set.size(); ++i) set[i].set(results[count + i], at);
+  results.resize(count);
+  return results;
 }
 
 namespace {

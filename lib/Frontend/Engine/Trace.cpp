@@ -73,14 +73,17 @@ void Trace::setGradient(const Parameter &parameter, Tensor gradient) {
 
 Graph traceRegion(std::span<const TensorType> inputs,
                   const std::function<std::vector<Tensor>(std::span<const Tensor>)> &f, std::vector<Tensor> &captured,
-                  Source at) {
+                  Source at, std::vector<Parameter> *set) {
   Trace trace(Trace::Kind::region, at);
   for (const TensorType &type : inputs) trace.input(type).raw()->unplaced = true; // where the operation runs
   std::vector<Tensor> arguments = trace.inputs;
   std::vector<Tensor> results = f(arguments);
-  for (const TracedCell &cell : trace.cells)
-    if (cell.written())
-      fail(at, "region", "sets parameter '" + cell.parameter.name() + "'; state is set outside of regions");
+  for (const TracedCell &cell : trace.cells) {
+    if (!cell.written()) continue;
+    if (!set) fail(at, "region", "sets parameter '" + cell.parameter.name() + "'; state is set outside of regions");
+    set->push_back(cell.parameter);
+    results.push_back(cell.current);
+  }
   std::vector<Value *> outputs;
   for (const Tensor &result : results) {
     requireDefined(result, "region", "its result", at);

@@ -459,4 +459,42 @@ TEST(CompiledGradient, WithRegionsAndCustomGradientsWithin) {
   });
 }
 
+/// A block with state and random numbers, and whether its values are kept or computed again.
+struct CheckpointedBlock : nn::Module {
+  nn::Sequential block = add("block", nn::Sequential(nn::Linear(4, 6), nn::BatchNorm1d(6), nn::ReLU(), nn::Dropout(0.5),
+                                                     nn::Linear(6, 4), nn::BatchNorm1d(4)));
+  Tensor operator()(const Tensor &x, bool isKept) const {
+    return x + (isKept ? block(x) : checkpoint([&](Tensor v) { return block(v); })(x));
+  }
+};
+
+// The same masks again, and running statistics that move once.
+TEST(CompiledGradient, OfModulesThatAreComputedAgain) {
+  auto trained = [](bool compiled, bool isKept) {
+    manualSeed(5);
+    CheckpointedBlock net;
+    auto optimizer = optim::sgd(net, {.lr = 0.1});
+    auto step = maybe(
+        [&](Tensor x) {
+          Tensor loss = sum(square(net(net(x, isKept), isKept)));
+          optimizer.update(grad(loss, net.parameters()));
+          return loss;
+        },
+        compiled);
+    std::vector<Tensor> all;
+    for (int i = 0; i < 3; ++i) all.push_back(step(ramp({5, 4}, 0.3f)));
+    for (const auto &entry : net.stateDict()) all.push_back(entry.value);
+    return all;
+  };
+  std::vector<Tensor> kept = trained(false, true);
+  ASSERT_EQ(kept.size(), 3u + 14);
+  for (bool compiled : {false, true}) {
+    std::vector<Tensor> again = trained(compiled, false);
+    for (size_t i = 0; i < kept.size(); ++i) {
+      SCOPED_TRACE(i);
+      expectSameBits(again[i], kept[i]);
+    }
+  }
+}
+
 } // namespace
