@@ -126,9 +126,30 @@ SmallVector<Value> writeForm(OpBuilder &b, func::FuncOp forward, ValueRange inpu
     if (auto read = dyn_cast<ir::GetParamOp>(op))
       mapping.map(read.getResult(), state.get(read.getParam()));
     else
-      b.clone(op, mapping)->removeAttr(ir::kDrawAttr); // random words that a step does not give are those of any call
+      dropDropouts(b.clone(op, mapping)); // random words that a step does not give are those of any call
   }
   return llvm::map_to_vector(body.getTerminator()->getOperands(), [&](Value v) { return mapping.lookup(v); });
+}
+
+/// A step writes the operations of the function itself in the form of training. What it would write otherwise, and
+/// finds within a region (a branch, a loop's body, a checkpointed part), it refuses: there it would stay as in
+/// inference.
+void refuseWithinRegions(func::FuncOp forward, const TrainConfig &config) {
+  forward.walk([&](Operation *op) {
+    if (op->getParentOp() == forward) return;
+    auto narrow = dyn_cast<ir::DequantizeOp>(op);
+    StringRef what = isa<ir::BatchNormOp>(op)                              ? "batch norm"
+                     : isa<ir::DropoutOp>(op) && config.dropout            ? "dropout"
+                     : isa<ir::PhiloxOp>(op) && op->hasAttr(ir::kDrawAttr) ? "random numbers"
+                     : narrow && pairOf(narrow)                            ? "fake quantisation"
+                                                                           : "";
+    if (what.empty()) return;
+    std::string name = nameOfLocation(op->getLoc());
+    throw Error(ErrorKind::unsupported,
+                what.str() + (name.empty() ? "" : " '" + name + "'") + ": is within " +
+                    op->getParentOp()->getName().getStringRef().str() +
+                    ", where a training step does not have it; expected it outside of branches and loops");
+  });
 }
 
 /// A quantiser and what takes its integers back, by the same numbers, as fake quantisation, through which gradients
@@ -156,6 +177,7 @@ bool isRunningStatistic(ir::GetParamOp read) {
 SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,
                                      const TrainConfig &config, RandomState random, const ForwardPass &pass,
                                      bool &differs, SmallVectorImpl<OwnStatistics> &own) {
+  refuseWithinRegions(forward, config);
   return writeForm(b, forward, inputs, state, [&](Operation &op, IRMapping &mapping) {
     if (auto norm = dyn_cast<ir::BatchNormOp>(op); norm && usesRunningStatistics(norm)) {
       ir::Expression e(b, op.getLoc());
@@ -254,12 +276,12 @@ void markRecomputed(func::FuncOp forward, ArrayRef<std::string> layers, const st
                       (names.empty() ? "its operations have no names" : "its operations are " + data::listed(names)));
 }
 
-void dropDropouts(func::FuncOp forward) {
-  forward.walk([](ir::DropoutOp dropout) {
+void dropDropouts(Operation *op) {
+  op->walk([](ir::DropoutOp dropout) {
     dropout.replaceAllUsesWith(dropout.getOperand());
     dropout.erase();
   });
-  forward.walk([](ir::PhiloxOp words) { words->removeAttr(ir::kDrawAttr); });
+  op->walk([](ir::PhiloxOp words) { words->removeAttr(ir::kDrawAttr); });
 }
 
 } // namespace sprig::training

@@ -49,8 +49,8 @@ llvm::SmallVector<mlir::Value> writeInferenceForm(mlir::OpBuilder &b, mlir::func
 /// remat, which computes what they give again. Throws badInput, naming `model`, where a layer has no operation.
 void markRecomputed(mlir::func::FuncOp forward, llvm::ArrayRef<std::string> layers, const std::string &model);
 
-/// Takes the dropouts out of a function that infers; its random words are those of any call.
-void dropDropouts(mlir::func::FuncOp forward);
+/// Takes the dropouts out of a function that infers, or of an operation's regions; random words are those of any call.
+void dropDropouts(mlir::Operation *op);
 
 /// Whether the parameter is a running statistic of a batch norm in the function.
 bool isRunningStatistic(ir::GetParamOp read);
