@@ -12,7 +12,7 @@ namespace sprig::optable {
 
 namespace format = rt::format;
 
-std::vector<std::string> instructionSets() { return {kEmulatedSet}; }
+std::vector<std::string> instructionSets(bool, bool) { return {kEmulatedSet}; }
 std::vector<std::string> limits() { return {""}; }
 // How tiles are spread over threads does not depend on the instructions, each of which costs a signal here.
 std::vector<int> threadCounts() { return hasInstructions() ? std::vector{1, 2} : std::vector{2}; }
@@ -42,13 +42,15 @@ std::atomic<long> emulated = 0;
 void onInvalidInstruction(int signal, siginfo_t *, void *context) {
   auto &frame = *static_cast<ucontext_t *>(context);
   greg_t *registers = frame.uc_mcontext.gregs;
-  auto instruction = VexInstruction::decode(reinterpret_cast<const uint8_t *>(registers[REG_RIP]), registers);
-  if (!instruction || !emulate(*instruction, frame)) {
-    std::signal(signal, SIG_DFL); // and again
-    return;
+  // The signal costs far more than the instruction, so those that follow at once are emulated with it.
+  long count = 0;
+  for (;; ++count) {
+    auto instruction = VexInstruction::decode(reinterpret_cast<const uint8_t *>(registers[REG_RIP]), registers);
+    if (!instruction || !emulate(*instruction, frame)) break;
+    registers[REG_RIP] += instruction->length;
   }
-  registers[REG_RIP] += instruction->length;
-  emulated.fetch_add(1, std::memory_order_relaxed);
+  emulated.fetch_add(count, std::memory_order_relaxed);
+  if (count == 0) std::signal(signal, SIG_DFL); // and again
 }
 
 struct Emulation : testing::Environment {

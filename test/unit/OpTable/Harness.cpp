@@ -1,4 +1,5 @@
 #include "test/unit/OpTable/Harness.h"
+#include "test/unit/CodeCache.h"
 #include "test/unit/OpTable/Judge.h"
 #include "test/unit/OpTable/Machine.h"
 #include "test/unit/OpTable/Rows.h"
@@ -9,8 +10,6 @@
 #include "sprig/rt/sprig_rt.hpp"
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
-#include <filesystem>
 #include <gtest/gtest.h>
 
 namespace sprig::optable {
@@ -30,19 +29,12 @@ struct Variant {
   }
 };
 
-// Rows of one operation are the same kernels fused and not: their code is made once. Empty at first, gone at the end.
-const std::string &cacheFolder() {
-  static const struct Folder {
-    std::string path = (std::filesystem::temp_directory_path() / "sprig-op-table-XXXXXX").string();
-    Folder() {
-      if (!mkdtemp(path.data())) throw std::runtime_error("cannot make the folder '" + path + "'");
-    }
-    ~Folder() {
-      std::error_code ignored;
-      std::filesystem::remove_all(path, ignored);
-    }
-  } folder;
-  return folder.path;
+// What code for the rows is made for. Instructions for products of bytes, or of bf16, change no other code.
+std::vector<std::string> setsFor(const std::vector<Row> &rows) {
+  auto have = [&](const char *type) {
+    return llvm::any_of(rows, [&](const Row &row) { return row.body.find(type) != std::string::npos; });
+  };
+  return instructionSets(have("i8"), have("bf16"));
 }
 
 std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int threads, Given given) {
@@ -50,8 +42,8 @@ std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int th
   CompileOptions options;
   options.fuse = fuse;
   options.threads = threads;
-  options.architectures = instructionSets();
-  options.cacheFolder = cacheFolder();
+  options.architectures = setsFor(rows);
+  options.cacheFolder = codeCache(); // rows of one operation are the same kernels, fused and not
   if (given == Given::layouts) {
     mlir::PassManager passes(module->getContext());
     passes.addNestedPass<mlir::func::FuncOp>(createFuse({fuse}));
@@ -66,7 +58,7 @@ std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int th
 std::vector<uint8_t> compileInPieces(const std::vector<Row> &rows) {
   mlir::OwningOpRef<mlir::ModuleOp> module = parseRows(rows);
   CompileOptions options;
-  options.cacheFolder = cacheFolder();
+  options.cacheFolder = codeCache();
   runPhases(*module, options, "remat");
   mlir::PassManager passes(module->getContext());
   passes.addNestedPass<mlir::func::FuncOp>(createDecompose());

@@ -3,11 +3,11 @@
 
 namespace sprig::optable {
 
-std::vector<std::string> instructionSets() {
+std::vector<std::string> instructionSets(bool hasBytes, bool hasBf16) {
   std::vector<std::string> sets = {"x86-64-v3"};
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")) sets.push_back("x86-64-v4");
-  if (__builtin_cpu_supports("avx512vnni")) sets.push_back("x86-64-v4-vnni");
-  if (__builtin_cpu_supports("avx512bf16")) sets.push_back("x86-64-v4-bf16");
+  if (hasBytes && __builtin_cpu_supports("avx512vnni")) sets.push_back("x86-64-v4-vnni");
+  if (hasBf16 && __builtin_cpu_supports("avx512bf16")) sets.push_back("x86-64-v4-bf16");
   return sets;
 }
 

@@ -6,8 +6,9 @@
 
 namespace sprig::optable {
 
-/// What code is made for.
-std::vector<std::string> instructionSets();
+/// What code is made for: the processor's levels, and what it has beyond them for products of bytes and of bf16, where
+/// code has those.
+std::vector<std::string> instructionSets(bool hasBytes = true, bool hasBf16 = true);
 
 /// Limits of instruction sets (rt::LoadOptions::cpu) that the code is run under, one after the other; "": none.
 std::vector<std::string> limits();

@@ -10,6 +10,7 @@
 #include "lib/Training/StepBuilder.h"
 #include "mlir/Parser/Parser.h"
 #include "sprig/rt/sprig_rt.hpp"
+#include "test/unit/CodeCache.h"
 #include "test/unit/Training/TrainedProgram.h"
 #include <cmath>
 #include <gtest/gtest.h>
@@ -126,14 +127,6 @@ struct Ways {
   std::vector<int64_t> weights = {}; // of shares
 };
 
-const std::string &cacheFolder() {
-  static const std::string folder = [] {
-    std::string name = testing::TempDir() + "/rank-step-XXXXXX";
-    return std::string(mkdtemp(name.data()) ? name : "");
-  }();
-  return folder;
-}
-
 // The step of one rank, with weights that are the same on all.
 rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &ways) {
   const Network &network = of.network;
@@ -171,7 +164,7 @@ rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &way
   options.math = MathMode::strict;
   options.threads = 1;
   options.bucketBytes = ways.bucketBytes;
-  options.cacheFolder = cacheFolder(); // the kernels are the same
+  options.cacheFolder = codeCache(); // the kernels are the same
   std::string remarks;
   if (of.isGathered) {
     options.factors = FactorPolicy::always;

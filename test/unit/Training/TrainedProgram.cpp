@@ -1,4 +1,5 @@
 #include "test/unit/Training/TrainedProgram.h"
+#include "test/unit/CodeCache.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
@@ -96,6 +97,7 @@ Trajectory TrainedProgram::compileAndRun(int steps, CompileOptions options, int 
   options.freeze = false;
   options.math = MathMode::strict;
   options.threads = threads;
+  options.cacheFolder = codeCache(); // most ways to compile a step have the same kernels
   rt::Package package = rt::Package::fromMemory(compileModule(*copy, options).package);
   rt::Pool pool(threads);
   rt::State state(package);
