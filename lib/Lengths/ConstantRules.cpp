@@ -1,4 +1,5 @@
-// Constants that depend on a length: longer ones that begin as the shorter, and numbers that follow from it.
+// Constants that depend on a length: longer ones that begin as the shorter, integers that count from an end or stop at
+// it, and numbers that follow from the length.
 #include "dialects/NN/Constants.h"
 #include "lib/Lengths/LengthRules.h"
 
@@ -6,21 +7,59 @@ using namespace mlir;
 
 namespace sprig {
 
-/// Whether the smaller of two constants is where the larger begins, along all dimensions.
-static bool begins(const ir::ConstantView &small, const ir::ConstantView &large) {
+/// Whether all elements of the smaller of two constants are `same` as those where the larger begins, along all
+/// dimensions. Both are given by their positions.
+static bool allBegin(const ir::ConstantView &small, const ir::ConstantView &large,
+                     llvm::function_ref<bool(int64_t, int64_t)> same) {
   ArrayRef<int64_t> inner = small.type().getShape(), outer = large.type().getShape();
-  if (small.isSplat() && large.isSplat()) return small.bytes() == large.bytes();
   SmallVector<int64_t> at(inner.size(), 0);
   for (int64_t i = 0; i < small.size(); ++i) {
     int64_t place = 0;
     for (auto [index, size] : llvm::zip_equal(at, outer)) place = place * size + index;
-    if (small.element(i) != large.element(place)) return false;
+    if (!same(i, place)) return false;
     for (size_t dim = at.size(); dim-- > 0;) {
       if (++at[dim] < inner[dim]) break;
       at[dim] = 0;
     }
   }
   return true;
+}
+
+static bool begins(const ir::ConstantView &small, const ir::ConstantView &large) {
+  if (small.isSplat() && large.isSplat()) return small.bytes() == large.bytes();
+  return allBegin(small, large, [&](int64_t i, int64_t place) { return small.element(i) == large.element(place); });
+}
+
+namespace {
+/// Integers that follow an end: each is that of the longest length and `shift` (they count from the end), or that of
+/// the longest but at most `top` (they stop there).
+struct EndNumbers {
+  std::optional<Length> shift, top;
+};
+} // namespace
+
+static std::optional<EndNumbers> endNumbersOf(const Programs &programs, ArrayRef<ir::ConstantView> views) {
+  Type element = views.front().elementType();
+  if (!element.isInteger(64) && !element.isInteger(32)) return std::nullopt;
+  const ir::ConstantView &longest = views.front();
+  SmallVector<int64_t> shifts, tops;
+  bool isShifted = true, isStopped = true;
+  for (const ir::ConstantView &view : views) {
+    if (view.size() == 0) return std::nullopt;
+    shifts.push_back(view.asInt64(0) - longest.asInt64(0));
+    tops.push_back(view.asInt64(0));
+    for (int64_t i = 1; i < view.size(); ++i) tops.back() = std::max(tops.back(), view.asInt64(i));
+    isShifted &= allBegin(view, longest, [&](int64_t i, int64_t place) {
+      return view.asInt64(i) == longest.asInt64(place) + shifts.back();
+    });
+    isStopped &= allBegin(view, longest, [&](int64_t i, int64_t place) {
+      return view.asInt64(i) == std::min(longest.asInt64(place), tops.back());
+    });
+  }
+  EndNumbers found;
+  if (isShifted) found.shift = programs.lengthOf(shifts);
+  if (isStopped) found.top = programs.lengthOf(tops);
+  return found.shift || found.top ? std::optional(found) : std::nullopt;
 }
 
 namespace {
@@ -78,21 +117,24 @@ LogicalResult LengthRules::visitConstant(ir::ConstantOp op) {
     areEqual &= value == op.getValue();
   }
   if (areEqual) return settleBySizes(op);
-  if (programs.varies(op.getResult())) {
-    for (const ir::ConstantView &view : llvm::drop_begin(views))
-      if (!begins(view, views.front()))
-        return refuse(op) << "the constant of a shorter length is not what a longer one's begins with";
-    return settleBySizes(op);
-  }
   if (llvm::all_of(llvm::drop_begin(views), [&](const ir::ConstantView &view) { return begins(view, views.front()); }))
-    return settleBySizes(op); // of one value, in two forms
-  std::optional<Numbers> numbers = numbersOf(programs, views);
-  if (!numbers) return refuse(op) << "its numbers follow from the length in a way that is not known";
+    return settleBySizes(op); // or of one value, in two forms
 
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
   ir::Expression e(builder, op.getLoc());
-  Value number = compute(e, masks, *numbers, op.getType());
+  Value number;
+  if (programs.varies(op.getResult())) {
+    std::optional<EndNumbers> numbers = endNumbersOf(programs, views);
+    if (!numbers) return refuse(op) << "the constant of a shorter length is not what a longer one's begins with";
+    auto of = [&](const Length &length) { return e.cast(masks.number(e, length), op.getType().getElementType()); };
+    number = numbers->shift ? e.add(op.getResult(), of(*numbers->shift))
+                            : e.binary<ir::MinOp>(op.getResult(), of(*numbers->top));
+  } else {
+    std::optional<Numbers> numbers = numbersOf(programs, views);
+    if (!numbers) return refuse(op) << "its numbers follow from the length in a way that is not known";
+    number = compute(e, masks, *numbers, op.getType());
+  }
   if (failed(settleBySizes(op))) return failure();
   programs.replace(op.getResult(), number, number.getDefiningOp());
   lengths[number] = Lengths(of(op.getResult()));

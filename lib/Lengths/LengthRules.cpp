@@ -5,6 +5,7 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNRandom.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -19,7 +20,7 @@ bool LengthRules::grows(Value value) const {
   return llvm::any_of(of(value), [](const Length &length) { return !length.isFixed(); });
 }
 
-void LengthRules::maskOperand(Operation *op, Place place, Neutral fill) {
+template <typename FillT> void LengthRules::maskOperand(Operation *op, Place place, FillT fill) {
   OpBuilder builder(op);
   ir::Expression e(builder, op->getLoc());
   Value operand = op->getOperand(place.operand);
@@ -27,6 +28,13 @@ void LengthRules::maskOperand(Operation *op, Place place, Neutral fill) {
   lengths[masked] = Lengths(of(operand));
   op->setOperand(place.operand, masked);
 }
+template void LengthRules::maskOperand(Operation *, Place, Neutral);
+
+template <typename FillT> void LengthRules::maskAll(Operation *op, unsigned operand, FillT fill) {
+  for (int64_t dim = 0; dim < rankOfShaped(op->getOperand(operand)); ++dim)
+    if (grows(op->getOperand(operand), dim)) maskOperand(op, {operand, dim}, fill);
+}
+template void LengthRules::maskAll(Operation *, unsigned, Neutral);
 
 LogicalResult LengthRules::settle(Value result, Lengths found) {
   for (auto [dim, length] : llvm::enumerate(found)) {
@@ -72,22 +80,36 @@ LogicalResult LengthRules::run() {
   return success();
 }
 
-// What nobody gave may be no index, and no divisor.
+/// A number within the bounds of values that are checked.
+static double insideOf(ir::InRangeOp op) {
+  double low = op.getLow().convertToDouble(), high = op.getHigh().convertToDouble();
+  for (double number : {0.0, 1.0})
+    if (low <= number && number <= high) return number;
+  return std::isfinite(low) ? low : high;
+}
+
+// What nobody gave may be no index, no divisor, and out of range. Zeros are given to kernels where the caller gave
+// nothing. Indices into what grows are checked, and masked, by countFromEnd.
 void LengthRules::guardIndices(Operation *op) {
-  auto guard = [&](unsigned operand) {
+  auto isInside = [&](unsigned operand) { // zeros, or known
     Value value = op->getOperand(operand);
-    if (isa<BlockArgument>(value) || isa_and_present<ir::ConstantOp>(value.getDefiningOp())) return; // zeros, or known
-    for (int64_t dim = 0; dim < rankOfShaped(value); ++dim)
-      if (grows(value, dim)) maskOperand(op, {operand, dim}, Neutral::zero);
+    return isa<BlockArgument>(value) || isa_and_present<ir::ConstantOp>(value.getDefiningOp());
   };
-  if (isa<ir::GatherOp, ir::GatherElementsOp, ir::GatherNdOp, ir::ScatterElementsOp, ir::ScatterNdOp>(op))
-    return guard(1);
-  if (isa<ir::ClassIndexOp>(op)) return guard(0);
-  if (!isa<ir::DivOp, ir::RemOp, ir::ModOp>(op) || !getElementTypeOrSelf(op->getResult(0)).isInteger()) return;
-  // Zeros are given to kernels where the caller gave nothing.
-  Value divisor = op->getOperand(1);
-  for (int64_t dim = 0; dim < rankOfShaped(divisor); ++dim)
-    if (grows(divisor, dim)) maskOperand(op, {1, dim}, Neutral::one);
+  auto axisGrows = [&](auto gather) { return grows(gather.getOperand(), int64_t(gather.getAxis())); };
+  if (auto gather = dyn_cast<ir::GatherOp>(op); gather && axisGrows(gather)) return;
+  if (auto gather = dyn_cast<ir::GatherElementsOp>(op); gather && axisGrows(gather)) return;
+  if (isa<ir::GatherOp, ir::GatherElementsOp, ir::GatherNdOp, ir::ScatterElementsOp, ir::ScatterNdOp>(op)) {
+    if (!isInside(1)) maskAll(op, 1, Neutral::zero);
+  } else if (isa<ir::ClassIndexOp>(op)) {
+    if (!isInside(0)) maskAll(op, 0, Neutral::zero);
+  } else if (auto checked = dyn_cast<ir::InRangeOp>(op)) {
+    double inside = insideOf(checked);
+    if (isInside(0) && inside == 0) return;
+    OpBuilder builder(op);
+    maskAll(op, 0, ir::Expression(builder, op->getLoc()).splat(checked.getOperand(), inside));
+  } else if (isa<ir::DivOp, ir::RemOp, ir::ModOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger()) {
+    maskAll(op, 1, Neutral::one);
+  }
 }
 
 // Whether dimensions of operands that grow are those of results, and no more.
@@ -193,6 +215,8 @@ LogicalResult LengthRules::visit(Operation *op) {
       .Case([&](ir::ScanOp each) { return visitScan(each); })
       .Case<ir::PhiloxOp, ir::DropoutOp>(
           [&](auto each) -> LogicalResult { return refuse(each) << "it is random, by the size of the whole"; })
+      .Case<ir::BceLossOp, ir::CrossEntropyOp, ir::NllLossOp>(
+          [&](auto) { return programs.decompose(); }) // what they check inside is guarded there
       .Default([&](Operation *each) -> LogicalResult {
         if (each->getNumRegions()) return visitRegions(each);
         if (isa<DecomposableOpInterface>(each) && !passesAll(each)) return programs.decompose();

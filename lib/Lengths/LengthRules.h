@@ -49,7 +49,8 @@ private:
   /// Whether an operation's regions check indices or divisors when they run.
   static bool checksInside(mlir::Operation *op);
   void guardIndices(mlir::Operation *op);
-  /// Indices (the second operand) into a dimension of that length; one of `outside` is out of range.
+  /// Indices (the second operand) into a dimension of that length; one of `outside` is out of range. Zeros behind their
+  /// own end.
   void countFromEnd(mlir::Operation *op, Length length, int64_t outside);
 
   // Operations along a growing dimension (AxisRules.cpp).
@@ -76,8 +77,10 @@ private:
 
   bool grows(mlir::Value value, int64_t dim) const { return !of(value)[size_t(dim)].isFixed(); }
   bool grows(mlir::Value value) const;
-  /// Replaces an operand by what is masked behind its length.
-  void maskOperand(mlir::Operation *op, Place place, Neutral fill);
+  /// Replaces an operand by what is masked behind its length. The fill is of Neutral, or a value that broadcasts.
+  template <typename FillT> void maskOperand(mlir::Operation *op, Place place, FillT fill);
+  /// The same along all of its dimensions that grow.
+  template <typename FillT> void maskAll(mlir::Operation *op, unsigned operand, FillT fill);
   /// Lengths of a result, which must be what was measured.
   mlir::LogicalResult settle(mlir::Value result, Lengths found);
   /// The same from the sizes alone, of all results.

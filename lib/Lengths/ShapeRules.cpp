@@ -198,7 +198,7 @@ LogicalResult LengthRules::visitClassIndex(ir::ClassIndexOp op) {
   for (Operation *each : programs.current()) classes.push_back(int64_t(cast<ir::ClassIndexOp>(each).getClasses()));
   std::optional<Length> count = programs.lengthOf(classes);
   if (!count) return refuse(op) << "how many classes there are is no multiple of the length and a rest";
-  guardIndices(op);
+  if (count->isFixed()) guardIndices(op);
   if (failed(followRule(op))) return failure();
   if (count->isFixed()) return success();
   OpBuilder builder(op);
@@ -208,6 +208,7 @@ LogicalResult LengthRules::visitClassIndex(ir::ClassIndexOp op) {
   index = e.cast(refusedBehind(e, index, masks.number(e, *count), int64_t(op.getClasses())), element);
   lengths[index] = Lengths(of(op.getOperand()));
   op.getOperandMutable().assign(index);
+  maskAll(op, 0, Neutral::zero);
   return success();
 }
 
@@ -219,7 +220,9 @@ void LengthRules::countFromEnd(Operation *op, Length length, int64_t outside) {
   Value isNegative = e.compare(ir::ComparePredicate::lt, index, Masks::integer(e, 0));
   index = refusedBehind(e, e.select(isNegative, e.add(index, end), index), end, outside);
   lengths[index] = Lengths(of(op->getOperand(1)));
+  bool isZeroBehind = isa<BlockArgument>(op->getOperand(1)) && length.at(programs.first()) > 0;
   op->setOperand(1, index);
+  if (!isZeroBehind) maskAll(op, 1, Neutral::zero);
 }
 
 LogicalResult LengthRules::visitGather(ir::GatherOp op) {

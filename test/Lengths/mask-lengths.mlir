@@ -174,6 +174,48 @@ func.func @constants_2(%x: tensor<2xf32>) -> tensor<2xf32>
   return %m : tensor<2xf32>
 }
 
+// Constant indices begin as shorter ones do, count from the end, or stop at the last element. Those behind a length
+// are zeros; so is nothing there out of range.
+// CHECK-LABEL: func.func @ends_4(
+// CHECK: %[[TWICE:.*]] = nn.constant dense<[0, 0, 1, 1, 2, 2, 3, 3]>
+// CHECK: nn.compare  lt %[[TWICE]],
+// CHECK: %[[CHECKED:.*]] = nn.select %{{.*}}, %{{.*}}, %{{.*}} : tensor<8xi1>, tensor<i64>, tensor<8xi64>
+// CHECK: %[[MASKED:.*]] = nn.select %{{.*}}, %[[CHECKED]], %{{.*}}
+// CHECK: nn.gather %arg0, %[[MASKED]] axis = 0
+// CHECK: %[[DOWN:.*]] = nn.constant dense<[3, 2, 1, 0]>
+// CHECK: %[[SHIFT:.*]] = nn.add %arg1, %{{.*}} : tensor<i64>
+// CHECK: nn.add %[[DOWN]], %[[SHIFT]]
+// CHECK: %[[NEXT:.*]] = nn.constant dense<[1, 2, 3, 3]>
+// CHECK: %[[LAST:.*]] = nn.add %arg1, %{{.*}} : tensor<i64>
+// CHECK: nn.min %[[NEXT]], %[[LAST]]
+// CHECK: %[[QUOTIENT:.*]] = nn.div %arg0, %arg0
+// CHECK: %[[INSIDE:.*]] = nn.select %{{.*}}, %[[QUOTIENT]], %{{.*}}
+// CHECK: nn.in_range %[[INSIDE]]
+func.func @ends_4(%x: tensor<4xf32>) -> (tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+    attributes {nn.lengths = {axis = "time", first = 3, last = 4, length = 4, group = 15}} {
+  %twice = nn.constant dense<[0, 0, 1, 1, 2, 2, 3, 3]> : tensor<8xi64>
+  %a = nn.gather %x, %twice axis = 0 : tensor<4xf32>, tensor<8xi64>
+  %down = nn.constant dense<[3, 2, 1, 0]> : tensor<4xi64>
+  %b = nn.gather %x, %down axis = 0 : tensor<4xf32>, tensor<4xi64>
+  %next = nn.constant dense<[1, 2, 3, 3]> : tensor<4xi64>
+  %c = nn.gather %x, %next axis = 0 : tensor<4xf32>, tensor<4xi64>
+  %q = nn.div %x, %x : tensor<4xf32>, tensor<4xf32>
+  %d = nn.in_range %q {low = 1.0, high = 2.0} : tensor<4xf32>
+  return %a, %b, %c, %d : tensor<8xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+func.func @ends_3(%x: tensor<3xf32>) -> (tensor<6xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>)
+    attributes {nn.lengths = {axis = "time", first = 3, last = 4, length = 3, group = 15}} {
+  %twice = nn.constant dense<[0, 0, 1, 1, 2, 2]> : tensor<6xi64>
+  %a = nn.gather %x, %twice axis = 0 : tensor<3xf32>, tensor<6xi64>
+  %down = nn.constant dense<[2, 1, 0]> : tensor<3xi64>
+  %b = nn.gather %x, %down axis = 0 : tensor<3xf32>, tensor<3xi64>
+  %next = nn.constant dense<[1, 2, 2]> : tensor<3xi64>
+  %c = nn.gather %x, %next axis = 0 : tensor<3xf32>, tensor<3xi64>
+  %q = nn.div %x, %x : tensor<3xf32>, tensor<3xf32>
+  %d = nn.in_range %q {low = 1.0, high = 2.0} : tensor<3xf32>
+  return %a, %b, %c, %d : tensor<6xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
 // Indices count from an end that moves; what is behind a length is no index.
 // CHECK-LABEL: func.func @indices_4(
 // CHECK: %[[NEGATIVE:.*]] = nn.compare  lt %arg1,

@@ -66,6 +66,31 @@ TEST(Growing, ParametersAreReadAsTheyAre) {
   expectSameBits(run(x), layer(x).output);
 }
 
+// Whatever lies behind the end: infinities, NaN, indices of the longest length.
+TEST(Growing, IndicesAndCheckedValuesBehindTheEndAreNobodys) {
+  manualSeed(5);
+  auto ends = [](const Tensor &x) {
+    int64_t length = x.size(0);
+    Tensor steps = arange(0, length), back = length - 1 - steps;
+    return std::vector<Tensor>{indexSelect(x, 0, floorDivide(arange(0, 2 * length), 2)),
+                               x[back],
+                               take(x, -1 - steps, 0),
+                               matmul(oneHot(steps, length).to(DType::f32), x),
+                               gather(x, 0, back.unsqueeze(1) * ones({1, 3}, DType::i64)),
+                               maskedFill(x, (steps == length - 1).unsqueeze(1), 0.0),
+                               take(x(Slice(1, length)), arange(0, length - 1), 0),
+                               bceLoss(sigmoid(x / x), sigmoid(x), {.reduction = Reduction::none}),
+                               gaussianNllLoss(x, x * 2, x / x)};
+  };
+  auto growing = compile(ends, {.growing = {{0, 0}}, .longest = 8});
+  auto exact = compile(ends, {.report = [](const std::string &) {}, .maxVariants = 8});
+  for (int length : {1, 2, 3, 5, 7, 8}) {
+    Tensor x = randn({length, 3});
+    std::vector<Tensor> got = growing(x), want = exact(x);
+    for (size_t i = 0; i < want.size(); ++i) expectSameBits(got[i], want[i]);
+  }
+}
+
 TEST(Growing, WhatIsNoProgramForAllLengthsIsRefused) {
   auto refusal = [](auto f, FunctionOptions options, const Tensor &x) {
     options.name = "f";
