@@ -67,7 +67,7 @@ struct AttentionOptions {
   /// Broadcasts to [..., L, S]: booleans say which keys count (in nn::AttentionMask they hide), floats are added to the
   /// scores.
   Tensor mask = {};
-  bool causal = false; ///< position i sees keys 0 to i
+  bool causal = false; ///< position i sees keys 0 to i; with a mask (PyTorch refuses both) those that it shows
   double dropout = 0;  ///< of the weights
   double scale = 0;    ///< 1 / sqrt(E) where 0
 };

@@ -1,5 +1,6 @@
 #include "lib/Lengths/Programs.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -16,11 +17,28 @@ InFlightDiagnostic Programs::refuse(Operation *op) const {
   return op->emitError() << "'" << op->getName() << "' cannot grow with '" << axis << "': ";
 }
 
+/// Gives each use of a constant one of its own, right before it: constants that are one at some length because their
+/// values are equal there are several at others.
+static void separateConstants(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    for (OpOperand &use : op.getOpOperands()) {
+      auto constant = use.get().getDefiningOp<ir::ConstantOp>();
+      if (!constant) continue;
+      if (constant->hasOneUse()) {
+        constant->moveBefore(&op);
+      } else {
+        OpBuilder builder(&op);
+        use.set(builder.clone(*constant)->getResult(0));
+      }
+    }
+}
+
 LogicalResult Programs::begin() {
   for (Program &program : all) {
     Block &block = program.function.getBody().front();
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
       if (isOpTriviallyDead(&op)) op.erase();
+    separateConstants(block);
     following.push_back(&block.front());
     if (program.function.getNumArguments() != main().getNumArguments() ||
         program.function.getNumResults() != main().getNumResults())

@@ -1,4 +1,4 @@
-"""Deformed convolutions, the Scan of opset 8 and bits of booleans, with references: further_references.py FOLDER
+"""Deformed convolutions, regions and norms, the Scan of opset 8 and bits of booleans, with references: further_references.py FOLDER
 SPRIG-IMPORT-ONNX writes a test case for each, as sprig check --cases reads them.
 """
 import math
@@ -76,3 +76,49 @@ bits = [1, 0, 0, 1, 1]
 case("bits_of_booleans", "y = BitCast <to = 2> (x)", [("x", "bool", bits)], [("y", "uint8", bits)], opset=26)
 case("signed_bits_of_booleans", "y = BitCast <to = 3> (x)", [("x", "bool", bits)], [("y", "int8", bits)], opset=26)
 case("bits_as_booleans", "y = BitCast <to = 9> (x)", [("x", "int8", bits)], [("y", "bool", bits)], opset=26)
+
+
+def regions(name, size, cells, boxes, scale, half):
+    """RoiAlign with a sample for each pixel of a cell, of regions that only a call tells: the mean of its samples."""
+    x, batches = rand(2, 3, *size), [k % 2 for k in range(len(boxes))]
+    shift = -0.5 if half else 0
+
+    def at(plane, y, z):
+        if not (-1 <= y <= size[0] and -1 <= z <= size[1]):
+            return 0
+        y, z = min(max(y, 0), size[0] - 1), min(max(z, 0), size[1] - 1)
+        i, j = int(y), int(z)
+        down, right = min(i + 1, size[0] - 1), min(j + 1, size[1] - 1)
+        return ((1 - y + i) * ((1 - z + j) * plane[i][j] + (z - j) * plane[i][right]) +
+                (y - i) * ((1 - z + j) * plane[down][j] + (z - j) * plane[down][right]))
+
+    def cell(plane, box, p, q):
+        start = [box[1] * scale + shift, box[0] * scale + shift]
+        extent = [box[3] * scale + shift - start[0], box[2] * scale + shift - start[1]]
+        if not half:
+            extent = [max(e, 1) for e in extent]
+        width = [e / c for e, c in zip(extent, cells)]
+        rows, columns = (max(math.ceil(w), 0) for w in width)
+        if rows * columns == 0:
+            return 0
+        return sum(at(plane, start[0] + width[0] * (p + (i + 0.5) / rows), start[1] + width[1] * (q + (j + 0.5) / columns))
+                   for i in range(rows) for j in range(columns)) / (rows * columns)
+
+    y = [[[[cell(plane, box, p, q) for q in range(cells[1])] for p in range(cells[0])] for plane in x[b]]
+         for box, b in zip(boxes, batches)]
+    case(name, "y = RoiAlign <output_height = %d, output_width = %d, spatial_scale = %s, coordinate_transformation_mode = \"%s\""
+         "> (x, r, b)" % (*cells, float(scale), "half_pixel" if half else "output_half_pixel"),
+         [("x", "float", x), ("r", "float", boxes), ("b", "int64", batches)], [("y", "float", y)], opset=16)
+
+
+# Within the image, around it, without a size, smaller than a pixel, turned around.
+boxes = [[1, 2, 8, 9], [-40, -30, 60, 50], [3, 3, 3, 3], [2.25, 1.5, 2.5, 1.75], [6, 5, 2, 1], [-1, -1, 7, 6]]
+regions("regions_half_pixel", (6, 7), (2, 3), boxes, 1, True)
+regions("regions", (5, 1), (3, 1), boxes, 0.5, False)
+
+x = rand(3, 4)
+norm = lambda a, b, v: (v - (a + b) / 2) / math.sqrt(((a - b) / 2)**2 + 1e-5)
+case("groups_of_channels", "y = GroupNormalization <num_groups = 2> (x, s, t)",
+     [("x", "float", x), ("s", "float", [1, 2, 3, 4]), ("t", "float", [0, 1, 0, -1])],
+     [("y", "float", [[norm(a, b, a), 2 * norm(a, b, b) + 1, 3 * norm(c, d, c), 4 * norm(c, d, d) - 1] for a, b, c, d in x])],
+     opset=21)

@@ -9,7 +9,8 @@
 namespace sprig::nn {
 
 /// What queries must not see. Booleans are PyTorch's here: true hides (in AttentionOptions::mask true shows); floats
-/// are added to the scores. Other shapes are an error (usage).
+/// are added to the scores. A key is seen where none of the three hides it; a query that sees none gets zeros. Other
+/// shapes are an error (usage).
 struct AttentionMask {
   Tensor mask = {};       ///< [L, S], or [batch heads, L, S]
   Tensor keyPadding = {}; ///< [batch, S] whatever the layout of the input; [S] without a batch

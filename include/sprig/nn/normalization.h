@@ -57,7 +57,8 @@ struct InstanceNormOptions {
   bool affine = false;
   bool trackRunningStats = false; ///< on: running statistics, which evaluation takes
 };
-/// Per channel of each sample. Base of InstanceNorm1d ([N, C, L]), InstanceNorm2d and InstanceNorm3d.
+/// Per channel of each sample. Base of InstanceNorm1d ([N, C, L], or [C, L] without a batch), InstanceNorm2d and
+/// InstanceNorm3d.
 class SPRIG_API InstanceNorm : public Module {
 public:
   Tensor operator()(const Operand &x) const;
@@ -72,6 +73,9 @@ protected:
   InstanceNorm(int axes, int64_t channels, const InstanceNormOptions &options, Source at);
 
 private:
+  /// Of [N, C, ...].
+  Tensor normalized(const Operand &x) const;
+
   int axes = 0;
   int64_t channels = 0;
   InstanceNormOptions options;

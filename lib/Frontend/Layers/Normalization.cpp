@@ -122,11 +122,22 @@ InstanceNorm::InstanceNorm(int axes, int64_t channels, const InstanceNormOptions
 Tensor InstanceNorm::operator()(const Operand &x) const {
   InLayer in(scope());
   if (axes == 0) frontend::fail(x.at, typeName(), "the layer was made without sizes");
-  checkInput(*this, x, axes + 2, axes + 2, 1, channels);
-  if (!options.trackRunningStats) return hooked(x, instanceNorm(x, with(weight, x), with(bias, x), options.epsilon));
+  frontend::requireDefined(x.tensor, typeName().c_str(), "the input", x.at);
+  const bool isBatched = x.tensor.rank() != axes + 1;
+  checkInput(*this, x, axes + 1, axes + 2, isBatched ? 1 : 0, channels);
+  if (isBatched) return hooked(x, normalized(x));
+  if (options.trackRunningStats && isTraining() && frontend::SampleShare::current())
+    frontend::fail(x.at, typeName(),
+                   "moves the statistics of all ranks' samples, and the input " + describe(x.tensor.type()) +
+                       " is one sample without an axis for them");
+  return hooked(x, squeeze(with(normalized(with(unsqueeze(x, 0), x)), x), 0));
+}
+
+Tensor InstanceNorm::normalized(const Operand &x) const {
+  if (!options.trackRunningStats) return instanceNorm(x, with(weight, x), with(bias, x), options.epsilon);
   if (!isTraining())
-    return hooked(x, batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
-                               options.epsilon));
+    return batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
+                     options.epsilon);
   {
     NoGrad statistics;
     Shape spatial;
@@ -142,7 +153,7 @@ Tensor InstanceNorm::operator()(const Operand &x) const {
     // var is unbiased already.
     moveVariance(runningVariance, overSamples(var(x, spatial)), 1 - options.momentum, 1, x);
   }
-  return hooked(x, instanceNorm(x, with(weight, x), with(bias, x), options.epsilon));
+  return instanceNorm(x, with(weight, x), with(bias, x), options.epsilon);
 }
 
 std::string InstanceNorm::extra() const {

@@ -73,7 +73,6 @@ Tensor scaledDotProductAttention(const Operand &query, const Operand &key, const
   const TensorType type = scores.type(r.at);
   int last = type.shape.rank() - 1;
   if (options.causal) {
-    if (options.mask.defined()) r.fail("takes a mask or is causal, not both");
     Tensor row = r.iota({DType::i64, {type.shape[last - 1], 1}}, 0),
            column = r.iota({DType::i64, {1, type.shape[last]}}, 1);
     scores = r.select(r.compare("predicate ge", row, column), scores, r.number(-HUGE_VAL, scores));

@@ -175,6 +175,12 @@ void Importer::requestNumbers(Value v) {
     makeConstant(sources.initializers);
 }
 
+bool Importer::isOfCall(Value v) {
+  Sources sources = sourcesOf(v);
+  return !sources.isOfStep &&
+         llvm::any_of(sources.inputs, [&](const std::string &name) { return !entry->values.count(name); });
+}
+
 void Importer::requestValues(const Node &node, Value v, const std::string &what) {
   Sources sources = sourcesOf(v);
   if (sources.isOfStep) throw NeedsNumber();

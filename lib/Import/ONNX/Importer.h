@@ -55,6 +55,8 @@ public:
   /// where they are tensors rather than numbers.
   void requestNumbers(Value v);
 
+  /// Whether only a call tells a value, which depends on inputs that are not given when compiling.
+  bool isOfCall(Value v);
   /// Inputs of the entry whose values a value is computed from.
   std::set<std::string> inputsBehind(Value v) { return sourcesOf(v).inputs; }
 

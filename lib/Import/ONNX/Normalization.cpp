@@ -77,7 +77,7 @@ void instanceNorm(Node &n) {
 
 void groupNorm(Node &n) {
   Value x = n.in(0), scale = n.in(1), shift = n.in(2);
-  n.require(Emit::rank(x) >= 3, "normalises " + typeText(x) + "; expected batch, channels and spatial dimensions");
+  n.require(Emit::rank(x) >= 2, "normalises " + typeText(x) + "; expected batch and channels");
   int64_t channels = Emit::shape(x)[1], groups = n.intAttr("num_groups");
   n.require(groups >= 1 && channels % groups == 0,
             "has " + std::to_string(groups) + " groups, which do not divide " + std::to_string(channels) + " channels");

@@ -1,5 +1,6 @@
 // Sampling of images at computed positions: GridSample, RoiAlign, and the inverse of patch extraction (Col2Im).
 #include "lib/Graph/GridSample.h"
+#include "lib/Import/ONNX/Importer.h"
 #include "lib/Import/ONNX/Table.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
@@ -117,6 +118,8 @@ struct RoiAlignment {
 
   /// Regions [R, 4] of `batches` [R], with samples of each cell in height and width: [R, C, height, width].
   Value align(Node &n, Value rois, Value batches, std::pair<int64_t, int64_t> samples) const;
+  /// The same means where only a call tells the regions, and with them how many samples there are.
+  Value alignComputed(Node &n, Value rois, Value batches) const;
 };
 
 Value RoiAlignment::align(Node &n, Value rois, Value batches, std::pair<int64_t, int64_t> samples) const {
@@ -153,6 +156,55 @@ Value RoiAlignment::align(Node &n, Value rois, Value batches, std::pair<int64_t,
     }
   result = n.reshape(result, {count, channels, height, samples.first, width, samples.second});
   return isMean ? n.reduceMean(result, {3, 5}, false) : n.reduce(ir::ReduceKind::max, result, {3, 5}, false);
+}
+
+/// [R, cells, size]: what each pixel of an image counts in the mean of a cell's samples, along one dimension. Where a
+/// cell is wider than a pixel its samples are more than half a pixel apart, so at most four come within one of a pixel.
+Value pixelWeights(Node &n, Value start, Value extent, int64_t cells, int64_t size) {
+  int64_t regions = Emit::shape(start)[0];
+  Type type = Emit::elem(start);
+  auto column = [&](Value v) { return n.reshape(v, {regions, 1, 1, 1}); };
+  auto ramp = [&](int64_t count, Ints shape) {
+    std::vector<double> numbers;
+    for (int64_t i = 0; i < count; ++i) numbers.push_back(double(i));
+    return n.constant(shape, type, numbers);
+  };
+  // Divided as the reference does: cells of whole pixels have that many samples.
+  Value cell = n.div(extent, number(n, extent, double(cells))),
+        samples = n.max(n.op<ir::CeilOp>({cell}), number(n, cell, 0));
+  Value distance = n.div(cell, n.max(samples, number(n, cell, 1)));
+  Value begin = n.add(column(start), n.mul(column(cell), ramp(cells, {1, cells, 1, 1})));
+  Value pixel = ramp(size, {1, 1, size, 1});
+  // The last sample more than one before the pixel, and the next ones; one more than there can be, for roundings.
+  Value first = n.op<ir::FloorOp>({n.add(n.div(n.sub(n.add(pixel, -1), begin), column(distance)), -0.5)});
+  first = n.max(n.min(first, column(n.add(samples, -1))), number(n, first, 0));
+  Value sample = n.add(first, ramp(6, {1, 1, 1, 6}));
+  Value at = n.add(begin, n.mul(n.add(sample, 0.5), column(distance)));
+  Value apart = n.op<ir::AbsOp>({n.sub(clamp(n, at, 0, double(size - 1)), pixel)});
+  Value weight = n.max(n.sub(1, apart), number(n, apart, 0));
+  Value counts = n.op<ir::AndOp>({n.compare(ir::ComparePredicate::lt, sample, column(samples)),
+                                  n.op<ir::AndOp>({n.compare(ir::ComparePredicate::ge, at, number(n, at, -1)),
+                                                   n.compare(ir::ComparePredicate::le, at, number(n, at, size))})});
+  Value total = n.reduce(ir::ReduceKind::sum, n.select(counts, weight, number(n, weight, 0)), {3}, false);
+  return n.div(total, n.reshape(n.max(samples, number(n, samples, 1)), {regions, 1, 1}));
+}
+
+// Bilinear interpolation is separable, and so is the mean over a grid of samples: two products with weights.
+Value RoiAlignment::alignComputed(Node &n, Value rois, Value batches) const {
+  int64_t count = Emit::shape(rois)[0], channels = Emit::shape(x)[1], h = Emit::shape(x)[2], w = Emit::shape(x)[3];
+  Type type = Emit::elem(x), wide = Emit::isHalf(type) ? n.f32() : type;
+  rois = n.cast(rois, wide);
+  auto weights = [&](int64_t axis, int64_t cells, int64_t size) {
+    auto corner = [&](int64_t k) { return n.add(n.mul(n.sliceAxis(rois, 1, k, 1), scale), shift); };
+    Value start = corner(axis), extent = n.sub(corner(axis + 2), start);
+    if (shift == 0) extent = n.max(extent, number(n, extent, 1));
+    return pixelWeights(n, start, extent, cells, size);
+  };
+  Value image = n.reshape(n.gather(n.cast(x, wide), batches, 0), {count, channels * h, w});
+  Value rows = n.reshape(n.matmul(image, weights(0, width, w), false, true), {count, channels, h, width});
+  rows = n.reshape(n.transpose(rows, {0, 2, 1, 3}), {count, h, channels * width});
+  Value cells = n.reshape(n.matmul(weights(1, height, h), rows), {count, height, channels, width});
+  return n.cast(n.transpose(cells, {0, 2, 1, 3}), type);
 }
 
 /// Without a number of samples a region has about one for each pixel: of regions that are known, those with as many are
@@ -201,6 +253,7 @@ void roiAlign(Node &n) {
   RoiAlignment alignment{height, width, n.realAttr("spatial_scale", 1), half ? -0.5 : 0.0, mode == "avg", x};
   if (samples != 0) return n.out(alignment.align(n, rois, batches, {samples, samples}));
   if (Emit::shape(rois)[0] == 0) return n.out(alignment.align(n, rois, batches, {1, 1}));
+  if (alignment.isMean && n.importer.isOfCall(rois)) return n.out(alignment.alignComputed(n, rois, batches));
   alignByPixels(n, alignment, rois, batches);
 }
 

@@ -145,6 +145,9 @@ TEST(Layer, otherNorms) {
   expectNear(nn::LayerNorm(3, {.affine = false})(x), over(3));
   expectNear(nn::GroupNorm(2, 4)(x), over(6));
   expectNear(nn::InstanceNorm1d(4)(x), over(3));
+  expectNear(nn::InstanceNorm1d(4)(x[0]), numbersOf(nn::InstanceNorm1d(4)(x)[0]), 0); // without a batch
+  EXPECT_THROW(nn::InstanceNorm1d(3)(x[0]), Error);
+  EXPECT_THROW(nn::InstanceNorm2d(4)(x[0]), Error);
   expectNear(nn::RMSNorm(3, {.epsilon = 1e-6})(x), over(3, true, 1e-6));
   EXPECT_EQ(nn::LayerNorm({4, 3}).numParameters(), 24);
   EXPECT_EQ(nn::LayerNorm({4, 3}, {.bias = false}).numParameters(), 12);
@@ -155,6 +158,10 @@ TEST(Layer, instanceNormTracks) {
   layer(Tensor::from(std::vector<float>{0, 2, 4, 8}, {2, 1, 2})).wait(); // means 1 and 6, variances 2 and 8
   expectNear(layer.runningMean.value(), {0.35});
   expectNear(layer.runningVariance.value(), {0.9 + 0.5});
+  layer(Tensor({{0.f, 2.f}})).wait(); // of one sample: mean 1, variance 2
+  expectNear(layer.runningMean.value(), {0.9 * 0.35 + 0.1});
+  layer.eval();
+  expectNear(layer(Tensor({{0.f, 2.f}}))[0], numbersOf(layer(Tensor({{{0.f, 2.f}}}))[0][0]), 0);
 }
 
 TEST(Layer, embedding) {

@@ -202,6 +202,10 @@ TEST(Attention, multihead) {
   std::vector<bool> bits = {false, true,  true,  false, false, false, true,  true,
                             true,  false, false, false, false, false, false, true};
   check({.mask = mask}, [&](size_t i, size_t j) { return bits[i * 4 + j]; });
+  check({.keyPadding = Tensor({{false, true, false, false}}), .causal = true},
+        [](size_t i, size_t j) { return j == 1 || j > i; });
+  check({.mask = mask && !eye(4, 4, DType::boolean), .causal = true},
+        [&](size_t i, size_t j) { return (bits[i * 4 + j] && i != j) || j > i; });
   check({.mask = where(mask, -1e30, zeros({4, 4}))}, [&](size_t i, size_t j) { return bits[i * 4 + j]; });
 
   nn::MultiheadAttention timeFirst(kWidth, kHeads);
@@ -212,6 +216,31 @@ TEST(Attention, multihead) {
   EXPECT_THROW(nn::MultiheadAttention(6, 4), Error);
   EXPECT_EQ(nn::MultiheadAttention(6, 2, {.keyFeatures = 3, .valueFeatures = 5}).numParameters(),
             36 + 18 + 30 + 18 + 36 + 6);
+}
+
+// Also where a query sees no key, here the first.
+TEST(Attention, CausalWithPaddingIsTheMaskOfBoth) {
+  nn::MultiheadAttention layer(6, 2, {.batchFirst = true});
+  Tensor padding({{true, false, false, true}, {false, false, true, true}});
+  Tensor later = arange(0, 4) > arange(0, 4).unsqueeze(1);
+  Tensor both = reshape(broadcastTo(padding.reshape({2, 1, 1, 4}) || later, {2, 2, 4, 4}), {4, 4, 4});
+  Tensor given = someTensor({2, 4, 6}, 33), factors = someTensor({2, 4, 6}, 34);
+  auto derived = [&](const nn::AttentionMask &mask) {
+    std::vector<Tensor> targets{given.requireGrad()};
+    for (const Parameter &p : layer.parameters()) targets.push_back(p);
+    Tensor y = layer(targets[0], targets[0], targets[0], mask), loss = sum(square(y) * factors);
+    std::vector<Tensor> results = grad(std::span(&loss, 1), targets);
+    results.push_back(y);
+    return results;
+  };
+  auto compiled = compile([&](const Tensor &keys) { return derived({.keyPadding = keys, .causal = true}); });
+  std::vector<Tensor> want = derived({.mask = both}), got = derived({.keyPadding = padding, .causal = true}),
+                      fromProgram = compiled(padding);
+  for (size_t i = 0; i < want.size(); ++i) {
+    expectNear(got[i], numbersOf(want[i]), 1e-6);
+    expectNear(fromProgram[i], numbersOf(want[i]), 1e-6);
+  }
+  expectNear(got.back()[0][0], numbersOf(layer.outProj.bias), 0);
 }
 
 TEST(Attention, encoderLayer) {
