@@ -153,9 +153,9 @@ func.func @loops_3(%x: tensor<3x2x3xf32>, %w: tensor<12x3xf32>, %r: tensor<12x4x
 
 // A longer constant begins as a shorter one does. Numbers follow from the length; 1 / t is computed as that.
 // CHECK-LABEL: func.func @constants_4(
-// CHECK-DAG: %[[TABLE:.*]] = nn.constant dense<[1.000000e+00, 2.000000e+00, 4.000000e+00, 8.000000e+00]>
-// CHECK: %[[SHARE:.*]] = nn.div %{{.*}}, %{{.*}} : tensor<f32>, tensor<f32>
+// CHECK: %[[TABLE:.*]] = nn.constant dense<[1.000000e+00, 2.000000e+00, 4.000000e+00, 8.000000e+00]>
 // CHECK: nn.add %arg0, %[[TABLE]]
+// CHECK: %[[SHARE:.*]] = nn.div %{{.*}}, %{{.*}} : tensor<f32>, tensor<f32>
 // CHECK: nn.mul %{{.*}}, %[[SHARE]]
 func.func @constants_4(%x: tensor<4xf32>) -> tensor<4xf32>
     attributes {nn.lengths = {axis = "time", first = 2, last = 4, length = 4, group = 6}} {
@@ -214,6 +214,28 @@ func.func @ends_3(%x: tensor<3xf32>) -> (tensor<6xf32>, tensor<3xf32>, tensor<3x
   %q = nn.div %x, %x : tensor<3xf32>, tensor<3xf32>
   %d = nn.in_range %q {low = 1.0, high = 2.0} : tensor<3xf32>
   return %a, %b, %c, %d : tensor<6xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
+}
+
+// Constants that are equal at one length, where they are one, are several at another.
+// CHECK-LABEL: func.func @coincidence_4(
+// CHECK: nn.mul %arg0, %{{.*}} : tensor<4xi64>, tensor<i64>
+// CHECK: %[[COUNT:.*]] = nn.mul %arg1, %{{.*}} : tensor<i64>, tensor<1xi64>
+// CHECK: nn.reshape %[[COUNT]]
+// CHECK: nn.add
+func.func @coincidence_4(%x: tensor<4xi64>) -> tensor<4xi64>
+    attributes {nn.lengths = {axis = "time", first = 3, last = 4, length = 4, group = 16}} {
+  %c = nn.constant dense<4> : tensor<i64>
+  %a = nn.mul %x, %c : tensor<4xi64>, tensor<i64>
+  %b = nn.add %a, %c : tensor<4xi64>, tensor<i64>
+  return %b : tensor<4xi64>
+}
+func.func @coincidence_3(%x: tensor<3xi64>) -> tensor<3xi64>
+    attributes {nn.lengths = {axis = "time", first = 3, last = 4, length = 3, group = 16}} {
+  %c = nn.constant dense<4> : tensor<i64>
+  %t = nn.constant dense<3> : tensor<i64>
+  %a = nn.mul %x, %c : tensor<3xi64>, tensor<i64>
+  %b = nn.add %a, %t : tensor<3xi64>, tensor<i64>
+  return %b : tensor<3xi64>
 }
 
 // Indices count from an end that moves; what is behind a length is no index.
