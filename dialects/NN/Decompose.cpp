@@ -58,10 +58,12 @@ Values HardSwishOp::decompose(OpBuilder &b) {
 }
 
 Values GeluOp::decompose(OpBuilder &b) {
-  return activation(*this, b, [&](Expression &e, Value x) {
+  return activation(*this, b, [&](MarkedExpression &e, Value x) {
     Value inner;
     if (getTanhApproximation()) { // tanh(sqrt(2 / pi) * (x + 0.044715 x^3))
-      Value cube = e.mul(e.mul(x, x), x);
+      // From 100 on it is 1 or -1, and its derivative 0, which must not meet a square that overflows.
+      Value square = e.mul(x, x);
+      Value cube = e.mul(square, e.cut(e.compare(ComparePredicate::gt, square, e.splat(x, 1e4)), x));
       Value sum = e.add(x, e.mul(cube, e.splat(x, 0.044715)));
       inner = e.unary<TanhOp>(e.mul(sum, e.splat(x, std::sqrt(2 / M_PI))));
     } else {
@@ -82,7 +84,7 @@ static Value wherePositive(MarkedExpression &e, Value x, double factor, llvm::fu
 Values EluOp::decompose(OpBuilder &b) {
   return activation(*this, b, [&](MarkedExpression &e, Value x) {
     Value alpha = e.splat(x, getAlpha().convertToDouble());
-    return wherePositive(e, x, 1, [&](Value v) { return e.mul(e.unary<Expm1Op>(v), alpha); });
+    return wherePositive(e, x, 1, [&](Value v) { return e.mul(e.exponentialBelow(v), alpha); });
   });
 }
 
@@ -90,14 +92,14 @@ Values EluOp::decompose(OpBuilder &b) {
 Values CeluOp::decompose(OpBuilder &b) {
   return activation(*this, b, [&](MarkedExpression &e, Value x) {
     Value alpha = e.splat(x, getAlpha().convertToDouble());
-    return wherePositive(e, x, 1, [&](Value v) { return e.mul(e.unary<Expm1Op>(e.div(v, alpha)), alpha); });
+    return wherePositive(e, x, 1, [&](Value v) { return e.mul(e.exponentialBelow(e.div(v, alpha)), alpha); });
   });
 }
 
 Values SeluOp::decompose(OpBuilder &b) {
   return activation(*this, b, [&](MarkedExpression &e, Value x) {
     double alpha = getAlpha().convertToDouble(), gamma = getGamma().convertToDouble();
-    return wherePositive(e, x, gamma, [&](Value v) { return e.mul(e.unary<Expm1Op>(v), e.splat(x, alpha * gamma)); });
+    return wherePositive(e, x, gamma, [&](Value v) { return e.mul(e.exponentialBelow(v), e.splat(x, alpha * gamma)); });
   });
 }
 

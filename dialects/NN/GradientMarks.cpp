@@ -33,4 +33,16 @@ Value MarkedExpression::negatedMagnitude(Value x, double slopeAtZero) {
   return op.getResult(0);
 }
 
+Value MarkedExpression::exponentialBelow(Value x) {
+  if (!isMarked) return unary<Expm1Op>(x);
+  Type type = x.getType();
+  auto op = CustomGradientOp::create(b, loc, TypeRange(type), ValueRange(x));
+  fillRegion(b, loc, op.getForward(), type, [](Expression &e, ValueRange v) { return e.unary<Expm1Op>(v[0]); });
+  fillRegion(b, loc, op.getBackward(), {type, type, type}, [](Expression &e, ValueRange v) { // x, the result, g
+    Value slope = e.add(v[1], e.splat(v[1], 1));
+    return e.mul(v[2], e.select(e.compare(ComparePredicate::eq, v[0], e.splat(v[0], 0)), e.splat(slope, 1), slope));
+  });
+  return op.getResult(0);
+}
+
 } // namespace sprig::ir

@@ -21,6 +21,9 @@ public:
   /// taken together with the side of the other parts of the expression.
   mlir::Value negatedMagnitude(mlir::Value x, double slopeAtZero);
 
+  /// e^x - 1, of a curve that goes on as a line above 0: at 0 its second derivative is that of the line, 0.
+  mlir::Value exponentialBelow(mlir::Value x);
+
 private:
   bool isMarked;
 };

@@ -6,6 +6,7 @@
 #include "dialects/NN/NNUnary.h"
 #include "mlir/IR/Matchers.h"
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -141,7 +142,8 @@ LogicalResult ModOp::buildVjp(VjpBuilder &vjp) {
 }
 
 // The derivative by the base is zero where the exponent is: 0 * 0^-1 would be NaN, and so would be its derivative. That
-// by the exponent is zero where the base is negative: it has no real one there; at 0 it is that of a power that grows.
+// by the exponent is zero where the base is negative: it has no real one there; at 0 it is that of a power that grows,
+// or of 1 / 0.
 LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
   VjpExpression e(vjp);
   Value x = getLhs(), y = getRhs();
@@ -162,7 +164,10 @@ LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
   e.give(1, y, [&] {
     Value isPositive = e.compare(ComparePredicate::gt, x, e.splat(x, 0));
     Value base = e.select(isPositive, x, e.unary<StopGradientOp>(x));
-    Value logarithm = e.select(isPositive, e.unary<LogOp>(base), e.splat(x, 0));
+    Value isPole = e.binary<AndOp>(e.compare(ComparePredicate::eq, x, e.splat(x, 0)),
+                                   e.compare(ComparePredicate::lt, y, e.splat(y, 0)));
+    Value atZero = e.select(isPole, e.splat(x, -std::numeric_limits<double>::infinity()), e.splat(x, 0));
+    Value logarithm = e.select(isPositive, e.unary<LogOp>(base), atZero);
     return e.cast(e.mul(e.g(), e.mul(getResult(), logarithm)), VjpExpression::typeOf(y).getElementType());
   });
   return success();

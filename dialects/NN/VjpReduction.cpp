@@ -1,5 +1,6 @@
 // Vector-Jacobian products of reductions, running sums, sorts and pools.
 #include "dialects/NN/VjpExpression.h"
+#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 
@@ -46,17 +47,28 @@ LogicalResult ReduceOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
-// A product's derivative is taken by division: an element of zero gives NaN.
+// A product's derivative is taken by division. That by a row's first zero is made of the products without it, of which
+// those from the next zero on are zeros, and so is what they give for that one.
 LogicalResult CumulativeOp::buildVjp(VjpBuilder &vjp) {
   if (!vjp.needs(0)) return success();
   VjpExpression e(vjp);
   auto backwards = [&](Value v) {
     return CumulativeOp::create(e.b, e.loc, ReduceKind::sum, v, getAxis(), getExclusive(), !getReverse()).getResult();
   };
-  if (getKind() == ReduceKind::sum)
+  if (getKind() == ReduceKind::sum) {
     vjp.give(0, backwards(e.g()));
-  else
-    vjp.give(0, e.div(backwards(e.mul(e.g(), getResult())), getOperand()));
+  } else {
+    Value x = getOperand(), y = getResult();
+    auto running = [&](Value v, bool exclusive) {
+      return CumulativeOp::create(e.b, e.loc, ReduceKind::prod, v, getAxis(), exclusive, getReverse()).getResult();
+    };
+    Value isZero = e.compare(ComparePredicate::eq, x, e.splat(x, 0));
+    Value before = getExclusive() ? y : running(x, true);
+    Value isFirst = e.binary<AndOp>(isZero, e.compare(ComparePredicate::ne, before, e.splat(x, 0)));
+    Value without = running(e.select(isFirst, e.splat(x, 1), x), getExclusive());
+    Value ofOthers = e.div(backwards(e.mul(e.g(), y)), e.select(isZero, e.splat(x, 1), x));
+    vjp.give(0, e.select(isZero, backwards(e.mul(e.g(), without)), ofOthers));
+  }
   return success();
 }
 

@@ -139,7 +139,7 @@ Tensor tanhShrink(const Operand &x) {
 Tensor threshold(const Operand &x, double threshold, double value) {
   Emitter r("threshold", x.at);
   Tensor operand = r.requireFloat(x);
-  return r.select(r.compare("predicate gt", operand, r.number(threshold, operand)), operand, r.number(value, operand));
+  return r.select(r.compare("predicate le", operand, r.number(threshold, operand)), r.number(value, operand), operand);
 }
 
 Tensor glu(const Operand &x, int axis) {

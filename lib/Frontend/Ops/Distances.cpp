@@ -15,8 +15,7 @@ template <typename F> Tensor awayFromZero(const Emitter &r, const Tensor &x, F f
 }
 } // namespace
 
-Tensor cdist(const Operand &a, const Operand &b, double p) {
-  Emitter r("cdist", a.at.line ? a.at : b.at);
+static Tensor distances(const Emitter &r, const Operand &a, const Operand &b, double p) {
   Tensor x = r.requireFloat(a), y = r.requireFloat(b);
   const TensorType s = x.type(r.at), t = y.type(r.at);
   int m = s.shape.rank(), n = t.shape.rank();
@@ -27,14 +26,14 @@ Tensor cdist(const Operand &a, const Operand &b, double p) {
     r.fail("compares rows of " + std::to_string(s.shape.back()) + " numbers of " + describe(s) + " with rows of " +
            std::to_string(t.shape.back()) + " of " + describe(t));
   if (!(p >= 0)) r.fail("has p = " + frontend::realText(p) + "; expected at least 0");
-  Tensor difference = r.sub(r.unsqueeze(x, m - 1), r.unsqueeze(y, n - 2));
+  Tensor difference = r.withRange(r.sub(r.unsqueeze(x, m - 1), r.unsqueeze(y, n - 2)));
   const Shape last{difference.type(r.at).shape.rank() - 1};
   if (p == 2)
     return awayFromZero(r, r.sum(r.mul(difference, difference), last, false),
                         [&](const Tensor &v) { return r.sqrt(v); });
   if (p == 0) {
     Tensor differs = r.compare("predicate ne", difference, r.number(0, difference));
-    return r.sum(r.cast(differs, s.dtype), last, false);
+    return r.sum(r.cast(differs, difference.type(r.at).dtype), last, false);
   }
   Tensor size = r.abs(difference);
   if (p == 1) return r.sum(size, last, false);
@@ -46,6 +45,12 @@ Tensor cdist(const Operand &a, const Operand &b, double p) {
     return [&r, exponent](const Tensor &v) { return r.binary(SPRIG_OP("pow"), v, r.number(exponent, v)); };
   };
   return awayFromZero(r, r.sum(awayFromZero(r, size, power(p)), last, false), power(1 / p));
+}
+
+Tensor cdist(const Operand &a, const Operand &b, double p) {
+  Emitter r("cdist", a.at.line ? a.at : b.at);
+  Tensor result = distances(r, a, b, p);
+  return r.cast(result, r.requireFloat(a).type(r.at).dtype);
 }
 
 } // namespace sprig

@@ -129,9 +129,10 @@ Tensor poissonNllLoss(const Operand &x, const Operand &target, Reduction reducti
   Emitter r("poissonNllLoss", x.at);
   (void)frontend::reductionAttr(r, reduction);
   Tensor input = r.requireFloat(x, "input"), t = frontend::targetLike(r, input, target);
-  Tensor losses = logInput ? r.sub(r.exp(input), r.mul(t, input))
-                           : r.sub(input, r.mul(t, r.log(r.add(input, r.number(epsilon, input)))));
-  return frontend::reduceLosses(r, losses, reduction);
+  if (logInput) return frontend::reduceLosses(r, r.sub(r.exp(input), r.mul(t, input)), reduction);
+  Tensor rate = r.withRange(input);
+  Tensor losses = r.sub(rate, r.mul(r.withRange(t), r.log(r.add(rate, r.number(epsilon, rate)))));
+  return r.cast(frontend::reduceLosses(r, losses, reduction), input.type(r.at).dtype);
 }
 
 Tensor gaussianNllLoss(const Operand &x, const Operand &target, const Operand &variance, Reduction reduction,
@@ -139,11 +140,13 @@ Tensor gaussianNllLoss(const Operand &x, const Operand &target, const Operand &v
   Emitter r("gaussianNllLoss", x.at);
   (void)frontend::reductionAttr(r, reduction);
   Tensor input = r.requireFloat(x, "input"), t = frontend::targetLike(r, input, target);
-  Tensor spread = frontend::targetLike(r, input, variance);
-  spread = r.max(r.inRange(spread, 0), r.number(epsilon, spread));
-  Tensor away = r.sub(input, t);
+  Tensor given = r.withRange(r.inRange(frontend::targetLike(r, input, variance), 0));
+  // Where the variance is below epsilon, that is its value, and the gradient passes all the same.
+  Tensor floor = r.add(r.sub(given, given.detach(r.at)), r.number(epsilon, given));
+  Tensor spread = r.select(r.compare("predicate lt", given, r.number(epsilon, given)), floor, given);
+  Tensor away = r.withRange(r.sub(input, t));
   Tensor losses = r.add(r.log(spread), r.div(r.mul(away, away), spread));
-  return frontend::reduceLosses(r, r.mul(losses, r.number(0.5, losses)), reduction);
+  return r.cast(frontend::reduceLosses(r, r.mul(losses, r.number(0.5, losses)), reduction), input.type(r.at).dtype);
 }
 
 Tensor softMarginLoss(const Operand &x, const Operand &target, Reduction reduction) {
@@ -179,16 +182,19 @@ Tensor cosineEmbeddingLoss(const Operand &a, const Operand &b, const Operand &ta
   int rank = x.type(r.at).shape.rank();
   if (rank != 1 && rank != 2) r.fail("takes [N, D] or [D], got " + describe(x.type(r.at)));
   Shape axis{rank - 1};
+  const DType type = x.type(r.at).dtype;
+  x = r.withRange(x);
+  y = r.withRange(y);
   auto square = [&](const Tensor &v) {
     Tensor total = r.sum(r.mul(v, v), axis, false);
     return r.add(total, r.number(1e-12, total)); // no division by zero
   };
   Tensor cosine = r.div(r.sum(r.mul(x, y), axis, false), r.sqrt(r.mul(square(x), square(y))));
-  Tensor t = frontend::targetLike(r, cosine, target);
+  Tensor t = r.withRange(frontend::targetLike(r, r.cast(cosine, type), target));
   Tensor isAlike = r.compare("predicate gt", t, r.number(0, t));
   Tensor losses =
       r.select(isAlike, r.sub(r.number(1, cosine), cosine), atLeastZero(r, r.sub(cosine, r.number(margin, cosine))));
-  return frontend::reduceLosses(r, losses, reduction);
+  return r.cast(frontend::reduceLosses(r, losses, reduction), type);
 }
 
 Tensor tripletMarginLoss(const Operand &anchor, const Operand &positive, const Operand &negative, double margin,
@@ -201,11 +207,12 @@ Tensor tripletMarginLoss(const Operand &anchor, const Operand &positive, const O
   if (type.shape.empty()) r.fail("takes [..., D], got " + describe(type));
   auto distance = [&](const Tensor &other) {
     // PyTorch's pairwise_distance adds 1e-6 to each difference.
-    Tensor away = r.add(r.sub(a, other), r.number(1e-6, a));
+    Tensor away = r.withRange(r.sub(a, other));
+    away = r.add(away, r.number(1e-6, away));
     return r.sqrt(r.sum(r.mul(away, away), {type.shape.rank() - 1}, false));
   };
   Tensor gap = r.sub(distance(p), distance(n));
-  return frontend::reduceLosses(r, atLeastZero(r, r.add(gap, r.number(margin, gap))), reduction);
+  return r.cast(frontend::reduceLosses(r, atLeastZero(r, r.add(gap, r.number(margin, gap))), reduction), type.dtype);
 }
 
 } // namespace sprig

@@ -81,6 +81,8 @@ public:
   Tensor div(const Tensor &a, const Tensor &b) const { return binary(SPRIG_OP("div"), a, b); }
   Tensor max(const Tensor &a, const Tensor &b) const { return binary(SPRIG_OP("max"), a, b); }
   Tensor min(const Tensor &a, const Tensor &b) const { return binary(SPRIG_OP("min"), a, b); }
+  /// f16 as f32, for expressions that leave its range: squares do from 256 on, and 1e-12 is 0. Others as they are.
+  Tensor withRange(const Tensor &x) const { return x.type(at).dtype == DType::f16 ? cast(x, DType::f32) : x; }
   /// x with a bound from below or above, which takes the gradient where both are equal.
   Tensor atLeast(const Tensor &x, const Tensor &bound) const {
     return binary(SPRIG_OP("max"), x, bound, {Attr::unit("bound")});

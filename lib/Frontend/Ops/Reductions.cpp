@@ -130,6 +130,7 @@ Tensor logsumexp(const Operand &x, const Ints &axes, bool keepDims) {
 
 namespace {
 Tensor normOf(const Emitter &r, const Tensor &x, double p, const Shape &axes, bool keepDims) {
+  if (p != 0 && countOver(x.type(r.at).shape, axes) == 1) return r.sum(r.abs(x), axes, keepDims); // nothing overflows
   if (p == 2) return r.lengthOf(r.sum(r.mul(x, x), axes, keepDims));
   Tensor size = r.abs(x);
   if (p == HUGE_VAL) return r.reduce("reduce_kind max", size, axes, keepDims);
@@ -141,41 +142,52 @@ Tensor normOf(const Emitter &r, const Tensor &x, double p, const Shape &axes, bo
   }
   // Powers have no gradient at 0 where it would be infinite: that of a norm is 0 there.
   auto power = [&](const Tensor &base, double exponent) {
-    Tensor finite = exponent < 1 ? r.cut(r.compare("predicate eq", base, r.number(0, base)), base) : base;
-    return r.binary(SPRIG_OP("pow"), finite, r.number(exponent, base));
+    return r.binary(SPRIG_OP("pow"), base, r.number(exponent, base));
   };
-  return power(r.sum(power(size, p), axes, keepDims), 1 / p);
+  auto isZero = [&](const Tensor &base) { return r.compare("predicate eq", base, r.number(0, base)); };
+  Tensor powers;
+  if (p < 1) {
+    Tensor atZero = isZero(size);
+    powers = power(r.select(atZero, r.number(1, size), size), p);
+    powers = r.select(atZero, r.number(p < 0 ? HUGE_VAL : 0, size), powers);
+  } else {
+    powers = power(size, p);
+  }
+  Tensor total = r.sum(powers, axes, keepDims);
+  return power(1 / p < 1 ? r.cut(isZero(total), total) : total, 1 / p);
 }
 } // namespace
 
 Tensor norm(const Operand &x, double p, const Ints &axes, bool keepDims) {
   Emitter r("norm", x.at);
   Tensor operand = r.requireFloat(x);
-  return normOf(r, operand, p, r.axesOf(axes, operand.type(r.at)), keepDims);
+  const TensorType &type = operand.type(r.at);
+  return r.cast(normOf(r, r.withRange(operand), p, r.axesOf(axes, type), keepDims), type.dtype);
 }
 
 Tensor normalize(const Operand &x, double p, int axis, double epsilon) {
   Emitter r("normalize", x.at);
-  Tensor operand = r.requireFloat(x);
-  Tensor length = normOf(r, operand, p, {r.axisOf(axis, operand.type(r.at))}, true);
-  return r.div(operand, r.atLeast(length, r.number(epsilon, length)));
+  Tensor operand = r.requireFloat(x), wide = r.withRange(operand);
+  const TensorType &type = operand.type(r.at);
+  Tensor length = normOf(r, wide, p, {r.axisOf(axis, type)}, true);
+  return r.cast(r.div(wide, r.atLeast(length, r.number(epsilon, length))), type.dtype);
 }
 
 Tensor cosineSimilarity(const Operand &a, const Operand &b, int axis, double epsilon) {
   Emitter r("cosineSimilarity", a.at);
   Tensor x = r.requireFloat(a), y = r.requireFloat(b);
-  const TensorType &p = x.type(r.at), &q = y.type(r.at);
+  const TensorType p = x.type(r.at), q = y.type(r.at);
   if (p.dtype != q.dtype)
     r.fail("compares " + describe(p) + " with " + describe(q) + "; convert one of them with to()");
   Shape common = r.broadcast(p, q);
   int along = r.axisOf(axis, {p.dtype, common});
-  x = r.broadcastTo(x, common);
-  y = r.broadcastTo(y, common);
+  x = r.withRange(r.broadcastTo(x, common));
+  y = r.withRange(r.broadcastTo(y, common));
   auto lengthOf = [&](const Tensor &v) {
     Tensor length = normOf(r, v, 2, {along}, false);
     return r.atLeast(length, r.number(epsilon, length));
   };
-  return r.div(r.sum(r.mul(x, y), {along}, false), r.mul(lengthOf(x), lengthOf(y)));
+  return r.cast(r.div(r.sum(r.mul(x, y), {along}, false), r.mul(lengthOf(x), lengthOf(y))), p.dtype);
 }
 
 } // namespace sprig

@@ -154,15 +154,17 @@ void localResponseNorm(Node &n) {
 }
 
 void lpNorm(Node &n) {
-  Value x = n.in(0);
-  int64_t axis = n.axis(n.intAttr("axis", -1), Emit::rank(x)), p = n.intAttr("p", 2);
+  Value given = n.in(0);
+  int64_t axis = n.axis(n.intAttr("axis", -1), Emit::rank(given)), p = n.intAttr("p", 2);
   n.require(p == 1 || p == 2, "has p = " + std::to_string(p) + "; known are 1 and 2");
+  Type type = Emit::elem(given);
+  Value x = type.isF16() ? n.cast(given, n.f32()) : given; // squares leave its range from 256 on
   Value norm = p == 1 ? n.reduce(ir::ReduceKind::sum, n.op<ir::AbsOp>({x}), {axis}, true)
                       : n.lengthOf(n.reduce(ir::ReduceKind::sum, n.mul(x, x), {axis}, true));
   // A vector of zeros stays one.
   Value zero = n.scalar(0, Emit::elem(x));
   Value isZero = n.compare(ir::ComparePredicate::eq, norm, zero);
-  n.out(n.div(x, n.select(isZero, n.scalar(1, Emit::elem(x)), norm)));
+  n.out(n.cast(n.div(x, n.select(isZero, n.scalar(1, Emit::elem(x)), norm)), type));
 }
 
 void meanVarianceNorm(Node &n) {

@@ -90,4 +90,46 @@ TEST(SpecialPoints, ArePyTorchs) {
   checkMany("special points", inputs, all, found);
 }
 
+/// Against numbers of double precision; the gradient is of the sum of all results.
+void expectNearDouble(const std::string &name, const Tensor &got, const Values &want, double tolerance) {
+  Values values = arrayOf(got).values;
+  ASSERT_EQ(values.size(), want.size()) << name;
+  for (size_t i = 0; i < want.size(); ++i)
+    EXPECT_NEAR(values[i], want[i], tolerance * (1 + std::abs(want[i]))) << name << ": element " << i;
+}
+
+// The largest numbers of narrow types: of f16 squares overflow from 256 on, of f32 from 1.9e19 on.
+TEST(SpecialPoints, NarrowTypesKeepTheirRange) {
+  auto half = [](const Values &values, const Shape &shape) {
+    return tensorOf({shape, values}, DType::f16).requireGrad();
+  };
+  Tensor x = half({300, 400, 0, 0, 30000, 40000}, {3, 2}), y = half({400, 300, 3, 4, 300, 400}, {3, 2});
+  for (double p : {2.0, 4.0}) {
+    double ratio = p == 2 ? 1 : std::pow(std::pow(3, 4) + std::pow(4, 4), 0.25) / 5;
+    Tensor length = norm(x, p, 1);
+    expectNearDouble("norm", length, {500 * ratio, 0, 50000 * ratio}, 1e-3);
+    double g = std::pow(3 / (5 * ratio), p - 1), h = std::pow(4 / (5 * ratio), p - 1);
+    expectNearDouble("norm's gradient", grad(sum(length.to(DType::f32)), {x})[0], {g, h, 0, 0, g, h}, 2e-3);
+  }
+  expectNearDouble("normalize", normalize(x), {0.6, 0.8, 0, 0, 0.6, 0.8}, 1e-3);
+  expectNearDouble("cosineSimilarity", cosineSimilarity(x, y), {0.96, 0, 1}, 1e-3);
+  expectNearDouble("cdist", cdist(x, y), {141.42, 495, 0, 500, 5, 500, 49520, 49995, 49500}, 1e-3);
+  expectNearDouble("tripletMarginLoss", tripletMarginLoss(x, y, x, 1, Reduction::none), {142.42, 6, 49501}, 1e-3);
+  Tensor zeros = half({0, 2}, {2}), counts = half({0, 1}, {2});
+  expectNearDouble("poissonNllLoss", poissonNllLoss(zeros, counts, Reduction::none, false), {0, 2 - std::log(2)}, 1e-3);
+  expectNearDouble("gaussianNllLoss", gaussianNllLoss(x, y, y * 100 + 1, Reduction::none),
+                   {std::log(40001) / 2 + 0.125, std::log(30001) / 2 + 1.0 / 6, std::log(301) / 2 + 9.0 / 602,
+                    std::log(401) / 2 + 16.0 / 802, std::log(30001) / 2 + 29700. * 29700 / 60002,
+                    std::log(40001) / 2 + 39600. * 39600 / 80002},
+                   1e-2);
+
+  Tensor large = tensorOf({{4}, {2e19, -2e19, 3e38, 7e12}}, DType::f32).requireGrad();
+  Tensor wave = gelu(large, Gelu::tanh);
+  expectNearDouble("gelu", wave, {2e19, 0, 3e38, 7e12}, 1e-6);
+  expectNearDouble("gelu's gradient", grad(sum(wave), {large})[0], {1, 0, 1, 1}, 0);
+  Tensor single = tensorOf({{2, 1}, {1e20, -1e-30}}, DType::f32).requireGrad();
+  expectNearDouble("norm of one", norm(single, 2, 1), {1e20, 1e-30}, 1e-6);
+  expectNearDouble("its gradient", grad(sum(norm(single, 2, 1)), {single})[0], {1, -1}, 0);
+}
+
 } // namespace

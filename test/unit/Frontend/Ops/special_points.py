@@ -17,7 +17,7 @@ rows = []
 
 def row(expression, function, *inputs, twice=True):
     """`inputs`: lists of numbers, or of lists of equal length (two dimensions). `twice`: whether the second derivative is
-    compared; None: not at 0, where it jumps and PyTorch takes neither side's."""
+    compared."""
     x = [torch.tensor(values, requires_grad=True) for values in inputs]
     y = function(*x)
     first = [torch.zeros_like(v) for v in x]
@@ -37,8 +37,6 @@ def row(expression, function, *inputs, twice=True):
 
     if twice is False:
         second = [torch.full_like(v, nan) for v in x]
-    if twice is None:
-        second = [h.masked_fill(v == 0, nan) for h, v in zip(second, x)]
     # A NaN that is given may have any derivative.
     given = [torch.isnan(v) for v in x]
     first = [g.masked_fill(n, nan) for g, n in zip(first, given)]
@@ -73,6 +71,7 @@ row("mish(v[0])", F.mish, ZERO + far + [tiny, -tiny, big])
 row("silu(v[0])", F.silu, ZERO + far + [tiny, -tiny])
 row("gelu(v[0])", F.gelu, ZERO + far + [tiny, -tiny, 1e150])
 row("gelu(v[0], Gelu::tanh)", lambda x: F.gelu(x, approximate="tanh"), ZERO + far + [tiny, -tiny, 1e100])
+row("gelu(v[0], Gelu::tanh)", lambda x: F.gelu(x, approximate="tanh"), [1e160, -1e160, big], twice=False)
 row("softsign(v[0])", F.softsign, ZERO + far + [tiny, -tiny, 1e150])
 row("tanhShrink(v[0])", F.tanhshrink, ZERO + [1.0, -1.0, 100.0, tiny])
 row("asinh(v[0])", torch.asinh, ZERO + [tiny, 1e100])
@@ -105,19 +104,19 @@ row("max(v[0], 1)", lambda x: x.amax(1), [[1.0, 1.0, 0.0], [inf, inf, 0.0]])
 row("leakyRelu(v[0])", F.leaky_relu, ZERO + [1.0, -1.0, inf, -inf])
 row("hardShrink(v[0])", F.hardshrink, ZERO + [0.5, -0.5, 1.0])
 row("softShrink(v[0])", F.softshrink, ZERO + [0.5, -0.5, 1.0])
-row("threshold(v[0], 1, 5)", lambda x: F.threshold(x, 1.0, 5.0), [0.0, 1.0, 2.0])
+row("threshold(v[0], 1, 5)", lambda x: F.threshold(x, 1.0, 5.0), [0.0, 1.0, 2.0] + ENDS)
 row("hingeEmbeddingLoss(v[0], v[1].detach(), 1.0, Reduction::none)",
     lambda x, t: F.hinge_embedding_loss(x, t.detach(), reduction="none"), [1.0, 1.0, 0.0], [1.0, -1.0, -1.0])
 row("marginRankingLoss(v[0], v[1], v[0].detach() * 0 + 1, 0, Reduction::none)",
     lambda x, y: F.margin_ranking_loss(x, y, torch.ones_like(x), reduction="none"), [1.0, 2.0], [1.0, 1.0])
 # The side that is not taken overflows.
 exponential = ZERO + [1.0, -1.0, 100.0, 1000.0, inf, -inf, tiny, -tiny, big]
-row("elu(v[0])", F.elu, exponential, twice=None)
-row("elu(v[0], 2)", lambda x: F.elu(x, 2.0), exponential, twice=None)
-row("celu(v[0])", F.celu, exponential, twice=None)
-row("celu(v[0], 0.5)", lambda x: F.celu(x, 0.5), exponential, twice=None)
-row("celu(v[0], -2)", lambda x: F.celu(x, -2.0), ZERO + [1.0, -1.0, 100.0], twice=None)
-row("selu(v[0])", F.selu, ZERO + [1.0, -1.0, 100.0, 1000.0], twice=None)
+row("elu(v[0])", F.elu, exponential)
+row("elu(v[0], 2)", lambda x: F.elu(x, 2.0), exponential)
+row("celu(v[0])", F.celu, exponential)
+row("celu(v[0], 0.5)", lambda x: F.celu(x, 0.5), exponential)
+row("celu(v[0], -2)", lambda x: F.celu(x, -2.0), ZERO + [1.0, -1.0, 100.0])
+row("selu(v[0])", F.selu, ZERO + [1.0, -1.0, 100.0, 1000.0])
 distances = [0.0, 1.0, -1.0, 2.0, -2.0, 0.5, inf, -inf, 1e200]
 row("huberLoss(v[0], v[1], Reduction::none)",
     lambda x, t: F.huber_loss(x, t, reduction="none"), distances, [0.0] * len(distances))
@@ -136,6 +135,20 @@ row("pow(v[0], 0.5)", lambda x: x.pow(0.5), [0.0, 1.0, inf])
 row("pow(v[0], 1.5)", lambda x: x.pow(1.5), [0.0, 1.0, inf])
 row("pow(v[0], v[1])", torch.pow, [0.0, -0.0, 1.0, -1.0, inf, 0.0, 0.0, 2.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 0.5],
     twice=False)
+for base in (0.0, -0.0, 2.0):
+    row(f"pow({base}, v[0])", lambda y: torch.pow(torch.tensor(base), y), [0.0, 1.0, 2.0, -1.0, -2.0, -0.5], twice=False)
+# Products with zeros.
+zeros = [[0.0, 2.0, 3.0, 4.0], [1.0, 0.0, 3.0, 4.0], [1.0, 2.0, 3.0, 0.0], [-0.0, 2.0, 1.0, 5.0], [1.0, 2.0, 3.0, 4.0]]
+more = [[0.0, 0.0, 3.0, 4.0], [2.0, 0.0, 3.0, 0.0], [0.0, 0.0, 0.0, 0.0]]
+row("cumprod(v[0], 1)", lambda x: x.cumprod(1), zeros)
+row("cumprod(v[0], 1) * Tensor::from(std::vector<double>{3, -1, 2, 5}, {4})",
+    lambda x: x.cumprod(1) * torch.tensor([3.0, -1.0, 2.0, 5.0]), zeros + more, twice=False)
+row("cumprod(v[0], 0)", lambda x: x.cumprod(0), zeros, twice=False)
+row("prod(v[0], 1)", lambda x: x.prod(1), zeros + more)
+# Variances below epsilon, which has its value, not its gradient.
+row("gaussianNllLoss(v[0], v[1], v[2], Reduction::none, 0.5)",
+    lambda x, t, w: F.gaussian_nll_loss(x, t, w, eps=0.5, reduction="none"), [1.0, 2.0, -1.0, 3.0], [0.5] * 4,
+    [0.0, 0.25, 0.5, 2.0])
 # Angles: axes, diagonals, signs of zero, infinities.
 row("atan2(v[0], v[1])", torch.atan2, [1.0, 1, -1, -1, 0, 2, -2, 0, 3, 1, -0.0, 0, -0.0, 0, -0.0, 1e-300, 1e300],
     [1.0, -1, 1, -1, 2, 0, 0, -2, 3, 2, 2, 0, 0, -0.0, -0.0, 1.0, 1.0])
@@ -146,7 +159,9 @@ row("angle(Complex{v[0], v[1]})", lambda x, y: torch.angle(torch.complex(x, y)),
 vectors = [[0.0, 0.0], [3.0, 4.0], [0.0, 4.0], [3.0, 3.0], [-3.0, 0.0]]
 for p, name in ((2.0, "2.0"), (1.0, "1.0"), (3.0, "3.0"), (1.5, "1.5"), (0.5, "0.5"), (-1.0, "-1.0"),
                 (inf, "HUGE_VAL"), (-inf, "-HUGE_VAL")):
-    row(f"norm(v[0], {name}, 1)", lambda x: torch.linalg.vector_norm(x, p, dim=1), vectors, twice=p >= 1)
+    row(f"norm(v[0], {name}, 1)", lambda x: torch.linalg.vector_norm(x, p, dim=1), vectors)
+row("norm(v[0], 2.0, 1)", lambda x: torch.linalg.vector_norm(x, dim=1), [[1e200, 1e200], [inf, 1.0]], twice=False)
+row("norm(v[0], 2.0, 1)", lambda x: torch.linalg.vector_norm(x, dim=1), [[0.0], [-1e200], [tiny], [-inf]])
 row("norm(v[0])", torch.linalg.vector_norm, [[0.0, 0.0], [0.0, 0.0]])
 same = [[1.0, 1.0, 1.0], [1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]
 row("stdDev(v[0], 1)", lambda x: x.std(1), same)
