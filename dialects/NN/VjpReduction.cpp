@@ -3,6 +3,7 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -47,28 +48,34 @@ LogicalResult ReduceOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
-// A product's derivative is taken by division. That by a row's first zero is made of the products without it, of which
-// those from the next zero on are zeros, and so is what they give for that one.
+// A product's derivative is taken by division. That by a row's first zero is a sum of the products without it, from
+// there on, where those with it are zeros; that by a later zero is zero.
 LogicalResult CumulativeOp::buildVjp(VjpBuilder &vjp) {
   if (!vjp.needs(0)) return success();
   VjpExpression e(vjp);
+  int64_t axis = getAxis();
   auto backwards = [&](Value v) {
-    return CumulativeOp::create(e.b, e.loc, ReduceKind::sum, v, getAxis(), getExclusive(), !getReverse()).getResult();
+    return CumulativeOp::create(e.b, e.loc, ReduceKind::sum, v, axis, getExclusive(), !getReverse()).getResult();
   };
-  if (getKind() == ReduceKind::sum) {
+  if (getKind() == ReduceKind::sum || getType().getNumElements() == 0) {
     vjp.give(0, backwards(e.g()));
-  } else {
-    Value x = getOperand(), y = getResult();
-    auto running = [&](Value v, bool exclusive) {
-      return CumulativeOp::create(e.b, e.loc, ReduceKind::prod, v, getAxis(), exclusive, getReverse()).getResult();
-    };
-    Value isZero = e.compare(ComparePredicate::eq, x, e.splat(x, 0));
-    Value before = getExclusive() ? y : running(x, true);
-    Value isFirst = e.binary<AndOp>(isZero, e.compare(ComparePredicate::ne, before, e.splat(x, 0)));
-    Value without = running(e.select(isFirst, e.splat(x, 1), x), getExclusive());
-    Value ofOthers = e.div(backwards(e.mul(e.g(), y)), e.select(isZero, e.splat(x, 1), x));
-    vjp.give(0, e.select(isZero, backwards(e.mul(e.g(), without)), ofOthers));
+    return success();
   }
+  Value x = getOperand(), y = getResult(), zero = e.splat(x, 0), one = e.splat(x, 1);
+  SmallVector<int64_t> shape(size_t(getType().getRank()), 1);
+  int64_t size = shape[size_t(axis)] = getType().getDimSize(axis);
+  Type index = e.b.getIntegerType(size > std::numeric_limits<int32_t>::max() ? 64 : 32);
+  Value place = IotaOp::create(e.b, e.loc, RankedTensorType::get(shape, index), axis);
+  Value isZero = e.compare(ComparePredicate::eq, x, zero);
+  Value first = e.reduce(getReverse() ? ReduceKind::max : ReduceKind::min,
+                         e.select(isZero, place, e.splat(place, getReverse() ? -1 : double(size))), axis, true);
+  Value isFirst = e.compare(ComparePredicate::eq, place, first);
+  Value without =
+      CumulativeOp::create(e.b, e.loc, ReduceKind::prod, e.select(isFirst, one, x), axis, getExclusive(), getReverse());
+  Value behind = e.select(e.compare(ComparePredicate::eq, y, zero), e.mul(e.g(), without), zero);
+  Value ofZero = e.select(isFirst, e.reduce(ReduceKind::sum, behind, axis, true), zero);
+  Value ofOthers = e.div(backwards(e.mul(e.g(), y)), e.select(isZero, one, x));
+  vjp.give(0, e.select(isZero, ofZero, ofOthers));
   return success();
 }
 
