@@ -1,8 +1,10 @@
 #include "lib/Frontend/Generic/Kernels.h"
+#include "lib/Frontend/Generic.h"
 #include "sprig/rt/sprig_rt.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 // Distances of the kernels from the table (MakeKernels.cpp).
@@ -31,6 +33,14 @@ int isaLevel() {
   static const int level = findLevel();
   return level;
 }
+
+} // namespace sprig::frontend::generic
+
+namespace sprig::frontend {
+std::string codeKind() { return "x86-64-v" + std::to_string(generic::isaLevel()); }
+} // namespace sprig::frontend
+
+namespace sprig::frontend::generic {
 
 namespace {
 struct KernelTable {

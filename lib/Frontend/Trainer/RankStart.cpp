@@ -1,6 +1,14 @@
 #include "lib/Frontend/Trainer/RankStart.h"
+#include "lib/Data/SamplesHash.h"
+#include "lib/Frontend/Generic.h"
+#include "lib/Frontend/Record.h"
+#include "lib/Training/SameFacts.h"
 #include "sprig/create.h"
 #include "sprig/random.h"
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string_view>
 
 namespace sprig::frontend {
 
@@ -20,7 +28,84 @@ std::vector<std::string> namesOfFirst(dist::Group &group, const optim::Optimizer
   return names;
 }
 
+/// The bytes of arrays, which are read at once.
+void addArrays(const data::Dataset &set, const std::vector<TensorType> &types, data::SamplesHash &hash) {
+  constexpr int64_t kMostAtOnce = int64_t(4) << 20; // bytes
+  int64_t each = 0;
+  for (const TensorType &type : types) each += type.bytes();
+  const int64_t most = std::max<int64_t>(kMostAtOnce / std::max<int64_t>(each, 1), 1);
+  std::vector<std::vector<char>> arrays;
+  std::vector<void *> memory;
+  for (const TensorType &type : types) {
+    hash.add(describe(type));
+    memory.push_back(arrays.emplace_back(size_t(std::min(most, set.size()) * type.bytes())).data());
+  }
+  hash.addSamples(set.size(), each, [&](int64_t begin, int64_t end) {
+    for (int64_t next; begin < end; begin = next) {
+      next = std::min(begin + most, end);
+      std::vector<int64_t> indices(size_t(next - begin));
+      std::iota(indices.begin(), indices.end(), begin);
+      set.raw()->gather(indices, memory);
+      for (size_t i = 0; i < types.size(); ++i)
+        hash.add({static_cast<const char *>(memory[i]), indices.size() * size_t(types[i].bytes())});
+    }
+  });
+}
+
+/// What a set of the program's own gives at some places. False where it gives something else each time, or nothing:
+/// then there is nothing to compare.
+bool addSome(const data::Dataset &set, data::SamplesHash &hash) try {
+  constexpr int64_t kMost = 16;
+  const int64_t taken = std::min(kMost, set.size());
+  auto bytesOf = [](const data::Field &field) {
+    return std::string_view(static_cast<const char *>(field.bytes()), size_t(field.type().bytes()));
+  };
+  for (int64_t i = 0; i < taken; ++i) {
+    const int64_t index = i * (set.size() - 1) / std::max<int64_t>(taken - 1, 1);
+    data::Sample sample = set.get(index, Source()), again = set.get(index, Source());
+    if (sample.size() != again.size()) return false;
+    for (size_t f = 0; f < sample.size(); ++f) {
+      if (sample[f].type() != again[f].type() || bytesOf(sample[f]) != bytesOf(again[f])) return false;
+      hash.add(describe(sample[f].type()));
+      hash.add(bytesOf(sample[f]));
+    }
+  }
+  return true;
+} catch (...) {
+  return false; // what it throws is told where it is read to be trained with
+}
+
+std::string hashText(const data::Dataset &set) {
+  data::SamplesHash hash;
+  if (std::vector<TensorType> types = set.raw()->types(); !types.empty())
+    addArrays(set, types, hash);
+  else if (!addSome(set, hash))
+    return "";
+  return hash.text();
+}
+
 } // namespace
+
+void checkBeginning(dist::Group &group, const data::Loader &train, const data::Loader *evaluation, Source at) {
+  if (group.size() == 1 || !dist::isLaunched()) return;
+  const training::Fact facts[] = {
+      {"kinds of code", codeKind()},
+      {"numbers of samples", std::to_string(train.dataset().size())},
+      {"numbers of samples to evaluate", std::to_string(evaluation ? evaluation->dataset().size() : 0)},
+      {"samples of a batch", std::to_string(train.options().batch)},
+      {"seeds of the samples' order", train.options().shuffle ? std::to_string(train.seed()) : "none"},
+      {"hashes of the samples", hashText(train.dataset())},
+      {"hashes of the samples to evaluate", evaluation ? hashText(evaluation->dataset()) : ""}};
+  const training::Fact *other = training::firstDifference(facts, [&](std::span<uint64_t> numbers) {
+    std::vector<int64_t> own(numbers.begin(), numbers.end());
+    Tensor largest = group.allReduce(Tensor(own), dist::Reduce::max, dist::Algorithm::automatic, at);
+    std::copy_n(largest.data<int64_t>(at), numbers.size(), numbers.begin());
+  });
+  if (other)
+    throw Error(ErrorKind::badInput, placeText(at) + "Trainer: " +
+                                         training::notAlikeText(std::string(other->what) + " differ, here " +
+                                                                (other->value.empty() ? "unknown" : other->value)));
+}
 
 std::optional<checkpoints::Manifest> beginAlike(dist::Group &group, const Training &training,
                                                 const RatePlateau *plateau, std::optional<checkpoints::Manifest> from,

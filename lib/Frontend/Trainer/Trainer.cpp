@@ -92,6 +92,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   Checkpoints checkpoints(options, training, plateau ? &*plateau : nullptr, train, at);
   const int64_t firstEpoch = train.epoch(), batches = train.size();
   std::optional<checkpoints::Manifest> from = checkpoints.resume();
+  if (group) checkBeginning(*group, train, evaluationShares ? &evaluationShares->own() : nullptr, at);
   if (group) from = beginAlike(*group, training, plateau ? &*plateau : nullptr, std::move(from), at);
   int64_t step = 0, epoch = 0, batch = 0;
   if (from) {

@@ -1,14 +1,19 @@
 // What ranks compute, as text with all digits: test/Cli/launch-programs.test compares threads with processes.
 //   rank-programs group|trainer|together|differs N
+//   rank-programs other-data KIND: trains on two ranks, whose data differ where KIND is arrays or function, and on data
+//   that differ each time they are asked for where it is random
 //   rank-programs split FILE: what a model of digits gives, of two ranks or of one
 //   rank-programs exported|replica|shares FILE N: writes a model (N is 1), and trains it on N ranks as
 //   test/Cli/train-trainer.test says
 //   rank-programs package FILE: a training step of two ranks, by batches of four of eight samples, whose losses it
 //   prints
 #include "sprig/sprig.h"
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <string>
 
 using namespace sprig;
 
@@ -58,6 +63,23 @@ void ofGroup(dist::Group &group) {
   print("squares", squares.slice(0, 0, 5));
   print("gradients", all.reshape({-1}));
   print("part", inPart);
+}
+
+// What only the second rank has is in the last sample.
+data::Dataset ownPoints(const std::string &kind, int rank) {
+  if (kind == "random")
+    return data::Dataset(8, [draw = std::make_shared<std::atomic<int>>()](int64_t i) {
+      std::vector<float> x(6, float(++*draw % 7));
+      return data::Sample{data::Field(x), i % 3};
+    });
+  if (kind == "function")
+    return data::Dataset(8, [rank](int64_t i) {
+      std::vector<float> x(6, float(i == 7 ? rank : 1));
+      return data::Sample{data::Field(x), i % 3};
+    });
+  std::vector<float> x(48, 1);
+  x.back() = kind == "arrays" ? float(rank) : 1;
+  return data::TensorDataset{data::Field(x, {8, 6}), data::Field(std::vector<int64_t>(8, 1))};
 }
 
 /// Wide enough that there is something to choose.
@@ -124,6 +146,13 @@ int main(int count, char **arguments) try {
   const char *what = arguments[1];
   const int ranks = std::atoi(arguments[2]);
   if (!std::strcmp(what, "group")) dist::run(ranks, ofGroup);
+  if (!std::strcmp(what, "other-data")) {
+    manualSeed(3);
+    Net net;
+    data::Loader train(ownPoints(arguments[2], std::atoi(std::getenv("RANK"))), {.batch = 4, .workers = 0});
+    Trainer({.maxEpochs = 1, .ranks = 2, .print = false}).fit(net, train);
+    if (!std::strcmp(std::getenv("RANK"), "0")) std::printf("trained\n");
+  }
   if (!std::strcmp(what, "package")) dist::run(2, [&](dist::Group &group) { trainPackage(group, arguments[2]); });
   if (!std::strcmp(what, "exported")) trainExported(arguments[2], std::atoi(arguments[3]), NormStatistics::all);
   if (!std::strcmp(what, "shares")) trainExported(arguments[2], 2, NormStatistics::all, {1, 2});

@@ -1,5 +1,6 @@
 #include "tools/sprig/train/TrainLoop.h"
 #include "tools/sprig/RankWeights.h"
+#include "lib/Data/SamplesHash.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/Schedule.h"
 #include "sprig/error.h"
@@ -66,26 +67,18 @@ std::string codeKind(const Runner &runner) {
   return kind;
 }
 
-/// Of all bytes of the arrays; of large ones, of samples evenly spread.
 std::string hashText(const TrainData &data) {
-  constexpr size_t kMostBytes = size_t(256) << 20;
-  uint64_t hash = 0;
-  auto mix = [&](std::string_view bytes) {
-    hash = (hash ^ std::hash<std::string_view>()(bytes)) * 0x9e3779b97f4a7c15 + 1;
-  };
+  data::SamplesHash hash;
   auto add = [&](const data::Samples &samples) {
-    mix(data::describe(samples.dtype(), samples.shape()));
-    const size_t each = size_t(samples.sampleElements()) * data::size(samples.dtype()), count = size_t(samples.count());
-    if (each * count <= kMostBytes) return mix({samples.bytes(), each * count});
-    const size_t taken = std::max<size_t>(kMostBytes / each, 1);
-    for (size_t i = 0; i < taken; ++i)
-      mix({samples.bytes() + i * (count - 1) / std::max<size_t>(taken - 1, 1) * each, each});
+    hash.add(data::describe(samples.dtype(), samples.shape()));
+    const int64_t each = samples.sampleElements() * int64_t(data::size(samples.dtype()));
+    hash.addSamples(samples.count(), each, [&](int64_t begin, int64_t end) {
+      hash.add({samples.bytes() + begin * each, size_t((end - begin) * each)});
+    });
   };
   for (const data::Samples &samples : data.inputs) add(samples);
   if (data.targets) add(*data.targets);
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
-  return text;
+  return hash.text();
 }
 
 class Loop {
@@ -102,7 +95,7 @@ public:
     resume();
     const RankShare &share = program.first().rankShare();
     const bool areProcesses = program.areProcesses();
-    const Fact beginning[] = {
+    const training::Fact beginning[] = {
         {"kinds of code", codeKind(program.first().package())},
         {"numbers of samples", std::to_string(data.count())},
         {"numbers of samples to evaluate", std::to_string(evaluation ? evaluation->count() : 0)},

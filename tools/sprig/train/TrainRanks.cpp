@@ -197,10 +197,8 @@ void TrainRanks::agree(int &signal, int64_t &steps) const {
   steps = int64_t(~largest[1]);
 }
 
-ReduceNumbers TrainRanks::reduceAs(const char *name) const {
-  return [this, name](std::span<uint64_t> numbers, sprig_rt_reduction by) {
-    first().package().allReduce(numbers, by, name);
-  };
+training::ReduceNumbers TrainRanks::reduceAs(const char *name) const {
+  return [this, name](std::span<uint64_t> numbers) { first().package().allReduce(numbers, SPRIG_RT_MAX, name); };
 }
 
 // By a hash of each array; "" where all are the same.
@@ -211,38 +209,37 @@ std::string TrainRanks::differingState() const {
     hashes.push_back(first().shards().isPiece(i)
                          ? 0
                          : std::hash<std::string_view>()({views[i].bytes.data(), views[i].bytes.size()}));
-  int at = firstDifference(hashes, reduceAs("states"));
+  int at = training::firstDifference(hashes, reduceAs("states"));
   return at < 0 ? "" : views[size_t(at)].name;
 }
 
 std::string TrainRanks::textOfRank(int rank, const std::string &own) const {
-  const ReduceNumbers reduce = reduceAs("beginning");
+  const training::ReduceNumbers reduce = reduceAs("beginning");
   bool isOwn = first().rankShare().rank == rank;
   uint64_t length[] = {isOwn ? own.size() : 0};
-  reduce(length, SPRIG_RT_MAX);
+  reduce(length);
   std::vector<uint64_t> bytes(length[0]);
   if (isOwn) std::copy(own.begin(), own.end(), bytes.begin());
   for (uint64_t &byte : bytes) byte &= 0xff;
-  reduce(bytes, SPRIG_RT_MAX);
+  reduce(bytes);
   return std::string(bytes.begin(), bytes.end());
 }
 
 std::string TrainRanks::differingField(const std::string &json) const {
   std::string ofFirst = textOfRank(0, json);
-  uint64_t other[] = {json == ofFirst ? uint64_t(first().rankShare().ranks) - 1 : uint64_t(first().rankShare().rank)};
-  reduceAs("beginning")(other, SPRIG_RT_MIN);
-  return firstDifference(Json::parse(ofFirst), Json::parse(textOfRank(int(other[0]), json)), "", "on rank 0",
-                         "on rank " + std::to_string(other[0]));
+  // The first that differs: the largest complement.
+  uint64_t other[] = {
+      ~(json == ofFirst ? uint64_t(first().rankShare().ranks) - 1 : uint64_t(first().rankShare().rank))};
+  reduceAs("beginning")(other);
+  const auto rank = int(~other[0]);
+  return firstDifference(Json::parse(ofFirst), Json::parse(textOfRank(rank, json)), "", "on rank 0",
+                         "on rank " + std::to_string(rank));
 }
 
-void TrainRanks::checkBeginning(std::span<const Fact> facts) const {
+void TrainRanks::checkBeginning(std::span<const training::Fact> facts) const {
   if (!isProcess) return;
-  auto refuse = [](const std::string &what) {
-    throw Error(ErrorKind::badInput, "the ranks do not begin alike: " + what +
-                                         "\nnote: each reads the model, the configuration, the data and the checkpoint "
-                                         "for itself, and all have to find the same");
-  };
-  if (const Fact *other = firstDifference(facts, reduceAs("beginning")))
+  auto refuse = [](const std::string &what) { throw Error(ErrorKind::badInput, training::notAlikeText(what)); };
+  if (const training::Fact *other = training::firstDifference(facts, reduceAs("beginning")))
     refuse(std::string(other->what) + " differ" +
            (other->isJson ? ": " + differingField(other->value) : ", here " + other->value));
   if (std::string name = differingState(); !name.empty()) refuse("'" + name + "' of the states differs");

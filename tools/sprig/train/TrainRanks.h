@@ -3,7 +3,7 @@
 // steps.
 // For `sprig train`. Of one thread at a time; a thread of its own works for each rank but the first.
 #pragma once
-#include "tools/sprig/train/SameFacts.h"
+#include "lib/Training/SameFacts.h"
 #include "tools/sprig/train/TrainProgram.h"
 #include <atomic>
 #include <exception>
@@ -57,7 +57,7 @@ public:
   void start(double lr, uint64_t seed);
   /// Throws badInput where ranks that are processes do not begin alike: by these facts, which `what` names, or by a bit
   /// of their states.
-  void checkBeginning(std::span<const Fact> facts) const;
+  void checkBeginning(std::span<const training::Fact> facts) const;
   /// Throws internal where the states of two ranks differ in a bit, with the array's name; pieces apart.
   void checkReplicas() const;
   /// Whether other processes have to end behind the same step.
@@ -72,7 +72,7 @@ private:
   bool isProcess = false; ///< one of several
   bool isShared = false;
   sprig_rt_group_times others = {}; ///< what was before, and of evaluations
-  ReduceNumbers reduceAs(const char *name) const;
+  training::ReduceNumbers reduceAs(const char *name) const;
   std::string differingState() const;
   /// A rank's text, on all.
   std::string textOfRank(int rank, const std::string &own) const;

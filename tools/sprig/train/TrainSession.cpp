@@ -7,7 +7,6 @@
 #include "tools/sprig/train/AutoDevices.h"
 #include "tools/sprig/train/BatchScaling.h"
 #include "tools/sprig/train/MeasuredShares.h"
-#include "tools/sprig/train/SameFacts.h"
 #include "tools/sprig/train/TrainResults.h"
 #include "tools/sprig/train/TrainRunners.h"
 #include "tools/sprig/train/TrainSet.h"
@@ -251,14 +250,15 @@ RunnerOptions TrainSession::runnerOptions() const { return runnerOptionsOf(setti
 void TrainSession::joinGroup() {
   if (group) return;
   group = processAsRank();
-  const Fact flags[] = {{"--bucket", options.mesh.bucket},
-                        {"--factors", options.mesh.factors},
-                        {"--shares", options.mesh.measuresShares() ? "auto" : ""},
-                        {"--zero", std::to_string(options.mesh.zero)},
-                        {"--steps-per-call", std::to_string(options.stepsPerCall.given().value_or(0))},
-                        {"--check-replicas", std::to_string(options.checkReplicas)}};
-  const Fact *other = firstDifference(flags, [&](std::span<uint64_t> numbers, sprig_rt_reduction by) {
-    check(sprig_rt_group_all_reduce(group.get(), SPRIG_RT_U64, by, numbers.data(), numbers.size(), "beginning"));
+  const training::Fact flags[] = {{"--bucket", options.mesh.bucket},
+                                  {"--factors", options.mesh.factors},
+                                  {"--shares", options.mesh.measuresShares() ? "auto" : ""},
+                                  {"--zero", std::to_string(options.mesh.zero)},
+                                  {"--steps-per-call", std::to_string(options.stepsPerCall.given().value_or(0))},
+                                  {"--check-replicas", std::to_string(options.checkReplicas)}};
+  const training::Fact *other = training::firstDifference(flags, [&](std::span<uint64_t> numbers) {
+    check(sprig_rt_group_all_reduce(group.get(), SPRIG_RT_U64, SPRIG_RT_MAX, numbers.data(), numbers.size(),
+                                    "beginning"));
   });
   if (!other) return;
   bool isGiven = !other->value.empty() && other->value != "0";
