@@ -1,8 +1,9 @@
-// Gloo's connections of a rank with others, made by the group's store: one with each, of which messages go one way.
+// Gloo's connections of a rank with others: one with each, of which messages go one way.
 #ifndef SPRIG_RUNTIME_COMM_GLOO_GLOOCONTEXT_H
 #define SPRIG_RUNTIME_COMM_GLOO_GLOOCONTEXT_H
 
 #include "runtime/comm/gloo/LoopThread.h"
+#include "runtime/comm/gloo/PeerPair.h"
 #include "runtime/comm/process/Link.h"
 
 #include <gloo/transport/context.h>
@@ -15,22 +16,19 @@ namespace sprig::rt::comm {
 // Throws what Gloo throws.
 class GlooContext {
 public:
-  // Of that name, a literal: it meets those of the same. Connected when it returns. At the address by which the store
-  // is reached: nobody is listened to elsewhere. News end it, as a failure of the group, which the store then knows.
-  GlooContext(const LinkRequest &request, const char *name);
+  // With a connection for each of the request's peers.
+  GlooContext(const LinkRequest &request, std::vector<Socket> sockets);
   ~GlooContext();
 
   std::unique_ptr<gloo::transport::UnboundBuffer> buffer(void *begin, size_t size) {
     return context->createUnboundBuffer(begin, size);
   }
+  PeerPair &pair(int peer) { return static_cast<PeerPair &>(*context->getPair(peer)); }
 
   // Around what takes a connection's lock.
   LoopThread::Behind ahead() { return LoopThread::Behind(*loop); }
 
 private:
-  void connect(const LinkRequest &request);
-  std::string keyOf(int from, int to) const;
-  const char *name;
   std::shared_ptr<gloo::transport::Device> device;
   std::optional<LoopThread> loop;
   std::shared_ptr<gloo::transport::Context> context;

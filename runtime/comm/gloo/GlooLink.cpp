@@ -4,11 +4,13 @@
 #include "runtime/comm/gloo/BrokenPipe.h"
 #include "runtime/comm/gloo/GlooContext.h"
 #include "runtime/comm/process/HeaderFirst.h"
+#include "runtime/comm/store/PeerSockets.h"
 
 #include <gloo/transport/unbound_buffer.h>
 
 #include <deque>
 #include <mutex>
+#include <stdexcept>
 
 namespace sprig::rt::comm {
 namespace {
@@ -78,11 +80,13 @@ GlooLink::GlooLink(std::shared_ptr<GlooContext> givenOut, std::shared_ptr<GlooCo
   };
   prepare(incoming, kReady, *in);
   prepare(outgoing, kDepth, *out);
+  for (GlooContext *each : {out.get(), in.get()}) each->pair(peer).onEnd([this] { interrupt(); });
   for (Buffer &buffer : incoming) buffer.handle->recv(peer, kHeaderSlot);
 }
 
 GlooLink::~GlooLink() {
   WithoutBrokenPipe signals;
+  for (GlooContext *each : {out.get(), in.get()}) each->pair(peer).onEnd(nullptr);
   rest.handle.reset(); // before its bytes, into which Gloo may be writing
   longs.clear();
   incoming.clear();
@@ -113,8 +117,16 @@ bool GlooLink::await(UnboundBuffer &buffer, bool isSend, std::chrono::nanosecond
       link.awaited = nullptr;
     }
   } awaiting(*this, buffer, isSend);
-  auto time = std::chrono::ceil<std::chrono::milliseconds>(most);
-  return isSend ? buffer.waitSend(nullptr, time) : buffer.waitRecv(nullptr, time);
+  // Of a connection that has ended what was done before counts; nothing else comes.
+  PeerPair &pair = (isSend ? out : in)->pair(peer);
+  const bool hasEnded = pair.hasEnded();
+  auto time = std::chrono::ceil<std::chrono::milliseconds>(hasEnded ? most.zero() : most);
+  try {
+    return isSend ? buffer.waitSend(nullptr, time) : buffer.waitRecv(nullptr, time);
+  } catch (const std::exception &) {
+    if (!hasEnded) throw;
+    throw std::runtime_error(pair.whyEnded());
+  }
 }
 
 bool GlooLink::awaitOut(Buffer &buffer, std::chrono::nanoseconds most) {
@@ -213,7 +225,11 @@ extern "C" __attribute__((visibility("default"))) void
 sprig_rt_gloo_connect(const sprig::rt::comm::LinkRequest &request, sprig::rt::comm::Links &links) {
   using namespace sprig::rt::comm;
   WithoutBrokenPipe signals;
-  auto up = std::make_shared<GlooContext>(request, "up"), down = std::make_shared<GlooContext>(request, "down");
+  std::vector<Socket> sockets = connectPeers(*request.store, request.rank, request.peers, 2, request.timeout),
+                      halves[2];
+  for (size_t i = 0; i < sockets.size(); ++i) halves[i % 2].push_back(std::move(sockets[i]));
+  auto up = std::make_shared<GlooContext>(request, std::move(halves[0])),
+       down = std::make_shared<GlooContext>(request, std::move(halves[1]));
   for (int peer : request.peers)
     links[size_t(peer)] =
         peer > request.rank ? std::make_unique<GlooLink>(up, down, peer) : std::make_unique<GlooLink>(down, up, peer);

@@ -7,6 +7,7 @@
 #include <gloo/transport/tcp/device.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <sched.h>
 #include <sys/types.h>
@@ -34,6 +35,9 @@ public:
     LoopThread &loop;
   };
 
+  // Calls it in the thread, which looks at no connection meanwhile, and returns, or throws, when it has returned.
+  void run(const std::function<void()> &call);
+
 private:
   class Asked;
   void begin();
@@ -41,8 +45,8 @@ private:
   void schedule(int policy) const;
 
   std::shared_ptr<gloo::transport::Device> device;
-  std::unique_ptr<Asked> asked; // null: the system has no more of what it needs
-  bool isOther = false;         // the thread is scheduled as usual
+  std::unique_ptr<Asked> asked;
+  bool isOther = false; // the thread is scheduled as usual
   bool isOnOneCore = false;
 };
 

@@ -2,12 +2,12 @@
 #include "runtime/comm/Library.h"
 #include "runtime/comm/mpi/MpiLibrary.h"
 #include "runtime/comm/shm/ShmLinks.h"
+#include "runtime/comm/store/Secret.h"
 
 #include <arpa/inet.h>
 #include <cstring>
 #include <ifaddrs.h>
 #include <net/if.h>
-#include <sys/random.h>
 
 namespace sprig::rt::comm {
 
@@ -42,8 +42,7 @@ Status startStore(const ProcessRanksOptions &options, const MpiPlace &place, Mpi
                   std::unique_ptr<Store> &store) {
   std::string host = place.isOneMachine ? options.host : ownAddress(), secret = options.secret;
   if (host.empty()) return Status(SPRIG_RT_IO_ERROR, "this machine has no address: set MASTER_ADDR");
-  uint64_t random[2] = {};
-  if (secret.empty() && ::getrandom(random, sizeof random, 0) == sizeof random) secret = concat(random[0], random[1]);
+  if (secret.empty()) secret = randomSecret();
   if (secret.size() >= sizeof meeting.secret || host.size() >= sizeof meeting.host)
     return Status(SPRIG_RT_INVALID_ARGUMENT, "SPRIG_LAUNCH_SECRET or the host's name is longer than 255 characters");
   SPRIG_RETURN_IF_ERROR(Store::start({options.ranks, host, 0, secret, options.heartbeat}, store));

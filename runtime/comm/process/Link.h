@@ -9,7 +9,6 @@
 #include "runtime/comm/process/MessageHeader.h"
 
 #include <chrono>
-#include <functional>
 #include <memory>
 
 namespace sprig::rt::comm {
@@ -71,9 +70,6 @@ struct LinkRequest {
   std::chrono::nanoseconds timeout = {};
   std::string machine;        // as ProcessRanksOptions has it
   std::span<const int> peers; // whom there are links to, in order
-  // Called where the engine begins to wait for others: whoever has news calls what it is given, from any thread, until
-  // it is given nothing.
-  std::function<void(std::function<void()>)> onNews;
 };
 using Links = std::vector<std::unique_ptr<Link>>; // one for each rank; none to itself, nor to peers of other engines
 

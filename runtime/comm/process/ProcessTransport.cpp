@@ -16,6 +16,8 @@ namespace {
 constexpr auto kNoLimit = std::chrono::hours(24 * 365);
 // In which a neighbour's end is heard of from the store, which knows more.
 constexpr std::chrono::seconds kNewsTime = 3s;
+// The same where this rank cannot connect, which it knows better than those who find it gone.
+constexpr std::chrono::seconds kOwnNewsTime = 1s;
 
 // What engines throw becomes a status here, and nowhere else.
 template <typename F> Status guarded(F body) {
@@ -57,7 +59,7 @@ Status ProcessTransport::join() {
   // What all ranks find out for themselves needs no more words.
   if (status.code() == SPRIG_RT_IO_ERROR) {
     // The store's word, which says more than that a connection has ended, may come a little later.
-    for (auto until = Clock::now() + kNewsTime; !client->hasFailed() && Clock::now() < until;)
+    for (auto until = Clock::now() + kOwnNewsTime; !client->hasFailed() && Clock::now() < until;)
       std::this_thread::sleep_for(1ms);
     status =
         Status(status.code(), concat("rank ", options.rank, ": cannot connect with the others: ", status.message()));
@@ -84,13 +86,7 @@ Status ProcessTransport::checkEngine() {
 Status ProcessTransport::connect() {
   return guarded([&]() -> Status {
     SPRIG_RETURN_IF_ERROR(checkEngine());
-    auto onNewsOf = [this](std::function<void()> call) {
-      std::lock_guard lock(mutex);
-      onNews = std::move(call);
-      if (onNews && client->hasFailed()) onNews();
-    };
-    return makeLinks(options.engine,
-                     {options.rank, options.ranks, client.get(), options.timeout, options.machine, {}, onNewsOf},
+    return makeLinks(options.engine, {options.rank, options.ranks, client.get(), options.timeout, options.machine, {}},
                      links);
   });
 }
@@ -135,7 +131,6 @@ std::string ProcessTransport::place() const {
 void ProcessTransport::interrupt() {
   std::lock_guard lock(mutex);
   if (awaited) awaited->interrupt();
-  if (onNews) onNews();
 }
 
 bool ProcessTransport::hasCoreBeside(uint32_t threads) const {

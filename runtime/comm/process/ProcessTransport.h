@@ -58,7 +58,6 @@ private:
   mutable std::mutex mutex; // what follows
   Position position;
   Link *awaited = nullptr;
-  std::function<void()> onNews; // of an engine that connects
 };
 
 } // namespace sprig::rt::comm

@@ -1,5 +1,6 @@
 #include "runtime/comm/shm/SharedMemory.h"
 #include "runtime/base/Status.h"
+#include "runtime/base/Uninterrupted.h"
 
 #include <cerrno>
 #include <cstring>
@@ -16,6 +17,7 @@
 namespace sprig::rt::comm {
 
 using core::concat;
+using core::uninterrupted;
 
 namespace {
 
@@ -39,9 +41,9 @@ Parts &parts() {
 
 std::string ownMachine() {
   char boot[64] = "", space[64] = "";
-  int fd = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  int fd = uninterrupted([] { return ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC); });
   if (fd < 0) return "";
-  ssize_t got = ::read(fd, boot, sizeof boot - 1);
+  ssize_t got = uninterrupted([&] { return ::read(fd, boot, sizeof boot - 1); });
   ::close(fd);
   if (got <= 1 || ::readlink("/proc/self/ns/pid", space, sizeof space - 1) <= 0) return "";
   return concat(std::string_view(boot, size_t(got - 1)), "/", space);
@@ -58,9 +60,10 @@ SharedMemory::SharedMemory(size_t bytes) {
   if (fd < 0) failed("no file");
   ownName = {::getpid(), fd, 0};
   // Nobody makes it smaller than what others read.
-  if (::getrandom(&ownName.token, sizeof ownName.token, 0) != sizeof ownName.token || ::ftruncate(fd, off_t(bytes)) ||
-      ::fcntl(fd, F_ADD_SEALS, kSeals | F_SEAL_SEAL) ||
-      ::pwrite(fd, &ownName.token, sizeof ownName.token, 0) != sizeof ownName.token) {
+  constexpr ssize_t kToken = sizeof ownName.token;
+  if (uninterrupted([&] { return ::getrandom(&ownName.token, size_t(kToken), 0); }) != kToken ||
+      uninterrupted([&] { return ::ftruncate(fd, off_t(bytes)); }) || ::fcntl(fd, F_ADD_SEALS, kSeals | F_SEAL_SEAL) ||
+      uninterrupted([&] { return ::pwrite(fd, &ownName.token, size_t(kToken), 0); }) != kToken) {
     ::close(fd);
     failed(concat(bytes, " bytes").text());
   }
@@ -68,12 +71,12 @@ SharedMemory::SharedMemory(size_t bytes) {
 
 SharedMemory::SharedMemory(const Name &name, size_t bytes) : ownName(name) {
   std::string path = concat("/proc/", name.process, "/fd/", name.file);
-  fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  fd = uninterrupted([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); });
   if (fd < 0) failed(path);
   uint64_t token = 0;
   struct stat file = {};
   if ((::fcntl(fd, F_GET_SEALS) & kSeals) != kSeals || ::fstat(fd, &file) || size_t(file.st_size) < bytes ||
-      ::pread(fd, &token, sizeof token, 0) != sizeof token || token != name.token) {
+      uninterrupted([&] { return ::pread(fd, &token, sizeof token, 0); }) != sizeof token || token != name.token) {
     ::close(fd);
     errno = ESTALE;
     failed(path);

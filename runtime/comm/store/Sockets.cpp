@@ -1,4 +1,5 @@
 #include "runtime/comm/store/Sockets.h"
+#include "runtime/base/Uninterrupted.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +18,7 @@
 namespace sprig::rt::comm {
 
 using core::concat;
+using core::uninterrupted;
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
@@ -33,6 +35,11 @@ Status resolve(const std::string &host, uint16_t port, Addresses &addresses) {
     return Status(SPRIG_RT_IO_ERROR, concat("no machine '", host, "' is known: ", ::gai_strerror(error)));
   addresses.reset(found);
   return {};
+}
+
+Socket socketFor(const addrinfo &address) {
+  return Socket(uninterrupted(
+      [&] { return ::socket(address.ai_family, address.ai_socktype | SOCK_CLOEXEC, address.ai_protocol); }));
 }
 
 void prepare(int fd) {
@@ -55,7 +62,7 @@ Status Socket::listen(const std::string &host, uint16_t &port, Socket &socket) {
   SPRIG_RETURN_IF_ERROR(resolve(host, port, addresses), "cannot listen");
   int error = 0;
   for (addrinfo *each = addresses.get(); each; each = each->ai_next) {
-    Socket made(::socket(each->ai_family, each->ai_socktype | SOCK_CLOEXEC, each->ai_protocol));
+    Socket made = socketFor(*each);
     int yes = 1;
     sockaddr_storage bound = {};
     socklen_t size = sizeof bound;
@@ -80,18 +87,18 @@ Status Socket::connect(const std::string &host, uint16_t port, std::chrono::nano
   auto begin = Clock::now();
   for (int error = 0;;) {
     for (addrinfo *each = addresses.get(); each; each = each->ai_next) {
-      Socket made(::socket(each->ai_family, each->ai_socktype | SOCK_CLOEXEC, each->ai_protocol));
+      Socket made = socketFor(*each);
       if (!made) {
         error = errno;
         continue;
       }
       prepare(made.fd);
       error = ::connect(made.fd, each->ai_addr, each->ai_addrlen) ? errno : 0;
-      if (error == EINPROGRESS) {
+      if (error == EINPROGRESS || error == EINTR) {
         pollfd entry = {made.fd, POLLOUT, 0};
         auto left = std::clamp<std::chrono::nanoseconds>(timeout - (Clock::now() - begin), 1ms, 5s);
         socklen_t size = sizeof error;
-        if (::poll(&entry, 1, int(left / 1ms)) != 1)
+        if (uninterrupted([&] { return ::poll(&entry, 1, int(left / 1ms)); }) != 1)
           error = ETIMEDOUT;
         else
           ::getsockopt(made.fd, SOL_SOCKET, SO_ERROR, &error, &size);
@@ -100,6 +107,8 @@ Status Socket::connect(const std::string &host, uint16_t port, std::chrono::nano
       socket = std::move(made);
       return {};
     }
+    if (Clock::now() - begin >= timeout && (error == EMFILE || error == ENFILE))
+      return Status(SPRIG_RT_OUT_OF_MEMORY, concat("no socket: ", std::strerror(error)));
     if (Clock::now() - begin >= timeout)
       return Status(SPRIG_RT_IO_ERROR, concat("nobody answers at ", placeText(host, port), ": ", std::strerror(error)));
     std::this_thread::sleep_for(50ms);
@@ -107,19 +116,20 @@ Status Socket::connect(const std::string &host, uint16_t port, std::chrono::nano
 }
 
 Socket Socket::accept() const {
-  int accepted = ::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC);
+  // A connection may end while it waits; the next one need not wait for it.
+  int accepted;
+  do accepted = uninterrupted([&] { return ::accept4(fd, nullptr, nullptr, SOCK_CLOEXEC); });
+  while (accepted < 0 && errno == ECONNABORTED);
   if (accepted >= 0) prepare(accepted);
   return Socket(accepted);
 }
 
-bool Socket::receive(std::string &bytes) const {
+bool Socket::receive(std::string &bytes, size_t most) const {
   char part[16384];
-  for (size_t most = bytes.size() + (1 << 20); bytes.size() < most;) {
-    ssize_t got = ::recv(fd, part, sizeof part, 0);
+  for (size_t end = bytes.size() + most; bytes.size() < end;) {
+    ssize_t got = uninterrupted([&] { return ::recv(fd, part, std::min(sizeof part, end - bytes.size()), 0); });
     if (got > 0)
       bytes.append(part, size_t(got));
-    else if (got < 0 && errno == EINTR)
-      continue;
     else
       return got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   }
@@ -128,11 +138,9 @@ bool Socket::receive(std::string &bytes) const {
 
 bool Socket::send(std::string &bytes) const {
   while (!bytes.empty()) {
-    ssize_t put = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    ssize_t put = uninterrupted([&] { return ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL); });
     if (put > 0)
       bytes.erase(0, size_t(put));
-    else if (put < 0 && errno == EINTR)
-      continue;
     else
       return put < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
   }
@@ -160,12 +168,12 @@ Status Bell::open() {
 
 void Bell::ring() {
   uint64_t one = 1;
-  [[maybe_unused]] ssize_t put = ::write(fd, &one, sizeof one);
+  [[maybe_unused]] ssize_t put = uninterrupted([&] { return ::write(fd, &one, sizeof one); });
 }
 
 void Bell::clear() {
   uint64_t count;
-  [[maybe_unused]] ssize_t got = ::read(fd, &count, sizeof count);
+  [[maybe_unused]] ssize_t got = uninterrupted([&] { return ::read(fd, &count, sizeof count); });
 }
 
 } // namespace sprig::rt::comm

@@ -2,10 +2,11 @@
 #include "runtime/comm/Position.h"
 #include "runtime/comm/StatusCopy.h"
 #include "runtime/comm/store/Frame.h"
+#include "runtime/comm/store/Gate.h"
+#include "runtime/comm/store/Secret.h"
 #include "runtime/comm/store/Sockets.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <condition_variable>
 #include <map>
 #include <mutex>
@@ -23,16 +24,15 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-// Connections that have not said who they are, and how long they may take: less where nobody else gets in for them.
-constexpr size_t kMostStrangers = 64;
-constexpr auto kStrangerTime = 10s, kStrangerTimeOfMany = 1s;
+// In which who is refused reads why.
+constexpr auto kRefusedTime = 10s;
 // How long who knows better why a connection has ended may take to say so, and ranks to say where they are.
 constexpr std::chrono::milliseconds kGrace = 500ms, kAnswerTime = 1s;
 
 class Server : public Store {
 public:
   Server(const StoreOptions &options, Socket listening, uint16_t port)
-      : options(options), listening(std::move(listening)), ownPort(port), members(size_t(options.ranks)) {}
+      : options(options), ownPort(port), gate(std::move(listening)), members(size_t(options.ranks)) {}
   ~Server() override {
     isEnding = true;
     bell.ring();
@@ -77,7 +77,7 @@ private:
   struct Connection {
     Socket socket;
     std::string in, out;
-    int rank = -1;
+    int rank = -1;       // or -1: it is refused
     bool isOver = false; // when all is sent
     Clock::time_point since = Clock::now(), heard = since;
     std::set<std::string> wanted;
@@ -121,13 +121,13 @@ private:
     std::optional<Clock::time_point> lingerUntil;
     auto beatAt = Clock::now(), woken = beatAt;
     for (;;) {
-      bool isOpen = strangers() < kMostStrangers && Clock::now() >= acceptsAt;
-      std::vector<pollfd> entries = {{listening.number(), short(isOpen ? POLLIN : 0), 0}, {bell.number(), POLLIN, 0}};
+      std::vector<pollfd> entries = {{bell.number(), POLLIN, 0}};
       bool hasOutput = false;
       for (auto &connection : connections) {
         hasOutput |= !connection->out.empty();
         entries.push_back({connection->socket.number(), short(POLLIN | (connection->out.empty() ? 0 : POLLOUT)), 0});
       }
+      gate.watch(entries);
       // At the end what others wait for is sent, to those that take it.
       if (isEnding) {
         if (!lingerUntil) lingerUntil = Clock::now() + 1s;
@@ -141,9 +141,9 @@ private:
       woken = now;
       bell.clear();
       std::lock_guard lock(mutex);
-      for (size_t i = 2; i < entries.size(); ++i)
-        if (entries[i].revents) serve(*connections[i - 2], entries[i].revents);
-      if (entries[0].revents & POLLIN) accept();
+      for (size_t i = 0, known = connections.size(); i < known; ++i)
+        if (short events = entries[i + 1].revents) serve(*connections[i], events);
+      gate.serve([this](Socket &socket, const Frame &hello, std::string &rest) { meet(socket, hello, rest); });
       check(now);
       if (isNews) putAll(failedFrame());
       isNews = false;
@@ -156,22 +156,13 @@ private:
     }
   }
 
-  size_t strangers() const {
-    return size_t(std::count_if(connections.begin(), connections.end(), [](auto &each) { return each->rank < 0; }));
-  }
-
-  void accept() {
-    for (size_t count = strangers(); count < kMostStrangers; ++count) {
-      Socket socket = listening.accept();
-      if (!socket) {
-        // Whoever asks goes on asking where there is no descriptor for him: not at once again.
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) acceptsAt = Clock::now() + 100ms;
-        return;
-      }
-      auto connection = std::make_unique<Connection>();
-      connection->socket = std::move(socket);
-      connections.push_back(std::move(connection));
-    }
+  void meet(Socket &socket, const Frame &hello, std::string &rest) {
+    auto connection = std::make_unique<Connection>();
+    if (!greet(*connection, hello)) return;
+    connection->socket = std::move(socket);
+    connection->in = std::move(rest);
+    takeAll(*connection);
+    connections.push_back(std::move(connection));
   }
 
   void send(Connection &to) {
@@ -190,19 +181,20 @@ private:
   void serve(Connection &from, short events) {
     bool isOpen = from.socket.receive(from.in);
     from.heard = Clock::now();
+    takeAll(from);
+    if (!isOpen || (events & (POLLERR | POLLNVAL))) close(from);
+  }
+
+  void takeAll(Connection &from) {
     Frame frame;
     bool isBad = false;
-    while (from.socket && !from.isOver && Frame::takeFrom(from.in, frame, isBad))
-      if (from.rank < 0 ? !greet(from, frame) : !take(from, frame)) isBad = true;
-    if (isBad && !from.isOver) {
-      if (from.rank >= 0)
-        breakGroup(
-            from.rank, SPRIG_RT_IO_ERROR,
-            concat("rank ", from.rank, " sent the store what it cannot be: a frame of kind ", int(uint8_t(frame.kind)))
-                .text());
-      close(from);
-    }
-    if (!isOpen || (events & (POLLERR | POLLNVAL))) close(from);
+    while (from.rank >= 0 && !isBad && Frame::takeFrom(from.in, frame, isBad)) isBad = !take(from, frame);
+    if (from.rank < 0 || !isBad) return;
+    breakGroup(
+        from.rank, SPRIG_RT_IO_ERROR,
+        concat("rank ", from.rank, " sent the store what it cannot be: a frame of kind ", int(uint8_t(frame.kind)))
+            .text());
+    close(from);
   }
 
   void refuse(Connection &from, std::string_view text) {
@@ -211,7 +203,6 @@ private:
   }
 
   bool greet(Connection &from, const Frame &frame) {
-    if (frame.kind != Frame::Kind::hello) return false;
     FrameFields fields(frame);
     uint64_t magic = fields.number(), protocol = fields.number();
     std::string version = fields.text();
@@ -224,11 +215,7 @@ private:
     std::string secret = fields.text();
     uint64_t rank = fields.number(), ranks = fields.number();
     if (!fields.isGood()) return false;
-    // In as many steps as the given text has, whatever the own one is.
-    unsigned difference = secret.size() != options.secret.size();
-    for (size_t i = 0, own = options.secret.size(); i < secret.size(); ++i)
-      difference |= unsigned(secret[i] ^ (own ? options.secret[i % own] : 0));
-    if (difference) {
+    if (!isSecret(secret, options.secret)) {
       refuse(from, "this rank does not know the group's secret");
       return true;
     }
@@ -237,11 +224,13 @@ private:
       return true;
     }
     Member &member = members[rank];
-    if (member.hasCome) {
+    // Who was let in and has not heard it comes again.
+    if (member.hasCome && !member.goneSince) {
       refuse(from, concat("rank ", rank, " has come already").text());
       return true;
     }
     member.hasCome = true;
+    member.goneSince.reset();
     from.rank = int(rank);
     put(from, Frame(Frame::Kind::welcome).number(uint64_t(options.heartbeat.count())));
     if (!broken.isOk()) put(from, failedFrame());
@@ -313,11 +302,10 @@ private:
   }
 
   void check(Clock::time_point now) {
-    Clock::duration strangerTime = strangers() < kMostStrangers ? kStrangerTime : kStrangerTimeOfMany;
     for (auto &connection : connections) {
       if (!connection->socket) continue;
       if (connection->rank < 0) {
-        if (now - connection->since > strangerTime) connection->socket.close();
+        if (now - connection->since > kRefusedTime) connection->socket.close();
       } else if (now - connection->heard > options.heartbeat && !members[size_t(connection->rank)].hasLeft) {
         breakGroup(connection->rank, SPRIG_RT_CANCELLED,
                    concat("rank ", connection->rank, " has given no sign of life for ", options.heartbeat / 1s,
@@ -358,14 +346,13 @@ private:
   }
 
   StoreOptions options;
-  Socket listening;
   uint16_t ownPort;
   Bell bell;
   std::thread thread;
   std::atomic<bool> isEnding = false;
   // Of the thread alone.
+  Gate gate;
   std::vector<std::unique_ptr<Connection>> connections;
-  Clock::time_point acceptsAt = {};
   mutable std::mutex mutex; // what follows
   std::condition_variable changed;
   std::vector<Member> members;

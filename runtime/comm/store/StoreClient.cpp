@@ -20,6 +20,7 @@ using Clock = std::chrono::steady_clock;
 namespace {
 
 constexpr auto kFailureAnswerTime = 3s; // in which the store tells all of a failure
+constexpr auto kFirstAnswerTime = 30s;  // in which it answers a hello
 constexpr auto kNoLimit = std::chrono::hours(24 * 365 * 100);
 
 class Client : public StoreClient {
@@ -35,18 +36,9 @@ public:
 
   Status begin() {
     std::string where = concat("the store at ", options.host, ":", options.port);
-    SPRIG_RETURN_IF_ERROR(Socket::connect(options.host, options.port, timeout, socket), "the ranks' store");
     SPRIG_RETURN_IF_ERROR(bell.open());
-    out = Frame(Frame::Kind::hello)
-              .number(kStoreMagic)
-              .number(kStoreProtocol)
-              .text(SPRIG_RT_VERSION)
-              .text(options.secret)
-              .number(uint64_t(options.rank))
-              .number(uint64_t(options.ranks))
-              .bytes();
     Frame answer;
-    SPRIG_RETURN_IF_ERROR(firstAnswer(where, answer));
+    SPRIG_RETURN_IF_ERROR(greet(where, answer));
     FrameFields fields(answer);
     if (answer.kind == Frame::Kind::refused)
       return Status(SPRIG_RT_INVALID_ARGUMENT, concat(where, " refuses rank ", options.rank, ": ", fields.text()));
@@ -111,18 +103,31 @@ public:
   std::string ownAddress() const override { return socket.ownAddress(); }
 
 private:
-  // Before there is a thread.
-  Status firstAnswer(const std::string &where, Frame &answer) {
-    auto begin = Clock::now();
-    auto within = std::min<std::chrono::nanoseconds>(timeout, 30s);
-    for (bool isBad = false, isOpen = true; !Frame::takeFrom(in, answer, isBad);) {
-      if (isBad || !isOpen) return Status(SPRIG_RT_IO_ERROR, concat(where, " is no store of Sprig"));
-      pollfd entry = {socket.number(), short(POLLIN | (out.empty() ? 0 : POLLOUT)), 0};
-      ::poll(&entry, 1, 100);
-      isOpen = socket.send(out) && socket.receive(in);
-      if (Clock::now() - begin > within) return Status(SPRIG_RT_IO_ERROR, concat(where, " does not answer"));
+  // Before there is a thread. A connection that ends without a word may have made room for others at the store's gate:
+  // it is made again.
+  Status greet(const std::string &where, Frame &answer) {
+    for (auto begin = Clock::now();; std::this_thread::sleep_for(10ms)) {
+      SPRIG_RETURN_IF_ERROR(Socket::connect(options.host, options.port, timeout, socket), "the ranks' store");
+      auto within = std::min<std::chrono::nanoseconds>(timeout, kFirstAnswerTime);
+      out = Frame(Frame::Kind::hello)
+                .number(kStoreMagic)
+                .number(kStoreProtocol)
+                .text(SPRIG_RT_VERSION)
+                .text(options.secret)
+                .number(uint64_t(options.rank))
+                .number(uint64_t(options.ranks))
+                .bytes();
+      for (bool isBad = false, isOpen = true;; isOpen = socket.send(out) && socket.receive(in)) {
+        if (Frame::takeFrom(in, answer, isBad)) return {};
+        bool isLate = Clock::now() - begin > within;
+        if (isBad || (!isOpen && (isLate || !in.empty())))
+          return Status(SPRIG_RT_IO_ERROR, concat(where, " is no store of Sprig"));
+        if (isLate) return Status(SPRIG_RT_IO_ERROR, concat(where, " does not answer"));
+        if (!isOpen) break;
+        pollfd entry = {socket.number(), short(POLLIN | (out.empty() ? 0 : POLLOUT)), 0};
+        ::poll(&entry, 1, 100);
+      }
     }
-    return {};
   }
 
   void put(const Frame &frame) {
