@@ -126,11 +126,13 @@ assert time.monotonic() - begin < 10, 'it was not ended'
 for rank in (0, 1):
     assert f'rank {rank} has not ended 0.5 s after signal 15 (Terminated), and is killed' in errors, errors
 
-# Without its launcher no rank goes on.
+# Without its launcher no rank goes on, nor what ranks have started: in their process group, in a session of its own, or
+# under a launcher of theirs.
 mark = f'LAUNCH_SIGNALS={os.getpid()}'
 os.environ['LAUNCH_SIGNALS'] = str(os.getpid())
-process = start(['sleep', '60'])
-wait_for(lambda: len(alive(mark)) >= 3, 'ranks that run')
+inner = f'{sprig} launch -n 1 -- setsid -w sleep 600'
+process = start(['sh', '-c', f'setsid sleep 600 & sleep 600 & {inner} & sleep 600; true'])
+wait_for(lambda: len(alive(mark)) >= 18, 'ranks that run')
 process.kill()
 process.communicate(timeout=60)
 wait_for(lambda: not alive(mark), 'the end of all')

@@ -1,6 +1,7 @@
 // sprig launch: a command as several processes that are ranks of one group.
 #include "tools/sprig/Command.h"
 #include "tools/sprig/launch/Launcher.h"
+#include "runtime/base/Uninterrupted.h"
 #include "runtime/comm/RankLimits.h"
 #include "sprig/error.h"
 #include <CLI/CLI.hpp>
@@ -103,7 +104,7 @@ int launchNode(NodeJob &job) {
 int launchAsNode() {
   // No byte behind the line is taken: it is the launcher's that is made here.
   std::string line;
-  for (char byte; ::read(0, &byte, 1) == 1 && byte != '\n';) line += byte;
+  for (char byte; rt::core::uninterrupted([&] { return ::read(0, &byte, 1); }) == 1 && byte != '\n';) line += byte;
   NodeJob job = parseJob(line);
   try {
     return launchNode(job);

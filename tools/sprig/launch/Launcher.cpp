@@ -1,9 +1,10 @@
 #include "tools/sprig/launch/Launcher.h"
 #include "lib/Machine/CoreShares.h"
+#include "runtime/base/Uninterrupted.h"
+#include "runtime/comm/store/Secret.h"
 #include "sprig/error.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/Report.h"
-#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -11,7 +12,6 @@
 #include <iostream>
 #include <poll.h>
 #include <span>
-#include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,16 +38,6 @@ void onSignal(int signal) {
 volatile std::sig_atomic_t suspended = 0;
 void onSuspend(int) { suspended = 1; }
 
-std::string randomSecret() {
-  unsigned char bytes[16];
-  if (::getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-    throw Error(ErrorKind::runtime, "launch: no random numbers for the secret");
-  std::string text;
-  for (unsigned char byte : bytes)
-    for (int digit : {byte >> 4, byte & 15}) text += "0123456789abcdef"[digit];
-  return text;
-}
-
 std::vector<cpu_set_t> sharesOfCores(int ranks) {
   std::span<const machine::Processor> processors = rt::core::usableProcessors();
   std::vector<cpu_set_t> shares = machine::coreShares({processors.begin(), processors.end()}, ranks);
@@ -61,7 +51,9 @@ std::vector<cpu_set_t> sharesOfCores(int ranks) {
 } // namespace
 
 Launcher::Launcher(const LaunchOptions &options)
-    : options(options), secret(options.secret.empty() ? randomSecret() : options.secret) {}
+    : options(options), secret(options.secret.empty() ? rt::comm::randomSecret() : options.secret) {
+  if (secret.empty()) throw Error(ErrorKind::runtime, "launch: no random numbers for the secret");
+}
 
 int Launcher::run() {
   if (options.hasStore) {
@@ -98,7 +90,7 @@ void Launcher::start() {
   if (options.bindsCores) shares = sharesOfCores(options.ranks);
   for (int local = 0; local < options.ranks; ++local) {
     int rank = options.first + local;
-    members.push_back({std::make_unique<RankProcess>(rank, "rank " + std::to_string(rank)), rank, 1, false});
+    members.push_back({std::make_unique<RankProcess>(rank, "rank " + std::to_string(rank), guardian), rank, 1, false});
     // The standard input of a node is its launcher's.
     static const std::string nothing;
     members.back().process->start(command, variablesOf(local), options.isNode ? &nothing : nullptr,
@@ -120,8 +112,8 @@ void Launcher::startHosts() {
   for (const LaunchHost &host : options.hosts) {
     job.name = host.name;
     job.ranks = host.ranks;
-    members.push_back(
-        {std::make_unique<RankProcess>(job.first, "the launcher on " + host.name), job.first, host.ranks, true});
+    members.push_back({std::make_unique<RankProcess>(job.first, "the launcher on " + host.name, guardian), job.first,
+                       host.ranks, true});
     std::string line = toLine(job);
     members.back().process->start(agentCommand(options.agent, host.name), {}, &line);
     job.first += host.ranks;
@@ -138,7 +130,7 @@ std::vector<std::string> Launcher::variablesOf(int local) const {
                                         "MASTER_PORT=" + std::to_string(port),
                                         "SPRIG_LAUNCH_SECRET=" + secret,
                                         "SPRIG_LAUNCH_BIND=" + std::string(options.bindsCores ? "cores" : "none"),
-                                        "SPRIG_LAUNCHED=1"};
+                                        guardian.variable()};
   if (options.timeout) variables.push_back("SPRIG_COLLECTIVE_TIMEOUT=" + std::to_string(*options.timeout));
   return variables;
 }
@@ -282,8 +274,7 @@ void Launcher::hear() {
   pollfd entry = {0, POLLIN, 0};
   while (::poll(&entry, 1, 0) > 0) {
     char part[256];
-    ssize_t got = ::read(0, part, sizeof part);
-    if (got < 0 && errno == EINTR) continue;
+    ssize_t got = rt::core::uninterrupted([&] { return ::read(0, part, sizeof part); });
     if (got <= 0) {
       isAlone = true;
       return;

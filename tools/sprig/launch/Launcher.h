@@ -2,6 +2,7 @@
 // For `sprig launch`.
 #pragma once
 #include "runtime/comm/store/Store.h"
+#include "tools/sprig/launch/Guardian.h"
 #include "tools/sprig/launch/Node.h"
 #include "tools/sprig/launch/RankProcess.h"
 #include <chrono>
@@ -74,6 +75,7 @@ private:
 
   const LaunchOptions &options;
   std::string secret;
+  Guardian guardian;
   std::unique_ptr<rt::comm::Store> store;
   std::vector<Member> members;
   std::optional<Clock::time_point> stopsAt;

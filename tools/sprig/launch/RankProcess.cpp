@@ -1,4 +1,5 @@
 #include "tools/sprig/launch/RankProcess.h"
+#include "runtime/base/Uninterrupted.h"
 #include "sprig/error.h"
 #include <cerrno>
 #include <csignal>
@@ -11,6 +12,9 @@
 #include <utility>
 
 namespace sprig::cli {
+
+using rt::core::uninterrupted;
+
 namespace {
 
 constexpr size_t kLongestLine = 1 << 20; // of what ends no lines
@@ -22,7 +26,9 @@ struct Pipe {
     for (int end : ends)
       if (end >= 0) ::close(end);
   }
-  bool open() { return ::pipe2(ends, O_CLOEXEC) == 0; }
+  bool open() {
+    return uninterrupted([this] { return ::pipe2(ends, O_CLOEXEC); }) == 0;
+  }
   void closeWriter() { ::close(std::exchange(ends[1], -1)); }
   int takeReader() { return std::exchange(ends[0], -1); }
 };
@@ -46,7 +52,8 @@ std::vector<char *> environmentWith(std::vector<std::string> &variables) {
 RankProcess::~RankProcess() {
   if (running) {
     signal(SIGKILL);
-    ::waitpid(pid, nullptr, 0);
+    uninterrupted([this] { return ::waitpid(pid, nullptr, 0); });
+    guardian.remove(pid);
   }
   for (int end : {ends[0], ends[1], input})
     if (end >= 0) ::close(end);
@@ -64,10 +71,11 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
   for (const std::string &argument : command) arguments.push_back(const_cast<char *>(argument.c_str()));
   arguments.push_back(nullptr);
   pid_t launcher = ::getpid();
-  pid = ::fork();
+  pid = uninterrupted([] { return ::fork(); });
   if (pid < 0) throw Error(ErrorKind::runtime, "launch: no process for " + name + ": " + std::strerror(errno));
   if (pid == 0) {
     ::setpgid(0, 0); // Ctrl-C goes to the launcher alone, which ends all
+    guardian.add(::getpid());
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != launcher) _exit(1);
     for (int each : {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ}) std::signal(each, SIG_DFL);
@@ -88,7 +96,7 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
   for (Pipe *each : {&output, &errors, &report}) each->closeWriter();
   // Closed by a command that was started; else it says what the system said.
   int error = 0;
-  if (::read(report.ends[0], &error, sizeof error) == sizeof error) {
+  if (uninterrupted([&] { return ::read(report.ends[0], &error, sizeof error); }) == sizeof error) {
     if (error < 0)
       throw Error(ErrorKind::runtime, "launch: --bind cores: " + name + " cannot be bound: " + std::strerror(-error));
     throw Error(ErrorKind::usage, "launch: cannot start '" + command[0] + "': " + std::strerror(error));
@@ -105,7 +113,7 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
 void RankProcess::tell(const std::string &line) const {
   // One that has ended is told nothing; this process ignores the signal that it would get (Launcher::run).
   for (size_t from = 0; input >= 0 && from < line.size();) {
-    ssize_t put = ::write(input, line.data() + from, line.size() - from);
+    ssize_t put = uninterrupted([&] { return ::write(input, line.data() + from, line.size() - from); });
     if (put <= 0) return;
     from += size_t(put);
   }
@@ -127,6 +135,7 @@ bool RankProcess::hasJustEnded() {
   stopped.reset();
   running = false;
   signal(SIGKILL); // what it has started
+  guardian.remove(pid);
   return true;
 }
 
@@ -147,7 +156,7 @@ void RankProcess::read(const Take &take) {
     if (end < 0) continue;
     char part[65536];
     ssize_t got;
-    while ((got = ::read(end, part, sizeof part)) > 0) {
+    while ((got = uninterrupted([&] { return ::read(end, part, sizeof part); })) > 0) {
       line.append(part, size_t(got));
       size_t first = 0;
       for (size_t last; (last = line.find('\n', first)) != line.npos; first = last + 1)

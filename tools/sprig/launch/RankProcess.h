@@ -1,6 +1,7 @@
 // A process that is a rank, or the launcher of ranks on another host: started with what it is told by its environment,
 // and what it writes, line by line. For `sprig launch`.
 #pragma once
+#include "tools/sprig/launch/Guardian.h"
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -18,7 +19,8 @@ public:
   using Take = std::function<void(int rank, Stream stream, const std::string &line)>;
 
   /// The name is for errors: "rank 1".
-  RankProcess(int rank, std::string name) : rank(rank), name(std::move(name)) {}
+  RankProcess(int rank, std::string name, const Guardian &guardian)
+      : rank(rank), name(std::move(name)), guardian(guardian) {}
   RankProcess(RankProcess &&) = delete;
   /// Kills it where it still runs.
   ~RankProcess();
@@ -52,6 +54,7 @@ public:
 private:
   int rank;
   std::string name;
+  const Guardian &guardian;
   pid_t pid = -1;
   int input = -1;
   bool running = false;
