@@ -39,6 +39,8 @@ config.substitutions += [
     ("%stand-in", "env LD_LIBRARY_PATH=%s" % stand_in),
     # A program of the public headers, as far as the compiler's checks.
     ("%check-cxx", config.cxx + " -std=c++20 -fsyntax-only -I%s/include -I%s/runtime/include" % ((config.sprig_source,) * 2)),
+    # Calls that fail on demand: `env INJECT=write:3:EIO %inject %sprig ...` (test/inject/Inject.c).
+    ("%inject", "env LD_PRELOAD=%s/test/inject/inject.so" % config.sprig_build),
     ("%build", config.sprig_build),
     ("%examples", os.path.join(config.sprig_source, "examples")),
     ("%bench", os.path.join(config.sprig_source, "bench")),
