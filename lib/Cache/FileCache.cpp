@@ -24,74 +24,33 @@ struct Header {
   uint64_t size, checksum;
 };
 constexpr char kMagic[8] = {'S', 'P', 'R', 'I', 'G', 'C', 'H', '1'};
-constexpr std::string_view kUnfinished = "tmp-";
 constexpr time_t kForgottenSeconds = 3600;
 
 uint64_t checksumOf(const std::string &key, std::string_view value) {
   return XXH3_64bits_withSeed(value.data(), value.size(), XXH3_64bits(key.data(), key.size()));
 }
 
-struct File {
-  int handle;
-  explicit File(int handle) : handle(handle) {}
-  ~File() {
-    if (handle >= 0) ::close(handle);
-  }
-};
-
-bool readAll(int file, char *data, size_t size) {
-  while (size > 0) {
-    ssize_t count = ::read(file, data, size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    data += count;
-    size -= size_t(count);
-  }
-  return true;
-}
-
-bool writeAll(int file, const char *data, size_t size) {
-  while (size > 0) {
-    ssize_t count = ::write(file, data, size);
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return false;
-    data += count;
-    size -= size_t(count);
-  }
-  return true;
-}
-
-// Why a folder cannot be trusted: entries are code, so nobody else may have put them there. Empty when it can.
-std::string distrust(const std::string &folder, const struct stat &status) {
-  if (!S_ISDIR(status.st_mode)) return folder + ": is no folder";
-  if (status.st_uid != ::geteuid())
-    return folder + ": belongs to user " + std::to_string(status.st_uid) + ", not to " + std::to_string(::geteuid());
-  if (status.st_mode & 022) {
-    char mode[8];
-    std::snprintf(mode, sizeof mode, "%04o", unsigned(status.st_mode & 07777));
-    return folder + ": other users may write to it (mode " + mode + ", expected 0700)";
-  }
-  return "";
-}
-
-void makeParents(const std::string &folder) {
-  for (size_t slash = folder.find('/', 1); slash != std::string::npos; slash = folder.find('/', slash + 1))
-    ::mkdir(folder.substr(0, slash).c_str(), 0777);
-}
-
-// Makes a folder where there is none; why it cannot be used, empty when it can.
-std::string makeFolder(const std::string &path) {
-  struct stat status;
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return path + ": cannot be made: " + std::strerror(errno);
-  if (::stat(path.c_str(), &status) != 0) return path + ": cannot be looked at: " + std::strerror(errno);
-  if (std::string why = distrust(path, status); !why.empty()) return why;
-  return ::access(path.c_str(), W_OK) == 0 ? "" : path + ": cannot be written to: " + std::strerror(errno);
+// A folder to write to, made where there is none.
+TrustedFolder folderToWrite(const std::string &path, std::string &why) {
+  TrustedFolder::Refusal refusal;
+  TrustedFolder folder = TrustedFolder::open(path, TrustedFolder::Missing::make, refusal);
+  why = refusal.why;
+  if (folder && ::faccessat(folder.handle(), ".", W_OK, 0) != 0)
+    why = path + ": cannot be written to: " + std::strerror(errno);
+  return folder;
 }
 } // namespace
 
 std::string sprig::cacheProblem(const std::string &folder) {
-  makeParents(folder);
-  return makeFolder(folder);
+  std::string why;
+  folderToWrite(folder, why);
+  return why;
+}
+
+std::string sprig::cacheDistrust(const std::string &folder) {
+  TrustedFolder::Refusal refusal;
+  TrustedFolder::open(folder, TrustedFolder::Missing::leave, refusal);
+  return refusal.isDistrust ? refusal.why : "";
 }
 
 std::string sprig::defaultCacheFolder() {
@@ -117,23 +76,15 @@ uint64_t sprig::defaultCacheSize() {
   return size.value_or(uint64_t(512) << 20);
 }
 
-FileCache::FileCache(std::string root, std::string kind, uint64_t maxBytes, Report report)
-    : folder(std::move(root)), place(folder + "/" + kind), maxBytes(maxBytes), report(std::move(report)) {
-  struct stat status;
-  readable = true;
-  for (const std::string &path : {folder, place}) {
-    if (::lstat(path.c_str(), &status) != 0) {
-      readable = false; // made when there is something to keep
-      return;
-    }
-    // A link to a folder is the user's choice where the folder is the user's.
-    if (S_ISLNK(status.st_mode) && ::stat(path.c_str(), &status) != 0) status.st_mode = S_IFREG;
-    if (std::string why = distrust(path, status); !why.empty()) {
-      readable = false;
-      stopWriting("cache: " + why + "; compiling without it");
-      return;
-    }
-  }
+FileCache::FileCache(std::string givenRoot, std::string kind, uint64_t maxBytes, Report report)
+    : root(std::move(givenRoot)), path(root + "/" + kind), maxBytes(maxBytes), report(std::move(report)) {
+  // What is missing is made when there is something to keep.
+  TrustedFolder::Refusal refusal;
+  if (TrustedFolder::open(root, TrustedFolder::Missing::leave, refusal))
+    folder = TrustedFolder::open(path, TrustedFolder::Missing::leave, refusal);
+  readable = bool(folder);
+  if (refusal.isDistrust) distrusted = refusal.why;
+  if (!refusal.why.empty()) stopWriting("cache: " + refusal.why + "; compiling without it");
 }
 
 FileCache::~FileCache() {
@@ -160,11 +111,16 @@ bool FileCache::prepareToWrite() {
   {
     std::lock_guard lock(mutex);
     if (prepared) return writable;
-    why = cacheProblem(folder);
-    if (why.empty()) why = makeFolder(place);
+    why = cacheProblem(root);
+    if (why.empty()) {
+      TrustedFolder made = folderToWrite(path, why);
+      if (!readable && made) {
+        folder = std::move(made);
+        readable = true;
+      }
+    }
     prepared = true;
     writable = why.empty();
-    if (writable) readable = true;
   }
   if (!why.empty()) say("cache: " + why + "; nothing is kept");
   return why.empty();
@@ -175,55 +131,37 @@ std::optional<std::string> FileCache::load(const std::string &key) {
     ++counted.misses;
     return std::nullopt;
   };
-  if (!readable) return miss();
-  std::string path = pathOf(key);
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)); // a pipe is not waited for
-  if (file.handle < 0) return miss();
-  struct stat status;
+  const TrustedFolder *entries = this->entries();
+  if (!entries) return miss();
+  std::string why;
+  std::optional<std::string> found = entries->read(key, sizeof(Header) + maxBytes, why);
+  if (!found && why.empty()) return miss();
   Header header;
-  std::string value;
-  bool sound = ::fstat(file.handle, &status) == 0 && S_ISREG(status.st_mode) &&
-               readAll(file.handle, reinterpret_cast<char *>(&header), sizeof header) &&
-               std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 &&
-               uint64_t(status.st_size) == sizeof header + header.size;
+  bool sound = found && found->size() >= sizeof header;
   if (sound) {
-    value.resize(header.size);
-    sound = readAll(file.handle, value.data(), value.size()) && checksumOf(key, value) == header.checksum;
+    std::memcpy(&header, found->data(), sizeof header);
+    found->erase(0, sizeof header);
+    sound = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && found->size() == header.size &&
+            checksumOf(key, *found) == header.checksum;
   }
   if (!sound) {
     ++counted.damaged;
-    say("warning: cache: " + path + ": is damaged; made anew");
-    ::unlink(path.c_str());
+    say("warning: cache: " + path + "/" + key + ": " + (why.empty() ? "is damaged" : why) + "; made anew");
+    entries->remove(key);
     return miss();
   }
-  ::futimens(file.handle, nullptr); // the time of last use; a folder that forbids it keeps no order
   ++counted.hits;
-  return value;
+  return found;
 }
 
 void FileCache::store(const std::string &key, std::string_view value) {
   if (sizeof(Header) + value.size() > maxBytes || !prepareToWrite()) return;
-  static std::atomic<unsigned> counter{0};
-  std::string aside =
-      place + "/" + std::string(kUnfinished) + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   Header header;
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.size = value.size();
   header.checksum = checksumOf(key, value);
-  int error = 0;
-  {
-    File file(::open(aside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (file.handle < 0)
-      error = errno;
-    else if (!writeAll(file.handle, reinterpret_cast<const char *>(&header), sizeof header) ||
-             !writeAll(file.handle, value.data(), value.size()))
-      error = errno ? errno : EIO;
-  }
-  if (!error && ::rename(aside.c_str(), pathOf(key).c_str()) != 0) error = errno;
-  if (error) {
-    ::unlink(aside.c_str());
-    return stopWriting("cache: " + place + ": cannot be written to: " + std::strerror(error) + "; nothing is kept");
-  }
+  std::string why = folder.write(key, {{reinterpret_cast<const char *>(&header), sizeof header}, value});
+  if (!why.empty()) return stopWriting("cache: " + path + ": cannot be written to: " + why + "; nothing is kept");
   ++counted.stored;
 }
 
@@ -235,8 +173,12 @@ void FileCache::evict() {
   };
   std::vector<Entry> entries;
   uint64_t total = 0;
-  DIR *listing = ::opendir(place.c_str());
-  if (!listing) return;
+  int handle = ::openat(folder.handle(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR *listing = handle < 0 ? nullptr : ::fdopendir(handle);
+  if (!listing) {
+    if (handle >= 0) ::close(handle);
+    return;
+  }
   timespec now;
   ::clock_gettime(CLOCK_REALTIME, &now);
   while (const dirent *item = ::readdir(listing)) {
@@ -244,7 +186,7 @@ void FileCache::evict() {
     if (::fstatat(::dirfd(listing), item->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
       continue;
     // What a process that was killed left behind.
-    if (std::string_view(item->d_name).starts_with(kUnfinished)) {
+    if (std::string_view(item->d_name).starts_with(TrustedFolder::kUnfinished)) {
       if (now.tv_sec - status.st_mtim.tv_sec > kForgottenSeconds) ::unlinkat(::dirfd(listing), item->d_name, 0);
       continue;
     }

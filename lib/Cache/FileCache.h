@@ -1,8 +1,9 @@
 // Results kept on disk by a hash of what they were made from: objects of kernels, packages, measurements.
-// For the compiler and the command line. Nothing here fails a compilation: where the folder cannot be read or written,
-// or an entry is damaged, the cache works as if it were empty and says so through `report`. Several processes and
-// threads may use one folder at once. docs/cache.md describes the folder.
+// For the compiler and the command line. Nothing here fails a compilation: where the folder cannot be read, written or
+// trusted, or an entry is damaged, the cache works as if it were empty and says so through `report`. Several processes
+// and threads may use one folder at once. docs/cache.md describes the folder.
 #pragma once
+#include "lib/Cache/TrustedFolder.h"
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -23,6 +24,8 @@ std::optional<uint64_t> parseCacheSize(std::string_view text);
 
 /// Why a folder cannot serve as a cache, made with its parents where it is not there; empty when it can.
 std::string cacheProblem(const std::string &folder);
+/// Why nothing in a folder may be read as a cache: others could have put it there; empty when it may, or is missing.
+std::string cacheDistrust(const std::string &folder);
 
 class FileCache {
 public:
@@ -45,6 +48,8 @@ public:
     std::atomic<uint64_t> hits{0}, misses{0}, stored{0}, damaged{0}, evicted{0};
   };
   const Counts &counts() const { return counted; }
+  /// Why what is there is not used; empty when it is, or when nothing is there.
+  const std::string &distrust() const { return distrusted; }
 
 private:
   bool prepareToWrite();
@@ -52,11 +57,14 @@ private:
   void say(const std::string &line);
   /// Says it, and stores nothing any more: one full disk is reported once.
   void stopWriting(const std::string &line);
-  std::string pathOf(const std::string &key) const { return place + "/" + key; }
+  /// The folder of the entries, once there is one.
+  const TrustedFolder *entries() const { return readable ? &folder : nullptr; }
 
-  const std::string folder, place;
+  const std::string root, path;
   const uint64_t maxBytes;
   Report report;
+  std::string distrusted;
+  TrustedFolder folder; // set before `readable`
   std::atomic<bool> readable{false};
   std::mutex mutex; // of what follows
   bool prepared = false, writable = false;

@@ -1,10 +1,10 @@
 #include "lib/Machine/MachineFile.h"
+#include "lib/Cache/FileCache.h"
+#include "lib/Cache/TrustedFolder.h"
 #include "lib/Json/Json.h"
 #include <cpuid.h>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <unistd.h>
 
 namespace fs = std::filesystem;
@@ -14,6 +14,7 @@ namespace {
 
 // Of what the file holds; another one is measured anew.
 constexpr int kVersion = 3;
+constexpr size_t kMaxFileBytes = 16 << 20;
 
 std::string brand() {
   unsigned words[12] = {};
@@ -37,15 +38,8 @@ uint64_t hash(std::string_view text) {
 
 } // namespace
 
-fs::path cacheFolder() {
-  if (const char *folder = std::getenv("SPRIG_CACHE"); folder && *folder) return folder;
-  if (const char *base = std::getenv("XDG_CACHE_HOME"); base && *base) return fs::path(base) / "sprig";
-  const char *home = std::getenv("HOME");
-  return fs::path(home && *home ? home : "/tmp") / ".cache" / "sprig";
-}
-
 const Identity &machineIdentity() {
-  static const Identity identity{brand(), bestIsa(), int(sysconf(_SC_NPROCESSORS_ONLN))};
+  static const auto &identity = *new Identity{brand(), bestIsa(), int(sysconf(_SC_NPROCESSORS_ONLN))};
   return identity;
 }
 
@@ -56,7 +50,7 @@ fs::path calibrationFile() {
     key += "|" + std::to_string(sysconf(name));
   char text[17];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash(key)));
-  return cacheFolder() / (std::string("machine-") + text + ".json");
+  return fs::path(defaultCacheFolder()) / (std::string("machine-") + text + ".json");
 }
 
 std::string calibrationToText(const Calibration &found) {
@@ -139,13 +133,24 @@ std::optional<Calibration> calibrationFromText(std::string_view text) {
 }
 
 std::optional<Calibration> keptCalibration() {
-  std::ifstream file(calibrationFile(), std::ios::binary);
-  if (!file) return std::nullopt;
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  auto result = calibrationFromText(text);
+  fs::path file = calibrationFile();
+  TrustedFolder::Refusal refusal;
+  TrustedFolder folder = TrustedFolder::open(file.parent_path(), TrustedFolder::Missing::leave, refusal);
+  std::optional<std::string> text;
+  if (std::string why; folder) text = folder.read(file.filename(), kMaxFileBytes, why);
+  std::optional<Calibration> result = text ? calibrationFromText(*text) : std::nullopt;
   const Identity &machine = machineIdentity();
   if (result && (result->model != machine.model || result->isa != machine.isa)) return std::nullopt;
   return result;
+}
+
+std::string keepCalibration(const Calibration &calibration) {
+  fs::path file = calibrationFile();
+  TrustedFolder::Refusal refusal;
+  TrustedFolder folder = TrustedFolder::open(file.parent_path(), TrustedFolder::Missing::make, refusal);
+  if (!folder) return refusal.why;
+  std::string why = folder.write(file.filename(), {calibrationToText(calibration)});
+  return why.empty() ? "" : file.string() + ": cannot be written: " + why;
 }
 
 } // namespace sprig::machine

@@ -3,6 +3,7 @@
 #include "dialects/Kernel/Panels.h"
 #include "dialects/NN/Attributes.h"
 #include "lib/Cache/FileCache.h"
+#include "lib/Pipeline/OpenCache.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Tune.h"
 #include "lib/Place/Pins.h"
@@ -193,13 +194,8 @@ void Compilation::runPhase(const Phase &phase) {
 
 void Compilation::generateCode() {
   module.getContext()->loadAllAvailableDialects(); // not possible once several threads are at work
-  std::optional<FileCache> cache;
-  if (!options.cacheFolder.empty()) {
-    FileCache::Report report;
-    if (options.reportDetails) report = sink;
-    cache.emplace(options.cacheFolder, "kernels", options.cacheBytes, report);
-  }
-  auto made = target.compile(module, options, cache ? &*cache : nullptr, result.kernels);
+  std::unique_ptr<FileCache> cache = openCache(options, "kernels", sink);
+  auto made = target.compile(module, options, cache.get(), result.kernels);
   if (failed(made)) diagnostics.raise(ErrorKind::unsupported, "code generation failed and did not say why");
   images = std::move(*made);
   for (PackageImage &image : images)

@@ -1,6 +1,7 @@
 #include "lib/Pipeline/Tune.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Cache/FileCache.h"
+#include "lib/Pipeline/OpenCache.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -106,10 +107,7 @@ TuneCounts sprig::tuneTiles(ModuleOp module, const CompileOptions &options, cons
   });
   counts.kernels = kernels.size();
 
-  std::optional<FileCache> cache;
-  if (!options.cacheFolder.empty())
-    cache.emplace(options.cacheFolder, "tiles", options.cacheBytes,
-                  options.reportDetails ? FileCache::Report(report) : nullptr);
+  std::unique_ptr<FileCache> cache = openCache(options, "tiles", report);
   std::vector<std::pair<Kernel *, std::string>> rest;
   for (auto &[key, kernel] : kernels) {
     std::optional<std::string> kept = cache ? cache->load(key.str()) : std::nullopt;

@@ -203,17 +203,21 @@ std::vector<std::pair<std::string, std::string>> Settings::placedLayers() const 
 
 std::string Settings::cacheFolder() const {
   if (noCache) return "";
-  if (cache.empty()) return defaultCacheFolder();
-  // What was asked for by name is not left out without a word; the default folder is.
+  // What was asked for by name is not left out without a word, and what others could have put there is not either.
   static std::string checked;
-  if (checked != cache) {
-    checked = cache;
+  static bool isUsed = true;
+  std::string folder = cache.empty() ? defaultCacheFolder() : cache;
+  if (checked != folder) {
+    checked = folder;
     std::error_code error;
-    if (std::filesystem::exists(cache, error) && !std::filesystem::is_directory(cache, error))
+    if (!cache.empty() && std::filesystem::exists(cache, error) && !std::filesystem::is_directory(cache, error))
       badUse("--cache " + cache + ": is no folder");
-    if (std::string why = cacheProblem(cache); !why.empty()) warn("cache: " + why + "; nothing is kept");
+    std::string distrust = cacheDistrust(folder);
+    isUsed = distrust.empty();
+    std::string why = isUsed && !cache.empty() ? cacheProblem(cache) : distrust;
+    if (!why.empty()) warn("cache: " + why + (isUsed ? "; nothing is kept" : "; compiling without it"));
   }
-  return cache;
+  return isUsed ? folder : "";
 }
 
 uint64_t Settings::cacheBytes() const {

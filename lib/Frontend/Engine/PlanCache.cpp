@@ -2,6 +2,10 @@
 #include "lib/Cache/FileCache.h"
 #include "sprig/error.h"
 #include <cstdlib>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <string>
 #include <system_error>
 
 namespace sprig::frontend {
@@ -9,6 +13,21 @@ namespace sprig::frontend {
 namespace {
 /// A program whose segments are ever new ones must not keep them all.
 constexpr size_t kMostRows = 4096;
+
+/// The default cache; empty, after one note, where others could have put code into it.
+std::string trustedCacheFolder() {
+  static std::mutex mutex;
+  static auto &checked = *new std::map<std::string, bool>;
+  std::string folder = defaultCacheFolder();
+  std::lock_guard lock(mutex);
+  auto [known, isNew] = checked.try_emplace(folder, true);
+  if (isNew)
+    if (std::string why = cacheDistrust(folder); !why.empty()) {
+      known->second = false;
+      std::cerr << "note: cache: " << why << "; compiling without it\n";
+    }
+  return known->second ? folder : "";
+}
 } // namespace
 
 CompileOptions segmentOptions() {
@@ -17,7 +36,7 @@ CompileOptions segmentOptions() {
   options.freeze = false;
   // Set and empty, it asks for none.
   if (const char *folder = std::getenv("SPRIG_CACHE"); !folder || *folder) {
-    options.cacheFolder = defaultCacheFolder();
+    options.cacheFolder = trustedCacheFolder();
     options.cacheBytes = defaultCacheSize();
   }
   return options;

@@ -161,6 +161,59 @@ TEST_F(FileCacheTest, TrustsNoFolderOfAnotherUser) {
   expectOneLine("belongs to user 65534");
 }
 
+// Others could rename a folder above the cache, and put one of their own in its place.
+TEST_F(FileCacheTest, TrustsNoFolderBelowOneThatOthersMayChange) {
+  fs::path above = root / "above";
+  fs::create_directories(above / "home");
+  folder = (above / "home" / "cache").string();
+  FileCache(folder, "kernels", kRoom).store("a", "1");
+  auto trusts = [&](const std::string &path) {
+    lines.clear();
+    return FileCache(path, "kernels", kRoom, collect()).load("a") == "1";
+  };
+  EXPECT_TRUE(trusts(folder));
+  fs::permissions(above, fs::perms::all);
+  EXPECT_FALSE(trusts(folder));
+  expectOneLine("above: other users may write to it (mode 0777, expected 0755, or the sticky bit)");
+  EXPECT_NE(sprig::cacheDistrust(folder), "");
+  fs::permissions(above, fs::perms::all | fs::perms::sticky_bit); // as /tmp: none renames what is another's
+  EXPECT_TRUE(trusts(folder));
+  fs::permissions(above / "home", fs::perms::group_write, fs::perm_options::add);
+  EXPECT_FALSE(trusts(folder));
+  fs::permissions(above / "home", fs::perms::group_write, fs::perm_options::remove);
+
+  fs::create_directory_symlink(folder, above / "link");
+  EXPECT_TRUE(trusts(above / "link"));
+  EXPECT_TRUE(trusts(above / "home" / ".." / "link"));
+  fs::create_directory_symlink("round", above / "round");
+  EXPECT_FALSE(trusts(above / "round"));
+  expectOneLine("Too many levels of symbolic links");
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  ASSERT_EQ(::lchown((above / "link").c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(trusts(above / "link"));
+  expectOneLine("link: belongs to user 65534");
+  ASSERT_EQ(::chown((above / "home").c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(trusts(folder));
+  expectOneLine("home: belongs to user 65534, not to 0; so they could put another folder in the place of the cache");
+}
+
+TEST_F(FileCacheTest, TrustsNoFileThatOthersMayWrite) {
+  auto stored = [&] {
+    FileCache(folder, "kernels", kRoom).store("a", "1");
+    lines.clear();
+  };
+  stored();
+  fs::permissions(file("a"), fs::perms::others_write, fs::perm_options::add);
+  EXPECT_FALSE(FileCache(folder, "kernels", kRoom, collect()).load("a"));
+  expectOneLine("kernels/a: other users may write to it (mode 0602, expected 0600); made anew");
+  EXPECT_FALSE(fs::exists(file("a")));
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  stored();
+  ASSERT_EQ(::chown(file("a").c_str(), 65534, 65534), 0);
+  EXPECT_FALSE(FileCache(folder, "kernels", kRoom, collect()).load("a"));
+  expectOneLine("kernels/a: belongs to user 65534");
+}
+
 TEST_F(FileCacheTest, WorksWithoutAFolder) {
   std::ofstream(root / "cache") << "a file";
   {
@@ -178,7 +231,7 @@ TEST_F(FileCacheTest, WorksWithoutAFolder) {
 }
 
 TEST_F(FileCacheTest, ReadsAReadOnlyFolder) {
-  fs::permissions(root, fs::perms::all);
+  fs::permissions(root, fs::perms::all | fs::perms::sticky_bit);
   EXPECT_TRUE(inChild([&] {
     // Permissions do not bind root.
     if (::geteuid() == 0 && (::setgid(65534) != 0 || ::setuid(65534) != 0)) return false;

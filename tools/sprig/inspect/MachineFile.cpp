@@ -1,33 +1,10 @@
 #include "tools/sprig/inspect/MachineFile.h"
-#include "lib/Data/File.h"
-#include "sprig/error.h"
 #include "tools/sprig/Report.h"
-#include <sys/stat.h>
-#include <unistd.h>
 
-namespace fs = std::filesystem;
 namespace sprig::cli {
 
-// The folder is the user's own and closed to others: what lies in it is trusted.
-void makeCacheFolder() {
-  fs::path folder = machine::cacheFolder();
-  std::error_code error;
-  fs::create_directories(folder.parent_path(), error);
-  ::mkdir(folder.c_str(), 0700);
-  struct stat status;
-  if (::stat(folder.c_str(), &status) != 0 || !S_ISDIR(status.st_mode))
-    throw Error(ErrorKind::runtime, folder.string() + ": cannot make the cache folder");
-  if (status.st_uid != ::geteuid())
-    throw Error(ErrorKind::runtime, folder.string() + ": the cache folder belongs to another user");
-}
-
-static void keepCalibration(const machine::Calibration &found) {
-  try {
-    makeCacheFolder();
-    data::writeFile(machine::calibrationFile(), machine::calibrationToText(found));
-  } catch (const Error &error) {
-    warn(std::string("the measurements are not kept: ") + error.what());
-  }
+static void keep(const machine::Calibration &found) {
+  if (std::string why = machine::keepCalibration(found); !why.empty()) warn("the measurements are not kept: " + why);
 }
 
 machine::Calibration measureMachine(const machine::Cpu &cpu, machine::SweepLimits limits) {
@@ -40,7 +17,7 @@ machine::Calibration measureMachine(const machine::Cpu &cpu, machine::SweepLimit
 
 machine::Calibration calibrateAndKeep(const machine::Cpu &cpu, machine::SweepLimits limits) {
   machine::Calibration result = measureMachine(cpu, limits);
-  keepCalibration(result);
+  keep(result);
   return result;
 }
 
@@ -50,7 +27,7 @@ std::string keepSteadier(const machine::Calibration &found) {
   if (kept && !found.steadiness.isSteadierThan(kept->steadiness))
     return "the calibration that was kept (" + kept->steadiness.describe() + ") stays: it is at least as steady as " +
            now;
-  keepCalibration(found);
+  keep(found);
   return kept ? now + " is kept: it is steadier than the calibration before (" + kept->steadiness.describe() + ")"
               : now + " is kept as this machine's calibration";
 }

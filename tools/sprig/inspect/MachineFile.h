@@ -1,4 +1,4 @@
-// Keeps what calibration measured in the cache folder, and makes that folder.
+// Measures this machine and keeps what was found.
 // For devices, bench and profile; lib/Machine/MachineFile.h reads it.
 #pragma once
 #include "lib/Machine/Calibrate.h"
@@ -6,9 +6,6 @@
 #include <string>
 
 namespace sprig::cli {
-
-/// Makes the cache folder, closed to other users. Throws when it cannot be made or is not this user's.
-void makeCacheFolder();
 
 /// Measures, and says on standard error where that takes longer than usual.
 machine::Calibration measureMachine(const machine::Cpu &cpu, machine::SweepLimits limits);
