@@ -1,27 +1,27 @@
 #include "lib/JIT/ContextPool.h"
 #include "lib/Pipeline/Phases.h"
+#include <tuple>
 
 using namespace sprig;
 
 ContextPool &ContextPool::instance() {
-  static ContextPool pool;
+  static auto &pool = *new ContextPool; // the compiler's static objects may be gone before it
   return pool;
 }
 
-ContextPool::Lease ContextPool::take() {
+void ContextPool::lend(Lease &lease) {
   {
     std::lock_guard lock(mutex);
     if (!free.empty()) {
-      auto [context, uses] = std::move(free.back());
+      std::tie(lease.context, lease.uses) = std::move(free.back());
       free.pop_back();
-      return {*this, std::move(context), uses};
+      return;
     }
   }
-  auto context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
+  lease.context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
   mlir::DialectRegistry registry;
   registerSprigDialects(registry);
-  context->appendDialectRegistry(registry);
-  return {*this, std::move(context), 0};
+  lease.context->appendDialectRegistry(registry);
 }
 
 void ContextPool::giveBack(Owned context, int uses) {

@@ -93,8 +93,8 @@ std::string bestIsa() {
 }
 
 const std::vector<std::string> &packagedCpus() {
-  static const std::vector<std::string> all = {"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16",
-                                               "x86-64-v4-amx"};
+  static const auto &all =
+      *new std::vector<std::string>{"x86-64-v3", "x86-64-v4", "x86-64-v4-vnni", "x86-64-v4-bf16", "x86-64-v4-amx"};
   return all;
 }
 

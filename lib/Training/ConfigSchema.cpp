@@ -55,7 +55,7 @@ std::string bounds(const Range &range, bool every) {
 } // namespace
 
 const std::vector<Field<C>> &configFields() {
-  static const std::vector<Field<C>> fields = {
+  static const auto &fields = *new std::vector<Field<C>>{
       {"net", &C::net, kAny, "", "name of the network, for people"},
       {"batch", &C::batch, kCount, kRequired, "samples of one forward pass"},
       {"steps", &C::steps, kCount, "", "optimizer steps of the run; this or epochs"},
@@ -80,7 +80,7 @@ const std::vector<Field<C>> &configFields() {
 }
 
 const std::vector<Section> &configSections() {
-  static const std::vector<Section> sections = {
+  static const auto &sections = *new std::vector<Section>{
       {"batch_norm",
        {{"momentum", &C::batchNormMomentum, kUnit, "",
          "running = momentum running + (1 - momentum) batch; the node's if absent"},
@@ -98,7 +98,7 @@ const std::vector<Section> &configSections() {
 
 const std::vector<Field<GroupFields>> &groupFields() {
   using G = GroupFields;
-  static const std::vector<Field<G>> fields = {
+  static const auto &fields = *new std::vector<Field<G>>{
       {"match", &G::match, kAny, kRequired, "names or globs of parameters; the first group that matches has one"},
       {"lr", &G::lr, kNotNegative, "", "rate in place of the optimizer's; the schedule scales both alike"},
       {"lr_scale", &G::lrScale, kNotNegative, "", "the same as a factor on the optimizer's rate"},
@@ -108,7 +108,7 @@ const std::vector<Field<GroupFields>> &groupFields() {
 }
 
 const std::vector<Kind<L, LossKind>> &lossKinds() {
-  static const std::vector<Kind<L, LossKind>> kinds = {
+  static const auto &kinds = *new std::vector<Kind<L, LossKind>>{
       {"softmax_cross_entropy", LossKind::softmaxCrossEntropy, withCommon(crossEntropyFields()),
        "logits, classes in the last axis; targets: integer classes"},
       {"nll", LossKind::nll, withCommon(classFields()), "the same from logarithms of probabilities"},
@@ -130,21 +130,21 @@ const std::vector<Kind<L, LossKind>> &lossKinds() {
 }
 
 const std::vector<Kind<O, OptimizerKind>> &optimizerKinds() {
-  static const Field<O> lr = {"lr", &O::lr, kNotNegative, kRequired, "learning rate, before the schedule"};
-  static const Field<O> decay = {"weight_decay", &O::weightDecay, kNotNegative, "0", kDecay};
-  static const Field<O> decoupled = {"weight_decay", &O::weightDecay, kNotNegative, "0",
-                                     "weight decay, taken from the parameter itself"};
-  static const Field<O> momentum = {"momentum", &O::momentum, kNotNegative, "0",
-                                    "share of the last update that is kept"};
+  static const auto &lr = *new Field<O>{"lr", &O::lr, kNotNegative, kRequired, "learning rate, before the schedule"};
+  static const auto &decay = *new Field<O>{"weight_decay", &O::weightDecay, kNotNegative, "0", kDecay};
+  static const auto &decoupled = *new Field<O>{"weight_decay", &O::weightDecay, kNotNegative, "0",
+                                               "weight decay, taken from the parameter itself"};
+  static const auto &momentum =
+      *new Field<O>{"momentum", &O::momentum, kNotNegative, "0", "share of the last update that is kept"};
   auto betas = [](const char *fallback) {
     return Field<O>{"betas", PairOf<O>{&O::beta1, &O::beta2}, kBelowOne, fallback, "decays of the two moments"};
   };
   auto eps = [](const char *fallback) {
     return Field<O>{"eps", &O::eps, kNotNegative, fallback, "added to the denominator"};
   };
-  static const Field<O> isDecoupled = {"decoupled_weight_decay", &O::decoupled, kAny, "false",
-                                       "takes weight decay from the parameter itself, as adamw does"};
-  static const std::vector<Kind<O, OptimizerKind>> kinds = {
+  static const auto &isDecoupled = *new Field<O>{"decoupled_weight_decay", &O::decoupled, kAny, "false",
+                                                 "takes weight decay from the parameter itself, as adamw does"};
+  static const auto &kinds = *new std::vector<Kind<O, OptimizerKind>>{
       {"sgd",
        OptimizerKind::sgd,
        {lr,
@@ -186,7 +186,7 @@ const std::vector<Kind<O, OptimizerKind>> &optimizerKinds() {
 }
 
 const std::vector<Kind<S, ScheduleKind>> &scheduleKinds() {
-  static const std::vector<Kind<S, ScheduleKind>> kinds = {
+  static const auto &kinds = *new std::vector<Kind<S, ScheduleKind>>{
       {"constant", ScheduleKind::constant, {}, "lr"},
       {"step", ScheduleKind::step,
        withPer({{"step_size", &S::stepSize, kCount, kRequired, "time between two drops"},

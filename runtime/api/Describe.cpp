@@ -415,10 +415,12 @@ sprig_rt_status *sprig_rt_device(uint32_t index, sprig_rt_device_info *info) {
       info->isa = info->features = "";
       return {};
     }
-    static const std::string isa = cpuFeatures().level ? concat("x86-64-v", cpuFeatures().level) : std::string();
-    static const std::string features = [] {
-      std::string joined;
-      for (std::string_view feature : cpuFeatures().beyondLevel()) joined += concat(joined.empty() ? "" : ",", feature);
+    static const auto &isa =
+        *new std::string(cpuFeatures().level ? concat("x86-64-v", cpuFeatures().level) : std::string());
+    static const std::string &features = *[] {
+      auto *joined = new std::string;
+      for (std::string_view feature : cpuFeatures().beyondLevel())
+        *joined += concat(joined->empty() ? "" : ",", feature);
       return joined;
     }();
     const CpuInfo &cpu = cpuInfo();

@@ -7,7 +7,7 @@
 namespace sprig::rt::core {
 
 static std::vector<const HostCodeKind *> &list() {
-  static std::vector<const HostCodeKind *> list{&cpuCodeKind()};
+  static auto &list = *new std::vector<const HostCodeKind *>{&cpuCodeKind()}; // asked in static destructors, too
   return list;
 }
 

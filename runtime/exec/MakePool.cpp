@@ -84,7 +84,7 @@ Status Pool::create(const PoolOptions &options, std::shared_ptr<Pool> &pool) {
 
 Status Pool::shared(std::shared_ptr<Pool> &pool) {
   static std::mutex lock;
-  static std::weak_ptr<Pool> existing;
+  static auto &existing = *new std::weak_ptr<Pool>; // asked in static destructors, too
   std::lock_guard guard(lock);
   pool = existing.lock();
   if (pool) return {};

@@ -175,8 +175,9 @@ static void readCaches(CpuInfo &info) {
 }
 
 const CpuInfo &cpuInfo() {
-  static const CpuInfo info = [] {
-    CpuInfo result;
+  static const CpuInfo &info = *[] {
+    auto *made = new CpuInfo; // asked in static destructors, too
+    CpuInfo &result = *made;
     result.cpus = std::max(1, int(sysconf(_SC_NPROCESSORS_ONLN)));
     std::ifstream file("/proc/cpuinfo");
     for (std::string line; std::getline(file, line);)
@@ -186,7 +187,7 @@ const CpuInfo &cpuInfo() {
         break;
       }
     readCaches(result);
-    return result;
+    return made;
   }();
   return info;
 }

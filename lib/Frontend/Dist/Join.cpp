@@ -69,11 +69,17 @@ void joinAgain(const std::function<void(Group &)> &body, Source at) {
   requireNoTrace(at);
   // Left when the program ends. The lock is held by who runs in it: ranks have one thread.
   static std::mutex mutex;
-  static std::shared_ptr<RankGroup> kept;
+  static constinit bool hasLeft = false;
+  struct Kept {
+    std::shared_ptr<RankGroup> group;
+    ~Kept() { hasLeft = true; }
+  };
+  static Kept kept;
   std::unique_lock lock(mutex, std::try_to_lock);
   if (!lock) frontend::fail(at, "join", "another thread of this process is its rank now");
-  if (!kept) kept = groupOfProcess(JoinOptions().timeout, at);
-  runIn(kept, body, at);
+  if (hasLeft) frontend::fail(at, "join", "the process is ending, and its rank has left the group");
+  if (!kept.group) kept.group = groupOfProcess(JoinOptions().timeout, at);
+  runIn(kept.group, body, at);
 }
 
 void run(int threads, const std::function<void(Group &)> &body, Source at) {

@@ -1,6 +1,7 @@
 // Numbers of the host as operands.
 #include "lib/Data/Array.h"
 #include "lib/Frontend/Base/IntegerRange.h"
+#include "lib/Frontend/Base/OfThread.h"
 #include "lib/Frontend/Engine/Value.h"
 #include "lib/Frontend/Record.h"
 #include <cmath>
@@ -32,18 +33,28 @@ uint64_t bitsOf(double value, DType type, Source at, const char *op) {
 }
 
 /// Small programs use few numbers, again and again: the last ones of each thread are kept.
-static Tensor constantOf(uint64_t bits, DType type) {
+struct RecentConstants {
   struct Slot {
     uint64_t bits = 0;
     Tensor tensor;
   };
-  constexpr size_t kSlots = 64;
-  thread_local Slot slots[kSlots];
-  Slot &slot = slots[((bits * 0x9e3779b97f4a7c15) >> 57 ^ size_t(type)) % kSlots];
+  static constexpr size_t kSlots = 64;
+  Slot slots[kSlots];
+};
+
+static Tensor constantOf(uint64_t bits, DType type) {
+  auto make = [&] {
+    Tensor constant = Tensor::copyOf(&bits, {type, {}});
+    constant.raw()->constant = true;
+    return constant;
+  };
+  RecentConstants *recent = ofThread<RecentConstants>();
+  if (!recent) return make();
+  RecentConstants::Slot &slot =
+      recent->slots[((bits * 0x9e3779b97f4a7c15) >> 57 ^ size_t(type)) % RecentConstants::kSlots];
   if (!slot.tensor.defined() || slot.bits != bits || slot.tensor.raw()->type.dtype != type) {
     slot.bits = bits;
-    slot.tensor = Tensor::copyOf(&bits, {type, {}});
-    slot.tensor.raw()->constant = true;
+    slot.tensor = make();
   }
   return slot.tensor;
 }

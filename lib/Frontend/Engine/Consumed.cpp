@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/Consumed.h"
+#include "lib/Frontend/Base/OfThread.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include <algorithm>
@@ -17,11 +18,13 @@ struct Consumed {
     for (Node *node : nodes) drop(node);
   }
 };
-thread_local Consumed consumed;
+
+/// Null where the thread has destroyed its own: lineage then lasts as long as its handles.
+Consumed *consumedOfThread() { return ofThread<Consumed>(); }
 
 /// Programs without an optimizer never end a lineage: what nobody else holds goes, later operations before those that
 /// they hold.
-void sweep() {
+void sweep(Consumed &consumed) {
   std::vector<Node *> kept;
   for (size_t i = consumed.nodes.size(); i-- > 0;) {
     Node *node = consumed.nodes[i];
@@ -46,25 +49,31 @@ void release(std::vector<Node *> &nodes) {
 } // namespace
 
 void consume(const Lineage &lineage) {
+  Consumed *consumed = consumedOfThread();
+  if (!consumed) return;
   for (Node *node : lineage.nodes) {
     if (node->consumed) continue;
     node->consumed = true;
     keep(node);
-    consumed.nodes.push_back(node);
+    consumed->nodes.push_back(node);
   }
-  if (consumed.nodes.size() >= consumed.nextSweep) sweep();
+  if (consumed->nodes.size() >= consumed->nextSweep) sweep(*consumed);
 }
 
 void endLineage() {
-  release(consumed.nodes);
+  if (Consumed *consumed = consumedOfThread()) release(consumed->nodes);
   if (Trace *trace = Trace::currentFunction()) trace->endsLineage = true;
   if (!Trace::current()) endSegment();
 }
 
-ConsumedScope::ConsumedScope() { std::swap(outer, consumed.nodes); }
+ConsumedScope::ConsumedScope() {
+  if (Consumed *consumed = consumedOfThread()) std::swap(outer, consumed->nodes);
+}
 ConsumedScope::~ConsumedScope() {
-  release(consumed.nodes);
-  std::swap(outer, consumed.nodes);
+  Consumed *consumed = consumedOfThread();
+  if (!consumed) return;
+  release(consumed->nodes);
+  std::swap(outer, consumed->nodes);
 }
 
 } // namespace sprig::frontend

@@ -1,7 +1,7 @@
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/RankScope.h"
-#include <unistd.h>
+#include "lib/JIT/ProcessEnd.h"
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -56,31 +56,19 @@ void Engine::stopAll() {
   for (Engine *engine : all()) engine->stop();
 }
 
-void Engine::endWithFirstThread() {
-  // Threads that compile end before the compiler's own statics do. It makes some of them at first use, which exit()
-  // then destroys before it comes to a handler that was registered earlier; what is local to the first thread goes
-  // before all. So every thread asks for it, as an engine may have been made by another one.
-  struct FirstThread {
-    bool isFirst = gettid() == getpid();
-    ~FirstThread() {
-      if (!isFirst) return;
-      PlanCache::instance().stop();
-      stopAll();
-    }
-  };
-  thread_local FirstThread guard;
-  (void)guard;
-}
-
 Engine::Engine(LaneId lane) : lane(lane) {
   try {
     thread = std::thread([this] { loop(); });
   } catch (const std::system_error &) {
     // Those who read values run what is queued.
   }
-  endWithFirstThread();
-  // Handles of static storage are still read and released after this; they find an engine that callers' threads drive.
-  [[maybe_unused]] static bool atExit = std::atexit([] { stopAll(); }) == 0;
+  // Threads that compile end before the compiler's static objects do. Handles of static storage are still read and
+  // released after this; they find an engine that callers' threads drive.
+  ProcessEnd::setHook([] {
+    PlanCache::instance().stop();
+    stopAll();
+  });
+  ProcessEnd::watchThread();
 }
 
 void Engine::stop() {
@@ -123,7 +111,7 @@ void Engine::pushToEach(std::span<const LaneId> lanes, std::vector<std::unique_p
 }
 
 void Engine::enqueue(std::unique_ptr<Task> task, bool wake) {
-  endWithFirstThread();
+  ProcessEnd::watchThread(); // an engine may have been made by another thread than the one that ends the process
   {
     std::lock_guard lock(mutex);
     queue.push_back(std::move(task));
@@ -234,7 +222,7 @@ void Engine::drain() {
 }
 
 void Engine::drainAll() {
-  endWithFirstThread();
+  ProcessEnd::watchThread();
   for (Engine *engine : ofThisRank()) engine->drain();
 }
 

@@ -87,7 +87,6 @@ private:
   }
   void stop();
   static void stopAll();
-  static void endWithFirstThread();
 
   const LaneId lane;
   mutable std::mutex mutex; // guards what follows

@@ -69,7 +69,6 @@ std::shared_ptr<Plan> PlanCache::find(const Hash &key, DeviceId device, const st
       on = false;
       return nullptr;
     }
-    std::atexit([] { instance().stop(); });
   }
   changed.notify_all();
   return nullptr;

@@ -22,7 +22,7 @@ void setDefaultDType(DType type, Source at) {
 }
 
 const std::string &Module::path() const {
-  static const std::string none;
+  static const auto &none = *new std::string;
   return state->path ? *state->path : none;
 }
 const std::string *Module::scope() const { return state->path; }

@@ -136,7 +136,7 @@ std::vector<std::string_view> CpuFeatures::beyondLevel() const {
 }
 
 const CpuFeatures &cpuFeatures() {
-  static const CpuFeatures features = detect();
+  static const CpuFeatures &features = *new CpuFeatures(detect()); // asked in static destructors, too
   return features;
 }
 
