@@ -22,7 +22,7 @@
 namespace sprig::ir::dist {
 
 /// On functions, of every rank's program: how many samples a call of all ranks has together, and, where it is the
-/// program of one rank alone, whose.
+/// program of one rank alone, whose. Integers.
 inline constexpr llvm::StringLiteral kSamplesAttr = "dist.samples", kRankAttr = "dist.rank";
 /// On functions that are one rank's, where a call is one forward pass: a DenseI64ArrayAttr, how many samples each rank
 /// of the mesh has.
@@ -60,6 +60,9 @@ struct CollectiveUse {
 };
 /// Null for an operation that is no collective.
 std::optional<CollectiveUse> collectiveUse(mlir::Operation *op);
+/// Whether ranks share the rows of a collective that is verified evenly, where the function is every rank's; else an
+/// error.
+mlir::LogicalResult verifyEvenParts(mlir::Operation *collective);
 /// What the engines call a collective.
 rt::collective::Kind kindOf(mlir::Operation *collective);
 

@@ -43,11 +43,16 @@ LogicalResult verifyReduction(Operation *op, Reduction reduction) {
   return success();
 }
 
-// Of the function's rank in its group, where the function is one rank's.
-std::optional<int64_t> placeInGroup(Operation *op, SymbolTableCollection &symbols) {
+// Whose program an operation is in; null where it is every rank's.
+IntegerAttr rankOfFunction(Operation *op) {
   Operation *function = op->getParentOp();
   while (function && !function->hasAttr(kRankAttr)) function = function->getParentOp();
-  auto rank = function ? function->getAttrOfType<IntegerAttr>(kRankAttr) : IntegerAttr();
+  return function ? function->getAttrOfType<IntegerAttr>(kRankAttr) : IntegerAttr();
+}
+
+// Of the function's rank in its group, where the function is one rank's.
+std::optional<int64_t> placeInGroup(Operation *op, SymbolTableCollection &symbols) {
+  IntegerAttr rank = rankOfFunction(op);
   CollectiveUse use = *collectiveUse(op);
   auto mesh = symbols.lookupNearestSymbolFrom<MeshOp>(op, use.mesh);
   if (!rank || rank.getInt() < 0 || rank.getInt() >= mesh.numRanks()) return std::nullopt;
@@ -68,6 +73,16 @@ LogicalResult verifyGroup(Operation *op, SymbolTableCollection &symbols, int64_t
     if (!seen.insert(axis).second) return op->emitOpError() << "axis " << axis << " is there twice";
     size *= mesh.getSizes()[size_t(found - mesh.getAxes().begin())];
   }
+  if (use.algorithm) {
+    rt::collective::Kind kind = kindOf(op);
+    rt::collective::Algorithm algorithm;
+    if (!rt::collective::findAlgorithm(use.algorithm.getValue(), algorithm) || !rt::collective::does(algorithm, kind))
+      return op->emitOpError() << "expected an algorithm of " << rt::collective::nameOf(kind) << " ("
+                               << rt::collective::algorithmsOf(kind) << "), found " << use.algorithm;
+  }
+  if (IntegerAttr rank = rankOfFunction(op); rank && rank.getInt() >= mesh.numRanks())
+    return op->emitOpError() << "is in the program of rank " << rank.getInt() << ", and " << use.mesh << " has "
+                             << mesh.numRanks();
   if (use.root < 0 || use.root >= size)
     return op->emitOpError() << "expected a root below " << size << ", the ranks of the group, found " << use.root;
   if (use.reduction) return verifyReduction(op, *use.reduction);
@@ -150,6 +165,23 @@ LogicalResult verifyStep(Operation *op, int64_t first, int64_t end, int64_t lane
 }
 
 } // namespace
+
+LogicalResult sprig::ir::dist::verifyEvenParts(Operation *op) {
+  CollectiveUse use = *collectiveUse(op);
+  if (rankOfFunction(op)) return success();
+  auto ranks = int64_t(SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, use.mesh).groupOf(0, use.axes).size());
+  rt::collective::Form form = rt::collective::formOf(kindOf(op));
+  if (form == rt::collective::Form::inPlace) return success();
+  for (auto [operand, result] : llvm::zip_equal(op->getOperands(), op->getResults())) {
+    bool isWholeResult = form == rt::collective::Form::fromPart;
+    Value whole = isWholeResult ? result : operand;
+    if (rowsOf(whole) % ranks == 0) continue;
+    return op->emitOpError() << "has " << rowsOf(whole) << " rows of " << whole.getType() << ", which " << ranks
+                             << " ranks do not share evenly, in a function that is every rank's; 'dist.rank' on the "
+                                "function says whose it is";
+  }
+  return success();
+}
 
 LogicalResult MeshOp::verify() {
   if (getAxes().size() != getSizes().size())

@@ -151,7 +151,49 @@ static LogicalResult verifyPiece(Operation *op, Attribute value, Type type, cons
   return success();
 }
 
+namespace {
+/// Attributes that speak of nothing else: where they stand, and of what type they are.
+struct PlainAttribute {
+  StringRef name, place;
+  bool (*standsOn)(Operation *);
+  StringRef type;
+  bool (*hasType)(Attribute);
+};
+
+bool isFunction(Operation *op) { return isa<FunctionOpInterface>(op); }
+bool isSymbol(Operation *op) { return isa<SymbolOpInterface>(op); }
+bool isRate(Attribute value) {
+  auto rate = dyn_cast<FloatAttr>(value);
+  return rate && rate.getValue().isFinite() && !rate.getValue().isNegative();
+}
+bool isNumberFromZero(Attribute value) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  return number && number.getType().isInteger(64) && number.getInt() >= 0;
+}
+template <typename AttrT> bool isOf(Attribute value) { return isa<AttrT>(value); }
+
+constexpr PlainAttribute kPlainAttributes[] = {
+    {kRankAttr, "a function", isFunction, "an integer from 0 on", isNumberFromZero},
+    {kSamplesAttr, "a function", isFunction, "an integer from 0 on", isNumberFromZero},
+    {kFactorsAttr, "a function", isFunction, "a string", isOf<StringAttr>},
+    {kLateAttr, "an all-reduce, a reduce-scatter or an all-gather", mayBeLate, "no value", isOf<UnitAttr>},
+    {kLatencyAttr, "a mesh or a program", isSymbol, "a number of seconds", isRate},
+    {kRateAttr, "a mesh or a program", isSymbol, "a number of bytes a second", isRate},
+    {kApartAttr, "a mesh or a program", isSymbol, "a boolean", isOf<BoolAttr>},
+};
+} // namespace
+
+static LogicalResult refuseUnknown(Operation *op, StringRef name, const Twine &port) {
+  return op->emitOpError() << "has '" << name << "'" << port << ", which dist does not know";
+}
+
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  for (const PlainAttribute &row : kPlainAttributes) {
+    if (attribute.getName() != row.name) continue;
+    if (!row.standsOn(op)) return op->emitOpError() << "has '" << row.name << "', which stands on " << row.place;
+    if (row.hasType(attribute.getValue())) return success();
+    return op->emitOpError() << "has '" << row.name << "' = " << attribute.getValue() << ", expected " << row.type;
+  }
   if (attribute.getName() == kMeshAttr) {
     auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
     if (name && SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, name)) return success();
@@ -178,7 +220,7 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return op->emitOpError() << "has no value that '" << kShardingAttr << "' could be about";
     return verifyNamed(op, attribute.getValue(), value.getType(), "the parameter");
   }
-  if (attribute.getName() != kShardingsAttr) return success();
+  if (attribute.getName() != kShardingsAttr) return refuseUnknown(op, attribute.getName(), "");
   auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());
   if (!shardings || shardings.size() != op->getNumResults())
     return op->emitOpError() << "expected '" << kShardingsAttr << "' of " << op->getNumResults() << " results, found "
@@ -190,7 +232,7 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
 
 LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
   StringRef name = attribute.getName();
-  if (name != kShardingAttr && name != kPieceAttr) return success();
+  if (name != kShardingAttr && name != kPieceAttr) return refuseUnknown(op, name, " on argument " + Twine(index));
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function) return op->emitOpError() << "is no function whose arguments could have '" << name << "'";
   auto verify = name == kPieceAttr ? verifyPiece : verifyNamed;
@@ -200,7 +242,7 @@ LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
 LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                        NamedAttribute attribute) {
   StringRef name = attribute.getName();
-  if (name != kShardingAttr && name != kPieceAttr) return success();
+  if (name != kShardingAttr && name != kPieceAttr) return refuseUnknown(op, name, " on result " + Twine(index));
   auto function = dyn_cast<FunctionOpInterface>(op);
   if (!function) return op->emitOpError() << "is no function whose results could have '" << name << "'";
   auto verify = name == kPieceAttr ? verifyPiece : verifyNamed;

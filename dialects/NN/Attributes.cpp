@@ -24,6 +24,11 @@ struct Row {
 template <typename OpT> bool isOn(Operation *op) { return isa<OpT>(op); }
 bool isAnywhere(Operation *) { return true; }
 template <typename AttrT> bool is(Attribute value) { return isa<AttrT>(value); }
+// Whoever reads a name up to its end would take it for another.
+bool isName(Attribute value) {
+  auto name = dyn_cast<StringAttr>(value);
+  return name && !name.getValue().contains('\0');
+}
 } // namespace
 
 /// An axis, from where to where it goes, and either which function of a group it is or, for each port, dimensions that
@@ -56,8 +61,8 @@ static constexpr StringRef kPorts = "an argument or a result of a function";
 
 static ArrayRef<Row> rows() {
   static const Row table[] = {
-      {kEntryAttr, "a function", isOn<FunctionOpInterface>, "a string", is<StringAttr>},
-      {kNameAttr, kPorts, nullptr, "a string", is<StringAttr>},
+      {kEntryAttr, "a function", isOn<FunctionOpInterface>, "a string without a NUL", isName},
+      {kNameAttr, kPorts, nullptr, "a string without a NUL", isName},
       {kStateAttr, kPorts, nullptr, "a symbol", is<FlatSymbolRefAttr>},
       {kIndependentSamplesAttr, "a function", isOn<FunctionOpInterface>, "no value", is<UnitAttr>},
       {kLengthsAttr, "a function or a program", isOn<SymbolOpInterface>, "an axis, and how dimensions follow it",
@@ -91,8 +96,31 @@ static LogicalResult verifyAttribute(Operation *op, const Twine &port, NamedAttr
   return success();
 }
 
+// Samples lie along the first axis of everything that goes in and out.
+static LogicalResult verifySamples(FunctionOpInterface function) {
+  std::optional<int64_t> samples;
+  auto verify = [&](ArrayRef<Type> types, StringRef what) -> LogicalResult {
+    for (auto [i, type] : llvm::enumerate(types)) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      auto error = [&] {
+        return function.emitOpError("has '") << kIndependentSamplesAttr << "', and " << what << " " << i;
+      };
+      if (!tensor || tensor.getRank() == 0) return error() << " of type " << type << " has no first axis";
+      if (samples.value_or(tensor.getDimSize(0)) != tensor.getDimSize(0))
+        return error() << " has " << tensor.getDimSize(0) << " samples, where those before have " << *samples;
+      samples = tensor.getDimSize(0);
+    }
+    return success();
+  };
+  if (failed(verify(function.getArgumentTypes(), "argument")) || failed(verify(function.getResultTypes(), "result")))
+    return failure();
+  if (function.getNumArguments()) return success();
+  return function.emitOpError("has '") << kIndependentSamplesAttr << "' and no argument that samples could come in by";
+}
+
 LogicalResult NNDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  return verifyAttribute(op, "", attribute);
+  if (failed(verifyAttribute(op, "", attribute))) return failure();
+  return attribute.getName() == kIndependentSamplesAttr ? verifySamples(cast<FunctionOpInterface>(op)) : success();
 }
 
 LogicalResult NNDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {

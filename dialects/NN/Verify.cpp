@@ -62,6 +62,7 @@ LogicalResult BitcastOp::verify() {
 }
 
 LogicalResult ParamOp::verify() {
+  if (getSymName().contains('\0')) return emitOpError("has a name with a NUL: ") << getSymNameAttr();
   std::string reason;
   if (!isReadableConstant(getValue(), reason)) return emitOpError("has a value that ") << reason;
   return success();

@@ -3,7 +3,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNDialect.h"
 #include "dialects/NN/NNState.h"
-#include "lib/Model/PortNames.h"
+#include "dialects/NN/PortNames.h"
 #include "sprig/error.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <map>
@@ -50,7 +50,7 @@ public:
 
   void mark(func::FuncOp function, const Pair &pair) {
     bool isThere = false;
-    for (auto [i, input] : llvm::enumerate(argumentNames(function))) {
+    for (auto [i, input] : llvm::enumerate(ir::argumentNames(function))) {
       std::optional<StringRef> text = matchOf(pair.first, input);
       if (!text) continue;
       isThere = true;
@@ -78,7 +78,7 @@ private:
                 const std::string &output) {
     auto symbol = FlatSymbolRefAttr::get(module.getContext(), input);
     if (function.getArgAttr(argument, ir::kStateAttr)) fail(pair, "input '" + input + "' is a state already");
-    std::vector<std::string> outputs = resultNames(function);
+    std::vector<std::string> outputs = ir::resultNames(function);
     auto result = unsigned(llvm::find(outputs, output) - outputs.begin());
     if (result == outputs.size())
       fail(pair, "the model has no output '" + output + "', which input '" + input + "' would be of the call before");
@@ -165,7 +165,9 @@ void sprig::markStates(ModuleOp module, const std::vector<Pair> &states, const s
       throw Error(ErrorKind::usage,
                   "state " + pair.first + "=" + pair.second + ": expected one '*' in both names, or none");
   StateMarker marker(module);
-  for (auto function : module.getOps<func::FuncOp>())
+  for (auto function : module.getOps<func::FuncOp>()) {
+    ir::keepPortNames(function);
     for (const Pair &pair : states) marker.mark(function, pair);
+  }
   marker.addParameters();
 }

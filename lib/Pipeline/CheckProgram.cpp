@@ -1,11 +1,14 @@
 #include "lib/Pipeline/CheckProgram.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/Exec/Exec.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/PortNames.h"
 #include "dialects/NN/Storage.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace sprig;
@@ -83,6 +86,24 @@ private:
   }
 };
 
+// Arrays and files are called after ports: each by a name of its own.
+LogicalResult checkNames(func::FuncOp function) {
+  if (function.getSymName().contains('\0'))
+    return function.emitOpError("has a name with a NUL: ") << function.getSymNameAttr();
+  auto check = [&](const std::vector<std::string> &names, StringRef what,
+                   llvm::function_ref<Attribute(unsigned)> state) -> LogicalResult {
+    llvm::StringSet<> seen;
+    for (auto [i, name] : llvm::enumerate(names))
+      if (!state(unsigned(i)) && !seen.insert(name).second)
+        return function.emitOpError("has two ") << what << "s called '" << name << "'";
+    return success();
+  };
+  auto stateIn = [&](unsigned i) { return function.getArgAttr(i, ir::kStateAttr); };
+  auto stateOut = [&](unsigned i) { return function.getResultAttr(i, ir::kStateAttr); };
+  return failure(failed(check(ir::argumentNames(function), "input", stateIn)) ||
+                 failed(check(ir::resultNames(function), "output", stateOut)));
+}
+
 LogicalResult checkFunction(func::FuncOp function) {
   if (!isa_and_nonnull<ModuleOp>(function->getParentOp()) || function->getParentOp()->getParentOp())
     return function.emitOpError("stands within another operation, expected in the module itself");
@@ -92,7 +113,30 @@ LogicalResult checkFunction(func::FuncOp function) {
   for (Type type : function.getResultTypes())
     if (std::string why = distrust(type); !why.empty())
       return function.emitOpError("gives a value of type ") << type << ": " << why;
-  return success();
+  return checkNames(function);
+}
+
+// Which rank a program is of, and what all ranks' programs leave to that.
+LogicalResult checkRanks(func::FuncOp function) {
+  namespace dist = ir::dist;
+  bool hasMesh = function->hasAttr(dist::kMeshAttr);
+  auto result = function.walk([&](Operation *op) {
+    if (!dist::collectiveUse(op)) return WalkResult::advance();
+    hasMesh = true;
+    return failed(dist::verifyEvenParts(op)) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (result.wasInterrupted()) return failure();
+  auto rank = function->getAttrOfType<IntegerAttr>(dist::kRankAttr);
+  bool hasPieces = false;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) hasPieces |= bool(function.getArgAttr(i, dist::kPieceAttr));
+  for (unsigned i = 0; i < function.getNumResults(); ++i)
+    hasPieces |= bool(function.getResultAttr(i, dist::kPieceAttr));
+  if (hasPieces && (!rank || !hasMesh))
+    return function.emitOpError("has '") << dist::kPieceAttr << "' and is not the program of one rank of a mesh: '"
+                                         << dist::kRankAttr << "' and '" << dist::kMeshAttr << "' say which";
+  if (hasMesh || !rank || rank.getInt() == 0) return success();
+  return function.emitOpError("is of rank ")
+         << rank.getInt() << ", and neither '" << dist::kMeshAttr << "' nor a collective in it says of which mesh";
 }
 
 LogicalResult checkDepth(Operation *op, AttributeDepth &depth) {
@@ -160,6 +204,8 @@ LogicalResult sprig::checkProgramAt(ModuleOp module, const Phase &phase) {
   auto sharded = module.walk<WalkOrder::PreOrder>(
       [](Operation *op) { return failed(checkUnsharded(op)) ? WalkResult::interrupt() : WalkResult::advance(); });
   if (sharded.wasInterrupted()) return failure();
+  for (auto function : module.getOps<func::FuncOp>())
+    if (failed(checkRanks(function))) return failure();
   llvm::DenseSet<OperationName> reported;
   module.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (phase.allows(op) || !reported.insert(op->getName()).second) return;

@@ -6,6 +6,7 @@
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
+#include "dialects/NN/PortNames.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
 #include "lib/Schedule/Passes.h"
@@ -362,16 +363,6 @@ LogicalResult Scheduler::runOnOperation(Operation &op) {
   return op.emitOpError("is in no dispatch, so it cannot be scheduled");
 }
 
-// Names of arguments or results: `nn.name` where the model gave one, else a number.
-static ArrayAttr portNames(Builder &b, StringRef prefix, unsigned count, function_ref<Attribute(unsigned)> attribute) {
-  SmallVector<Attribute> names;
-  for (unsigned i = 0; i < count; ++i) {
-    auto name = dyn_cast_if_present<StringAttr>(attribute(i));
-    names.push_back(name ? name : b.getStringAttr(prefix + Twine(i)));
-  }
-  return b.getArrayAttr(names);
-}
-
 void Scheduler::stateIndexRanges(func::FuncOp function) {
   std::vector<std::vector<int64_t>> ranges = indexRangesOf(function);
   if (llvm::all_of(ranges, [](const std::vector<int64_t> &input) { return input.empty(); })) return;
@@ -389,14 +380,14 @@ LogicalResult Scheduler::runOnFunction(func::FuncOp function) {
       return function.emitOpError("takes or gives ") << port << ", expected tensors of static shape";
   }
   b.setInsertionPoint(function);
+  auto stringsOf = [&](const std::vector<std::string> &names) {
+    return b.getStrArrayAttr(SmallVector<StringRef>(names.begin(), names.end()));
+  };
   program = ProgramOp::create(
-      b, function.getLoc(), function.getSymName(),
-      portNames(b, "input", type.getNumInputs(), [&](unsigned i) { return function.getArgAttr(i, ir::kNameAttr); }),
-      b.getTypeArrayAttr(type.getInputs()),
-      portNames(b, "output", type.getNumResults(),
-                [&](unsigned i) { return function.getResultAttr(i, ir::kNameAttr); }),
-      b.getTypeArrayAttr(type.getResults()), /*arenas=*/DenseI64ArrayAttr(),
-      function->hasAttr(ir::kIndependentSamplesAttr), function->getAttrOfType<StringAttr>(ir::kEntryAttr),
+      b, function.getLoc(), function.getSymName(), stringsOf(ir::argumentNames(function)),
+      b.getTypeArrayAttr(type.getInputs()), stringsOf(ir::resultNames(function)), b.getTypeArrayAttr(type.getResults()),
+      /*arenas=*/DenseI64ArrayAttr(), function->hasAttr(ir::kIndependentSamplesAttr),
+      function->getAttrOfType<StringAttr>(ir::kEntryAttr),
       /*ranks=*/IntegerAttr(), /*rank=*/IntegerAttr(), /*samples_of_ranks=*/IntegerAttr(), /*mesh_axes=*/ArrayAttr(),
       /*mesh_sizes=*/DenseI64ArrayAttr(), /*input_pieces=*/ArrayAttr(), /*output_pieces=*/ArrayAttr());
   stateRanks(program, function);

@@ -22,6 +22,9 @@ struct DropLoneCollectives : sprig::impl::DropLoneCollectivesBase<DropLoneCollec
       if (!use) return;
       auto mesh = symbols.lookupNearestSymbolFrom<dist::MeshOp>(op, use->mesh);
       if (mesh.groupOf(0, use->axes).size() != 1) return;
+      // The program stays one of these ranks.
+      if (getOperation()->hasAttr(dist::kRankAttr) && !getOperation()->hasAttr(dist::kMeshAttr))
+        getOperation()->setAttr(dist::kMeshAttr, use->mesh);
       op->replaceAllUsesWith(op->getOperands()); // of the same types, as verified: the part of one is the whole
       op->erase();
     });

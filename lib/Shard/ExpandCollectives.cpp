@@ -71,16 +71,11 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     return plan.algorithm != Algorithm::rings;
   }
 
-  LogicalResult chooseAlgorithm(Operation *op, const dist::CollectiveUse &use, Plan &plan) {
-    if (use.algorithm) {
-      if (rt::collective::findAlgorithm(use.algorithm.getValue(), plan.algorithm)) return success();
-      return op->emitError() << "there is no algorithm " << use.algorithm << "; " << rt::collective::nameOf(plan.kind)
-                             << " has: " << rt::collective::algorithmsOf(plan.kind);
-    }
+  void chooseAlgorithm(Operation *op, const dist::CollectiveUse &use, Plan &plan) {
+    if (use.algorithm && rt::collective::findAlgorithm(use.algorithm.getValue(), plan.algorithm)) return;
     if (algorithm.empty() || !rt::collective::findAlgorithm(algorithm, plan.algorithm) || !canTake(plan))
       plan.algorithm = rt::collective::chooseAlgorithm(plan.kind, plan.ranks,
                                                        op->getNumOperands() ? shard::bytesOf(op->getOperand(0)) : 0);
-    return success();
   }
 
   LogicalResult expand(Operation *op) {
@@ -100,7 +95,7 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     plan.ranks = int(group.size());
     plan.root = int(use.root);
     plan.perMachine = ranksOnMachine(group);
-    if (failed(chooseAlgorithm(op, use, plan))) return failure();
+    chooseAlgorithm(op, use, plan);
     rt::collective::Program program;
     std::string why;
     if (!rt::collective::makeProgram(plan, place, program, why)) return op->emitError() << why;

@@ -27,6 +27,15 @@ struct IndependentSamplesPass : sprig::impl::IndependentSamplesBase<IndependentS
       auto [at, fresh] = proved.try_emplace(nameOf(function), true);
       at->second &= hasIndependentSamples(function);
     }
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      if (!function->hasAttr(ir::kIndependentSamplesAttr) || proved.lookup(nameOf(function))) continue;
+      Operation *mixes = nullptr;
+      hasIndependentSamples(function, &mixes);
+      InFlightDiagnostic error = function.emitOpError("has '")
+                                 << ir::kIndependentSamplesAttr << "', which cannot be proved";
+      if (mixes) error.attachNote(mixes->getLoc()) << "'" << mixes->getName() << "' may mix samples";
+      return signalPassFailure();
+    }
     for (auto function : getOperation().getOps<func::FuncOp>())
       if (proved.lookup(nameOf(function))) function->setAttr(ir::kIndependentSamplesAttr, UnitAttr::get(&getContext()));
   }

@@ -169,7 +169,7 @@ func.func @column(%x: tensor<1x2xf32>) -> tensor<3x2xf32> attributes {dist.rank 
 // CHECK-SAME: input_pieces = [array<i64: 4, 2, 2, 0>], mesh_axes = ["data"], mesh_sizes = array<i64: 2>, output_pieces = [array<i64: 4, 2, 2, 0>, array<i64>], rank = 1 : i64, ranks = 2 : i64
 dist.mesh @mesh ["data"] [2]
 func.func @alone(%x: tensor<2x2xf32> {dist.piece = array<i64: 4, 2, 2, 0>}) -> (tensor<2x2xf32> {dist.piece = array<i64: 4, 2, 2, 0>}, tensor<f32>)
-    attributes {dist.rank = 1 : i64, dist.mesh = @mesh, nn.independent_samples} {
+    attributes {dist.rank = 1 : i64, dist.mesh = @mesh} {
   %c = nn.constant dense<1.0> : tensor<f32>
   return %x, %c : tensor<2x2xf32>, tensor<f32>
 }

@@ -10,22 +10,6 @@ func.func @rank(%x: tensor<8xf32>) {
 
 // -----
 dist.mesh @mesh ["data"] [4]
-func.func @name(%x: tensor<8xf32>) {
-  // expected-error @+1 {{there is no algorithm "magic"; all_reduce has: star, split, tree, ring, bidirectional, rings, hierarchy}}
-  %0 = dist.all_reduce sum %x on @mesh ["data"] by "magic" : tensor<8xf32>
-  return
-}
-
-// -----
-dist.mesh @mesh ["data"] [4]
-func.func @cannot(%x: tensor<8xf32>) {
-  // expected-error @+1 {{broadcast has no algorithm 'split'; it has: star, tree, ring}}
-  %0 = dist.broadcast %x root 0 on @mesh ["data"] by "split" : tensor<8xf32>
-  return
-}
-
-// -----
-dist.mesh @mesh ["data"] [4]
 func.func @rows(%x: tensor<2x3xf32>) {
   // expected-error @+1 {{rank 2 has 1 of the 6 rows over 4 ranks, found 2}}
   %0 = dist.all_gather %x on @mesh ["data"] : tensor<2x3xf32> -> tensor<6x3xf32>

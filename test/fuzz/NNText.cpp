@@ -1,5 +1,6 @@
-// Text in the nn, kernel and exec dialects: parsers, verifiers and inference of shapes say what is wrong, and a module
-// that is sound is printed and read again the same.
+// Text in the nn, kernel, dist and exec dialects: parsers, verifiers and inference of shapes say what is wrong, and a
+// module that is sound is printed and read again the same.
+#include "dialects/Dist/Dist.h"
 #include "dialects/Exec/Exec.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/NNDialect.h"
@@ -28,7 +29,7 @@ constexpr int kInputsOfContext = 2000;
 
 void loadDialects(mlir::MLIRContext &context) {
   context.loadDialect<sprig::ir::NNDialect, sprig::kernel::KernelDialect, sprig::exec::ExecDialect,
-                      mlir::func::FuncDialect>();
+                      mlir::func::FuncDialect, sprig::ir::dist::DistDialect>();
 }
 
 mlir::MLIRContext &freshContext() {

@@ -85,6 +85,25 @@ texts |= {
     'doubling': ('#a0 = [1]\n' + ''.join(f'#a{i + 1} = [#a{i}, #a{i}]\n' for i in range(60)) + within('#a60'),
                  'stand for more than'),
     'array of index': (within('array< // of\nindex: 1>'), 'an array of index'),
+    'algorithm': ('dist.mesh @mesh ["data"] [4]\nfunc.func @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n'
+                  '  %r = dist.all_reduce sum %x on @mesh ["data"] by "magic" : tensor<8xf32>\n  return %r : tensor<8xf32>\n}',
+                  'expected an algorithm of all_reduce'),
+    'uneven rows': ('dist.mesh @mesh ["data"] [5]\nfunc.func @f(%x: tensor<2x3xf32>) -> tensor<6x3xf32> {\n'
+                    '  %r = dist.all_gather %x on @mesh ["data"] : tensor<2x3xf32> -> tensor<6x3xf32>\n'
+                    '  return %r : tensor<6x3xf32>\n}', 'which 5 ranks do not share evenly'),
+    'rank of no mesh': (passing('tensor<2xf32>').replace('{', 'attributes {dist.rank = 3 : i64} {', 1),
+                        'is of rank 3, and neither'),
+    'piece of no rank': (passing('tensor<2xf32>').replace('%x: tensor<2xf32>)', '%x: tensor<2xf32> {dist.piece = array<i64: 7, 0>})'),
+                         'is not the program of one rank'),
+    'samples of a scalar': ('func.func @f(%x: tensor<2xf32>) -> tensor<f32> attributes {nn.independent_samples} {\n'
+                            '  %r = nn.constant dense<1.0> : tensor<f32>\n  return %r : tensor<f32>\n}', 'has no first axis'),
+    'two inputs of a name': ('func.func @f(%x: tensor<2xf32> {nn.name = "a"}, %y: tensor<2xf32> {nn.name = "a"}) -> tensor<2xf32> {\n'
+                             '  return %x : tensor<2xf32>\n}', "has two inputs called 'a'"),
+    'two outputs of a name': ('func.func @f(%x: tensor<2xf32>) -> (tensor<2xf32> {nn.name = "output1"}, tensor<2xf32>) {\n'
+                              '  return %x, %x : tensor<2xf32>, tensor<2xf32>\n}', "has two outputs called 'output1'"),
+    'a name with a NUL': ('func.func @f(%x: tensor<2xf32>) -> (tensor<2xf32> {nn.name = "y\\00a"}) {\n'
+                          '  return %x : tensor<2xf32>\n}', 'expected a string without a NUL'),
+    'an entry with a NUL': (passing('tensor<2xf32>').replace('@f', '@"f\\00a"'), 'has a name with a NUL'),
     'result number': (passing('tensor<2xf32>').replace('%x', '%x#4294967295'), 'number of a result is above 65535'),
 }
 # What looks nested and is not: brackets in strings and comments, many flat ones.
@@ -127,6 +146,16 @@ for what, text in sound.items():
     expect(f'sound {what}: {done.returncode}: {done.stderr[:300]}', done.returncode == 0)
     done = run(sprig_opt, file, '-o', '/dev/null')
     expect(f'sound {what}: sprig-opt: {done.returncode}: {done.stderr[:300]}', done.returncode == 0)
+# Inputs without a name are numbered as a package's are, of which states are none.
+file = folder / 'state.mlir'
+file.write_text('nn.param @h = dense<0.0> : tensor<8xf32>\n'
+                'func.func @f(%s: tensor<8xf32> {nn.name = "s", nn.state = @h}, %x: tensor<8xf32>)\n'
+                '    -> (tensor<8xf32> {nn.state = @h}, tensor<8xf32>) {\n'
+                '  %r = nn.add %x, %s : tensor<8xf32>, tensor<8xf32>\n'
+                '  return %r, %r : tensor<8xf32>, tensor<8xf32>\n}')
+for command in (['simulate'], ['bench', '--seconds', '0.01'], ['run', '--random-inputs', '1'], ['profile', '--calls', '3']):
+    done = run(sprig, command[0], file, *command[1:])
+    expect(f'state: {command}: {done.returncode}: {done.stderr[:300]}', done.returncode == 0)
 # As bytecode, which has no brackets to count.
 for what, depth in (('shallow', 10), ('deep', 200), ('deeper', 3000)):
     file, code = folder / 'a.mlir', folder / 'a.mlirbc'

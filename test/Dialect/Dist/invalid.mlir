@@ -483,3 +483,97 @@ func.func @order(%x: tensor<3xf32>) -> tensor<3xf32> {
   %0 = dist.broadcast %x root 0 on @mesh ["data"] {dist.order = 5} : tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+// -----
+
+dist.mesh @mesh ["data"] [4]
+func.func @algorithm(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected an algorithm of all_reduce (star, split, tree, ring, bidirectional, rings, hierarchy), found "magic"}}
+  %0 = dist.all_reduce sum %x on @mesh ["data"] by "magic" : tensor<8xf32>
+  return
+}
+
+// -----
+
+dist.mesh @mesh ["data"] [4]
+func.func @algorithm_of_another(%x: tensor<2xf32>) {
+  // expected-error @+1 {{expected an algorithm of all_gather (split, ring), found "tree"}}
+  %0 = dist.all_gather %x on @mesh ["data"] by "tree" : tensor<2xf32> -> tensor<8xf32>
+  return
+}
+
+// -----
+
+dist.mesh @mesh ["data"] [4]
+func.func @rank_of_no_mesh(%x: tensor<8xf32>) attributes {dist.rank = 4 : i64} {
+  // expected-error @+1 {{is in the program of rank 4, and @mesh has 4}}
+  %0 = dist.all_reduce sum %x on @mesh ["data"] : tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has 'dist.rank' = -1 : i64, expected an integer from 0 on}}
+func.func @negative_rank() attributes {dist.rank = -1 : i64} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has 'dist.samples' = "all", expected an integer from 0 on}}
+func.func @samples() attributes {dist.samples = "all"} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has 'dist.factors' = 3 : i64, expected a string}}
+func.func @factors() attributes {dist.factors = 3} {
+  return
+}
+
+// -----
+
+func.func @late(%x: tensor<8xf32>) {
+  // expected-error @+1 {{has 'dist.late', which stands on an all-reduce, a reduce-scatter or an all-gather}}
+  %0 = nn.relu %x {dist.late} : tensor<8xf32>
+  return
+}
+
+// -----
+
+dist.mesh @mesh ["data"] [4]
+func.func @late_value(%x: tensor<8xf32>) {
+  // expected-error @+1 {{has 'dist.late' = 1 : i64, expected no value}}
+  %0 = dist.all_reduce sum %x on @mesh ["data"] {dist.late = 1} : tensor<8xf32>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has 'dist.latency' = -1.000000e+00 : f64, expected a number of seconds}}
+dist.mesh @mesh ["data"] [4] {dist.latency = -1.0}
+
+// -----
+
+// expected-error @+1 {{has 'dist.rate' = 0x7FF0000000000000 : f64, expected a number of bytes a second}}
+dist.mesh @mesh ["data"] [4] {dist.rate = 0x7FF0000000000000 : f64}
+
+// -----
+
+// expected-error @+1 {{has 'dist.apart' = 1 : i64, expected a boolean}}
+dist.mesh @mesh ["data"] [4] {dist.apart = 1}
+
+// -----
+
+// expected-error @+1 {{has 'dist.ranc', which dist does not know}}
+func.func @misspelt() attributes {dist.ranc = 1 : i64} {
+  return
+}
+
+// -----
+
+// expected-error @+1 {{has 'dist.shard' on argument 0, which dist does not know}}
+func.func @misspelt_argument(%x: tensor<8xf32> {dist.shard = 1}) {
+  return
+}

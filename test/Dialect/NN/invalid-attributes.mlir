@@ -195,3 +195,45 @@ func.func @draw_of_no_words(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @index_ranges(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.index_ranges = [1, 2]} {
   return %x : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.name' on argument 0 = "x\00y", expected a string without a NUL}}
+func.func @name_with_nul(%x: tensor<4xf32> {nn.name = "x\00y"}) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.entry' = "x\00y", expected a string without a NUL}}
+func.func @entry_with_nul(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entry = "x\00y"} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'nn.param' op has a name with a NUL: "w\00x"}}
+nn.param @"w\00x" = dense<1.0> : tensor<2xf32>
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.independent_samples', and result 0 of type 'tensor<f32>' has no first axis}}
+func.func @samples_of_a_scalar(%x: tensor<4xf32>) -> tensor<f32> attributes {nn.independent_samples} {
+  %0 = nn.constant dense<1.0> : tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.independent_samples', and argument 1 has 3 samples, where those before have 4}}
+func.func @samples_that_differ(%x: tensor<4xf32>, %y: tensor<3xf32>) -> tensor<4xf32> attributes {nn.independent_samples} {
+  return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.independent_samples' and no argument that samples could come in by}}
+func.func @samples_of_nothing() -> tensor<4xf32> attributes {nn.independent_samples} {
+  %0 = nn.constant dense<1.0> : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -70,7 +70,7 @@ void benchHybridModel(const ExperimentOptions &options, ExperimentReport &report
   std::map<std::string, data::Array> arrays;
   fillRandom(specs, 1, entry.dims, arrays);
   std::vector<Tensor> inputs;
-  for (const std::string &name : argumentNames(function)) {
+  for (const std::string &name : ir::argumentNames(function)) {
     const data::Array &array = arrays.at(name);
     inputs.push_back(Tensor::copyOf(array.bytes.data(), {DType(array.dtype), array.shape}));
   }

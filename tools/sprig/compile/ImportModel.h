@@ -2,7 +2,7 @@
 // For commands that look at the IR: inspect, check --interpreter, --emit mlir.
 #pragma once
 #include "lib/Data/Array.h"
-#include "lib/Model/PortNames.h"
+#include "dialects/NN/PortNames.h"
 #include "lib/Model/ReadModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -32,7 +32,7 @@ std::vector<InputSpec> specsOfText(const Model &model, bool inputs) {
   auto names = imported.entryNames();
   auto function = imported.module().lookupSymbol<mlir::func::FuncOp>(names.empty() ? "" : names.front());
   if (!function) throw Error(ErrorKind::badInput, model.path + ": has no public function");
-  auto labels = inputs ? argumentNames(function) : resultNames(function);
+  auto labels = inputs ? ir::argumentNames(function) : ir::resultNames(function);
   auto types = inputs ? function.getArgumentTypes() : function.getResultTypes();
   std::vector<InputSpec> specs;
   for (size_t i = 0; i < types.size(); ++i) {

@@ -1,7 +1,7 @@
 // What is inside of a model, from its IR.
 #include "dialects/NN/Attributes.h"
 #include "lib/Import/ONNX/Outline.h"
-#include "lib/Model/PortNames.h"
+#include "dialects/NN/PortNames.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/inspect/ModelReport.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -69,7 +69,7 @@ ModelSummary summarizeModel(const Model &model, const EntryRequest &request, con
   }
   std::map<std::string, OpRow> rows;
   if (auto function = module.lookupSymbol<func::FuncOp>(entry)) {
-    for (auto [name, type] : llvm::zip_equal(resultNames(function), function.getResultTypes()))
+    for (auto [name, type] : llvm::zip_equal(ir::resultNames(function), function.getResultTypes()))
       summary.outputTypes[name] = ir::describe(type);
     function.walk([&](Operation *op) {
       if (auto constant = dyn_cast<ir::ConstantOp>(op)) {

@@ -25,7 +25,7 @@ data::Array toArray(const interp::Tensor &tensor, const std::string &name) {
 
 llvm::SmallVector<interp::Tensor> inputTensors(func::FuncOp function, const BoundInputs &inputs) {
   llvm::SmallVector<interp::Tensor> tensors;
-  std::vector<std::string> names = argumentNames(function);
+  std::vector<std::string> names = ir::argumentNames(function);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto array = inputs.arrays.find(names[i]);
     if (array == inputs.arrays.end()) throw Error(ErrorKind::usage, "input '" + names[i] + "' is not given");
@@ -43,7 +43,7 @@ std::vector<data::Array> interpret(const Model &model, const BoundInputs &inputs
   auto results = interp::run(function, tensors);
   if (failed(results)) diagnostics.raise(ErrorKind::badInput, model.path + ": the interpreter failed");
   std::vector<data::Array> arrays;
-  std::vector<std::string> outputNames = resultNames(function);
+  std::vector<std::string> outputNames = ir::resultNames(function);
   for (auto [i, tensor] : llvm::enumerate(*results)) arrays.push_back(toArray(tensor, outputNames[i]));
   return arrays;
 }

@@ -79,11 +79,11 @@ void state(ModuleOp module, dist::MeshOp mesh, const std::string &given) {
     return other == name;
   };
   for (auto function : module.getOps<func::FuncOp>()) {
-    for (auto [i, each] : llvm::enumerate(argumentNames(function)))
+    for (auto [i, each] : llvm::enumerate(ir::argumentNames(function)))
       if (isIt(each))
         function.setArgAttr(unsigned(i), dist::kShardingAttr,
                             parseSharding(given, text, mesh, function.getArgumentTypes()[i], name));
-    for (auto [i, each] : llvm::enumerate(resultNames(function)))
+    for (auto [i, each] : llvm::enumerate(ir::resultNames(function)))
       if (isIt(each))
         function.setResultAttr(unsigned(i), dist::kShardingAttr,
                                parseSharding(given, text, mesh, function.getResultTypes()[i], name));
@@ -116,7 +116,7 @@ std::vector<ShardReport::Value> namedValues(ModuleOp module) {
     values.push_back({what, name, ir::describe(type), describe(sharding), ""});
   };
   for (auto function : module.getOps<func::FuncOp>())
-    for (auto [i, name] : llvm::enumerate(argumentNames(function)))
+    for (auto [i, name] : llvm::enumerate(ir::argumentNames(function)))
       add("input", name, function.getArgumentTypes()[i], function.getArgAttr(unsigned(i), dist::kShardingAttr));
   for (auto param : module.getOps<ir::ParamOp>()) {
     Attribute sharding = param->getAttr(dist::kShardingAttr);
@@ -125,7 +125,7 @@ std::vector<ShardReport::Value> namedValues(ModuleOp module) {
     if (!sharding && !none.empty()) values.back().sharding = llvm::join(none, ",");
   }
   for (auto function : module.getOps<func::FuncOp>())
-    for (auto [i, name] : llvm::enumerate(resultNames(function)))
+    for (auto [i, name] : llvm::enumerate(ir::resultNames(function)))
       add("output", name, function.getResultTypes()[i], function.getResultAttr(unsigned(i), dist::kShardingAttr));
   return values;
 }
