@@ -4,8 +4,8 @@
 //                             is an errno by name or number, by default ENOSPC, or `short`: one byte is transferred
 //                             (read, write, send, recv). Allocations, maps and threads fail as theirs do.
 //   INJECT_RANK=R             only in processes whose RANK is R; `launcher`: only where RANK is not set
-//   INJECT_COUNTS=FILE        each process keeps its calls in FILE.PID: a record for each kind, its name (16 bytes) and
-//                             their number (uint64)
+//   INJECT_COUNTS=FILE        each process keeps its calls in FILE.R.PID, R as above: a record for each kind, its name
+//                             (16 bytes) and their number (uint64)
 //
 // kNames has the kinds. Standard input, output and error never fail, so that what the program says is seen.
 #define _GNU_SOURCE
@@ -75,9 +75,9 @@ static void parse(const char *text) {
   }
 }
 
-static void keepCalls(const char *file) {
+static void keepCalls(const char *file, const char *rank) {
   char name[4096];
-  snprintf(name, sizeof name, "%s.%d", file, (int)getpid());
+  snprintf(name, sizeof name, "%s.%s.%d", file, rank, (int)getpid());
   int handle = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   void *map = MAP_FAILED;
   if (handle >= 0 && ftruncate(handle, sizeof ownCalls) == 0)
@@ -104,8 +104,9 @@ static int fails(enum Kind kind) {
     if (!environ || !atomic_compare_exchange_strong(&setUp, &none, 1)) return 0;
     for (int each = 0; each < kKinds; ++each) strcpy(ownCalls[each].name, kNames[each]);
     const char *rank = getenv("INJECT_RANK"), *own = getenv("RANK");
-    if (getenv("INJECT") && (!rank || !strcmp(rank, own ? own : "launcher"))) parse(getenv("INJECT"));
-    if (getenv("INJECT_COUNTS")) keepCalls(getenv("INJECT_COUNTS"));
+    if (!own) own = "launcher";
+    if (getenv("INJECT") && (!rank || !strcmp(rank, own))) parse(getenv("INJECT"));
+    if (getenv("INJECT_COUNTS")) keepCalls(getenv("INJECT_COUNTS"), own);
     pthread_atfork(NULL, NULL, inChild);
     atomic_store(&setUp, 2);
   }

@@ -10,7 +10,9 @@
 #include "tools/sprig/Version.h"
 #include "tools/sprig/WrongUse.h"
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -31,13 +33,27 @@ void onInterrupt(int signal) {
   _exit(exitCodeOf(signal));
 }
 
+void onOutOfMemory() {
+  constexpr char text[] = "error: out of memory (--max-memory, the machine's or this process's limit)\n";
+  [[maybe_unused]] ssize_t written = ::write(2, text, sizeof text - 1);
+  data::removeUnfinishedFile();
+  _exit(int(ErrorKind::runtime));
+}
+
+// Before static objects are made, which allocate, those of shared libraries among them.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const handleMemoryFirst)() = [] {
+  std::set_new_handler(onOutOfMemory);
+};
+
 // A bug all the same, but one with a text and without a half-written file; not under a sanitizer, which has its own.
-void onCrash(int signal) {
+void onCrash(int signal, siginfo_t *info, void *) {
+  // MLIR writes to what malloc gives without a look at it.
+  constexpr uintptr_t kNullPages = 1 << 16;
+  if (signal == SIGSEGV && errno == ENOMEM && reinterpret_cast<uintptr_t>(info->si_addr) < kNullPages) onOutOfMemory();
   constexpr char text[] = "error: internal error: the program crashed\nThis is a bug of Sprig: please report it with "
                           "the model and the command.\n";
   [[maybe_unused]] ssize_t written = ::write(2, text, sizeof text - 1);
   data::removeUnfinishedFile();
-  (void)signal;
   _exit(int(ErrorKind::internal));
 }
 
@@ -47,8 +63,8 @@ void handleCrashes() {
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction old = {}, action = {};
     if (::sigaction(signal, nullptr, &old) != 0 || old.sa_handler != SIG_DFL) continue;
-    action.sa_handler = onCrash;
-    action.sa_flags = SA_ONSTACK | int(SA_RESETHAND);
+    action.sa_sigaction = onCrash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | int(SA_RESETHAND);
     ::sigaction(signal, &action, nullptr);
   }
 }
@@ -59,13 +75,6 @@ void onFatalError(void *, const char *reason, bool) {
                reason);
   data::removeUnfinishedFile();
   _exit(int(ErrorKind::internal));
-}
-
-void onOutOfMemory() {
-  constexpr char text[] = "error: out of memory (--max-memory, the machine's or this process's limit)\n";
-  [[maybe_unused]] ssize_t written = ::write(2, text, sizeof text - 1);
-  data::removeUnfinishedFile();
-  _exit(int(ErrorKind::runtime));
 }
 
 int fail(const std::string &text, int code) {
@@ -128,7 +137,6 @@ int main(int argc, char **argv) {
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) handleInterrupt(signal, onInterrupt);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN); // a file over the limit is an error of the write
-  std::set_new_handler(onOutOfMemory);
   limitMemoryToMachine();
   compilerHost.fatalError = onFatalError;
   compilerHost.outOfMemory = [](void *, const char *, bool) { onOutOfMemory(); };
