@@ -25,7 +25,7 @@ std::optional<int64_t> stepOf(const std::string &name) {
 std::vector<char> readPart(const fs::path &file) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) throw Error(ErrorKind::badInput, file.string() + ": is missing");
-  return data::readFile(file);
+  return data::readFile(file, data::Pipes::refused);
 }
 
 // "the newest sound one before it", or that there is none.

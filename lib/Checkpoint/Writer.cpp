@@ -1,6 +1,7 @@
 #include "lib/Checkpoint/Writer.h"
 #include "include/sprig/error.h"
 #include "lib/Checkpoint/Files.h"
+#include "lib/Data/File.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -16,10 +17,10 @@ namespace {
 
 // Folders are locked by themselves: a lock ends with its process, and leaves no file.
 int lockFolder(const fs::path &folder) {
-  int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int handle = data::retried([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (handle < 0)
     throw Error(ErrorKind::runtime, folder.string() + ": cannot be opened as a folder: " + std::strerror(errno));
-  if (::flock(handle, LOCK_EX | LOCK_NB) == 0) return handle;
+  if (data::retried([&] { return ::flock(handle, LOCK_EX | LOCK_NB); }) == 0) return handle;
   int reason = errno;
   ::close(handle);
   if (reason == EWOULDBLOCK)
@@ -39,9 +40,7 @@ void removeUnfinished(const fs::path &folder) {
 } // namespace
 
 Writer::Writer(fs::path where, int keep) : folder(std::move(where)), keep(keep) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error(ErrorKind::runtime, folder.string() + ": cannot be made: " + error.message());
+  data::makeFolder(folder);
   lock = lockFolder(folder);
   removeUnfinished(folder);
   try {

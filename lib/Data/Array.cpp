@@ -1,4 +1,6 @@
 #include "lib/Data/Array.h"
+#include "include/sprig/error.h"
+#include "lib/Data/ArrayFile.h"
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -123,6 +125,11 @@ uint16_t toBFloat16(double value) {
     bits |= 1;
   }
   return uint16_t((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+void refuseNul(const std::string &name, const std::string &file) {
+  if (size_t at = name.find('\0'); at != std::string::npos)
+    throw Error(ErrorKind::badInput, file + ": the name of an array has a NUL after '" + name.substr(0, at) + "'");
 }
 
 } // namespace sprig::data

@@ -10,6 +10,8 @@ namespace sprig::data {
 
 /// All arrays of a file. Those of .npy files have no name; a .pb tensor has the name that it holds.
 std::vector<Array> readArrays(const std::filesystem::path &path);
+/// Throws (badInput) when an array's name has a NUL, at which readers of files end it. `file` is what the error names.
+void refuseNul(const std::string &name, const std::string &file);
 
 /// The one array of a file, or the one called `name` where the file holds several.
 Array readArray(const std::filesystem::path &path, const std::string &name = "");

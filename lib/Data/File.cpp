@@ -2,17 +2,27 @@
 #include "include/sprig/error.h"
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <poll.h>
 #include <string>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace sprig::data {
 namespace {
 
 [[noreturn]] void fail(ErrorKind kind, const std::string &what, const std::filesystem::path &path) {
   throw Error(kind, path.string() + ": " + what + ": " + std::strerror(errno));
+}
+
+int openFile(const std::filesystem::path &path, int flags, mode_t mode = 0) {
+  return retried([&] { return ::open(path.c_str(), flags, mode); });
 }
 
 // The file that is being written aside, for removeUnfinishedFile.
@@ -45,41 +55,103 @@ std::filesystem::path followLinks(std::filesystem::path path) {
 
 void writeAll(int fd, std::span<const char> bytes, const std::filesystem::path &path) {
   while (!bytes.empty()) {
-    ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
+    ssize_t n = retried([&] { return ::write(fd, bytes.data(), bytes.size()); });
     if (n < 0 && errno == EPIPE) return; // a reader that has seen enough is no failure
     if (n < 0) fail(ErrorKind::runtime, "cannot write", path);
     bytes = bytes.subspan(size_t(n));
   }
 }
 
-template <typename Bytes> Bytes readWhole(const std::filesystem::path &path) {
-  Descriptor file{path == "-" ? 0 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (file.fd < 0) fail(ErrorKind::badInput, "cannot open", path);
-  struct stat status;
-  if (::fstat(file.fd, &status) != 0) fail(ErrorKind::badInput, "cannot read", path);
-  if (S_ISDIR(status.st_mode)) throw Error(ErrorKind::badInput, path.string() + ": is a folder, expected a file");
-  // /dev/zero has no end; a pipe has one, and so has what is typed.
-  if (path != "-" && (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !::isatty(file.fd))))
-    throw Error(ErrorKind::badInput, path.string() + ": is a device, expected a file");
+// A pipe without a name was made with both ends; one with a name may have nobody at the other.
+bool hasName(int pipe) {
+  struct statfs system;
+  return ::fstatfs(pipe, &system) != 0 || system.f_type != PIPEFS_MAGIC;
+}
+
+template <typename Bytes> Bytes readWhole(const std::filesystem::path &path, Pipes pipes) {
+  OpenFile file(path, pipes);
   // Through a block that stays in the cache: fresh memory is written once, and not with zeros first.
   Bytes bytes;
-  if (S_ISREG(status.st_mode)) bytes.reserve(size_t(status.st_size));
+  if (file.size()) bytes.reserve(size_t(*file.size()));
   std::vector<char> block(1 << 17);
-  for (;;) {
-    ssize_t n = ::read(file.fd, block.data(), block.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(ErrorKind::badInput, "cannot read", path);
-    if (n == 0) break;
-    bytes.insert(bytes.end(), block.data(), block.data() + n);
-  }
+  while (size_t count = file.read(block)) bytes.insert(bytes.end(), block.data(), block.data() + count);
   return bytes;
 }
 
 } // namespace
 
-std::vector<char> readFile(const std::filesystem::path &path) { return readWhole<std::vector<char>>(path); }
-std::string readText(const std::filesystem::path &path) { return readWhole<std::string>(path); }
+OpenFile::OpenFile(const std::filesystem::path &path, Pipes pipes) : path(path) {
+  // Opening waits for nobody: a pipe without a writer opens at once, and is known by its kind.
+  Descriptor file{path == "-" ? 0 : openFile(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+  if (file.fd < 0) data::fail(ErrorKind::badInput, "cannot open", path);
+  struct stat status;
+  if (::fstat(file.fd, &status) != 0) data::fail(ErrorKind::badInput, "cannot read", path);
+  if (S_ISDIR(status.st_mode)) fail("is a folder, expected a file");
+  if (S_ISREG(status.st_mode)) {
+    bytes = status.st_size;
+  } else if (path != "-") {
+    // /dev/zero has no end; a pipe has one, and so has what is typed.
+    if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !::isatty(file.fd)))
+      fail("is a device, expected a file");
+    if (S_ISFIFO(status.st_mode) && pipes == Pipes::refused) fail("is a pipe, expected a file");
+    awaitsWriter = S_ISFIFO(status.st_mode) && hasName(file.fd);
+  }
+  fd = std::exchange(file.fd, -1);
+}
+
+OpenFile::~OpenFile() {
+  if (fd > 2) ::close(fd);
+}
+
+void OpenFile::fail(const char *what) const { throw Error(ErrorKind::badInput, path.string() + ": " + what); }
+
+size_t OpenFile::read(std::span<char> into) {
+  using Clock = std::chrono::steady_clock;
+  auto begin = Clock::now();
+  for (;;) {
+    ssize_t count = retried([&] { return ::read(fd, into.data(), into.size()); });
+    if (count < 0 && errno == EAGAIN) { // somebody is at the other end
+      awaitsWriter = false;
+      pollfd wait = {fd, POLLIN, 0};
+      ::poll(&wait, 1, -1);
+      continue;
+    }
+    if (count < 0) data::fail(ErrorKind::badInput, "cannot read", path);
+    if (count > 0) awaitsWriter = false;
+    if (count > 0 || !awaitsWriter) return size_t(count);
+    if (Clock::now() - begin > std::chrono::seconds(1)) fail("is a pipe that nobody writes to, expected a file");
+    ::poll(nullptr, 0, 10);
+  }
+}
+
+std::vector<char> readFile(const std::filesystem::path &path, Pipes pipes) {
+  return readWhole<std::vector<char>>(path, pipes);
+}
+std::string readText(const std::filesystem::path &path) { return readWhole<std::string>(path, Pipes::read); }
+
+std::vector<char> readPart(const std::filesystem::path &path, int64_t offset, int64_t count) {
+  OpenFile file(path, Pipes::refused);
+  if (offset < 0 || count < 0 || !file.size() || offset > *file.size() || count > *file.size() - offset)
+    throw Error(ErrorKind::badInput, path.string() + ": has no " + std::to_string(count) + " bytes from byte " +
+                                         std::to_string(offset) + " on");
+  std::vector<char> bytes(static_cast<size_t>(count));
+  for (size_t done = 0; done < bytes.size();) {
+    ssize_t n = retried([&] {
+      return ::pread(file.handle(), bytes.data() + done, bytes.size() - done, off_t(offset + int64_t(done)));
+    });
+    if (n == 0) errno = EIO; // cut off meanwhile
+    if (n <= 0) fail(ErrorKind::badInput, "cannot read", path);
+    done += size_t(n);
+  }
+  return bytes;
+}
+
+void makeFolder(const std::filesystem::path &path) {
+  std::error_code error;
+  do std::filesystem::create_directories(path, error);
+  while (error == std::errc::interrupted);
+  if (error) throw Error(ErrorKind::runtime, path.string() + ": cannot be made: " + error.message());
+}
 
 void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
   if (path == "-") throw Error(ErrorKind::usage, "-: expected a file to write (./- is one of that name)");
@@ -87,7 +159,7 @@ void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
   bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {
     if (S_ISDIR(status.st_mode)) throw Error(ErrorKind::usage, path.string() + ": is a folder, expected a file name");
-    Descriptor file{::open(path.c_str(), O_WRONLY | O_CLOEXEC)};
+    Descriptor file{openFile(path, O_WRONLY | O_CLOEXEC)};
     if (file.fd < 0) fail(ErrorKind::runtime, "cannot open for writing", path);
     return writeAll(file.fd, bytes, path);
   }
@@ -97,13 +169,15 @@ void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
   std::string aside = target.string() + ".tmp-" + std::to_string(::getpid());
   unfinished = aside.c_str();
   try {
-    Descriptor file{::open(aside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
+    Descriptor file{openFile(aside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
     if (file.fd < 0) fail(ErrorKind::runtime, "cannot write", path);
     if (exists && ::fchmod(file.fd, status.st_mode & 0777) != 0) fail(ErrorKind::runtime, "cannot set the mode", path);
     writeAll(file.fd, bytes, path);
     // Some file systems do not sync, and say so by EINVAL.
-    if (::fsync(file.fd) != 0 && errno != EINVAL) fail(ErrorKind::runtime, "cannot sync", path);
-    if (::rename(aside.c_str(), target.c_str()) != 0) fail(ErrorKind::runtime, "cannot rename into place", path);
+    if (retried([&] { return ::fsync(file.fd); }) != 0 && errno != EINVAL)
+      fail(ErrorKind::runtime, "cannot sync", path);
+    if (retried([&] { return ::rename(aside.c_str(), target.c_str()); }) != 0)
+      fail(ErrorKind::runtime, "cannot rename into place", path);
   } catch (...) {
     ::unlink(aside.c_str());
     unfinished = nullptr;

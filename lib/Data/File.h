@@ -1,17 +1,59 @@
 // Whole files: reading, and writing so that a file appears whole or not at all.
 // Throws sprig::Error that names the file and the system's reason.
 #pragma once
+#include <cerrno>
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace sprig::data {
 
+/// Makes a system call, again where a signal that has nothing to do with it has interrupted it.
+template <typename Call> auto retried(Call call) {
+  for (;;) {
+    auto result = call();
+    if (result != -1 || errno != EINTR) return result;
+  }
+}
+
+/// Whether a pipe will do for a file. Where a user names it (`<(...)`, mkfifo) it is read to its end; one that nobody
+/// writes to within a second is refused. What is found in a folder must be a regular file.
+enum class Pipes { read, refused };
+
+/// A file opened for reading. Never waits for what is no file: folders, devices and sockets are refused by name
+/// (badInput), and pipes as said. `-` is standard input.
+class OpenFile {
+public:
+  explicit OpenFile(const std::filesystem::path &path, Pipes pipes = Pipes::read);
+  OpenFile(const OpenFile &) = delete;
+  OpenFile &operator=(const OpenFile &) = delete;
+  ~OpenFile();
+  int handle() const { return fd; }
+  /// Of a regular file its size when it was opened, else nothing.
+  std::optional<int64_t> size() const { return bytes; }
+  /// Reads what comes next, at least one byte; 0 at the end.
+  size_t read(std::span<char> into);
+
+private:
+  [[noreturn]] void fail(const char *what) const;
+  std::filesystem::path path;
+  int fd = -1;
+  std::optional<int64_t> bytes;
+  bool awaitsWriter = false; // a pipe with a name that nothing was read from
+};
+
 /// The bytes of a file (badInput when it cannot be read). `-` is standard input.
-std::vector<char> readFile(const std::filesystem::path &path);
+std::vector<char> readFile(const std::filesystem::path &path, Pipes pipes = Pipes::read);
 /// The same as a string.
 std::string readText(const std::filesystem::path &path);
+/// `count` bytes of a regular file from byte `offset` on.
+std::vector<char> readPart(const std::filesystem::path &path, int64_t offset, int64_t count);
+
+/// Makes a folder with its parents where it is missing (runtime when it cannot be made).
+void makeFolder(const std::filesystem::path &path);
 
 /// Writes aside, syncs and renames. A symbolic link stays: the file behind it is written. A file that is there keeps
 /// its mode, and is not replaced where it is closed to writing. What is no regular file (/dev/null, a pipe) is written

@@ -39,7 +39,7 @@ Image parseImage(std::span<const char> bytes, const std::string &file, int chann
 }
 
 Image readImageFile(const std::filesystem::path &path, int channels) {
-  return parseImage(readFile(path), path.string(), channels);
+  return parseImage(readFile(path, Pipes::refused), path.string(), channels);
 }
 
 } // namespace sprig::data

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <set>
 #include <zip.h>
 
 namespace sprig::data {
@@ -88,7 +89,13 @@ std::vector<char> formatNpz(std::span<const Array> arrays) {
   Archive archive(zip_open_from_source(target, ZIP_TRUNCATE, &error));
   if (!archive) throw Error(ErrorKind::runtime, std::string("cannot write .npz: ") + zip_error_strerror(&error));
   std::vector<std::vector<char>> members;
-  for (const Array &array : arrays) members.push_back(formatNpy(array));
+  std::set<std::string> names;
+  for (const Array &array : arrays) {
+    refuseNul(array.name, ".npz");
+    if (!names.insert(rt::validUtf8(array.name)).second)
+      throw Error(ErrorKind::badInput, ".npz: two arrays are called '" + rt::validUtf8(array.name) + "'");
+    members.push_back(formatNpy(array));
+  }
   for (size_t i = 0; i < arrays.size(); ++i) {
     zip_source_t *source = zip_source_buffer(archive.get(), members[i].data(), members[i].size(), 0);
     zip_int64_t index =

@@ -44,6 +44,7 @@ std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> byte
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
   for (auto &[name, entry] : header.items()) {
     if (name == "__metadata__") continue;
+    refuseNul(name, file);
     auto shape = entry.find("shape"), dtype = entry.find("dtype"), offsets = entry.find("data_offsets");
     if (!entry.is_object() || shape == entry.end() || !shape->is_array() || dtype == entry.end() ||
         !dtype->is_string() || offsets == entry.end() || !offsets->is_array() || offsets->size() != 2)
@@ -101,6 +102,7 @@ std::string safetensorsHeader(std::span<const Array> arrays) {
     auto type = std::find_if(std::begin(kSafetensorsTypes), std::end(kSafetensorsTypes),
                              [&](auto &t) { return t.second == array.dtype; });
     uint64_t end = offset + uint64_t(byteSize(array.dtype, array.shape).value_or(0));
+    refuseNul(array.name, "safetensors");
     std::string name = rt::validUtf8(array.name); // JSON holds no other text
     if (header.contains(name)) throw Error(ErrorKind::badInput, "safetensors: two arrays are called '" + name + "'");
     header[name] = {{"dtype", std::string(type->first)}, {"shape", array.shape}, {"data_offsets", {offset, end}}};

@@ -1,13 +1,12 @@
 #include "lib/Data/Samples.h"
 #include "include/sprig/error.h"
 #include "lib/Data/ArrayFile.h"
+#include "lib/Data/File.h"
 #include "lib/Data/InPlace.h"
 #include <algorithm>
-#include <fcntl.h>
 #include <filesystem>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace fs = std::filesystem;
 
@@ -26,11 +25,10 @@ struct Mapping {
 
 std::shared_ptr<Mapping> map(const fs::path &path, int64_t size) {
   auto mapping = std::make_shared<Mapping>();
-  int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return nullptr;
+  OpenFile file(path, Pipes::refused);
+  if (file.size() != size) return nullptr;
   mapping->size = size_t(size);
-  mapping->address = ::mmap(nullptr, mapping->size, PROT_READ, MAP_SHARED, file, 0);
-  ::close(file);
+  mapping->address = ::mmap(nullptr, mapping->size, PROT_READ, MAP_SHARED, file.handle(), 0);
   return mapping->address == MAP_FAILED ? nullptr : mapping;
 }
 

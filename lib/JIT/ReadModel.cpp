@@ -1,13 +1,11 @@
 #include "lib/JIT/ReadModel.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "lib/Data/File.h"
 
 using namespace sprig;
 
 std::string sprig::readContent(const Model &model) {
   if (!model.isFile()) return model.content();
-  auto buffer = llvm::MemoryBuffer::getFile(model.name(), /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!buffer) throw Error(ErrorKind::badInput, model.name() + ": cannot be read: " + buffer.getError().message());
-  return (*buffer)->getBuffer().str();
+  return data::readText(model.name());
 }
 
 ModelSource sprig::sourceOf(const Model &model, const std::string &content) {

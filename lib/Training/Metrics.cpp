@@ -94,7 +94,7 @@ MetricsWriter::MetricsWriter(std::filesystem::path where, std::optional<int64_t>
   struct stat status;
   bool regular = ::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
   int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | (resumeStep ? 0 : O_TRUNC);
-  file = ::open(path.c_str(), regular ? flags : O_WRONLY | O_CLOEXEC, 0666);
+  file = data::retried([&] { return ::open(path.c_str(), regular ? flags : O_WRONLY | O_CLOEXEC, 0666); });
   if (file < 0) throw Error(ErrorKind::runtime, path.string() + ": cannot open for writing: " + std::strerror(errno));
   if (regular && resumeStep) cutBehind(*resumeStep);
 }
@@ -122,7 +122,7 @@ void MetricsWriter::cutBehind(int64_t steps) {
     earlier.push_back(*line);
     keep = end + 1;
   }
-  if (::ftruncate(file, off_t(keep)) != 0)
+  if (data::retried([&] { return ::ftruncate(file, off_t(keep)); }) != 0)
     throw Error(ErrorKind::runtime, path.string() + ": cannot cut off later lines: " + std::strerror(errno));
 }
 
@@ -137,8 +137,7 @@ void MetricsWriter::flush() {
   std::string lines = std::exchange(pending, {});
   std::string_view left = lines;
   while (!left.empty()) {
-    ssize_t n = ::write(file, left.data(), left.size());
-    if (n < 0 && errno == EINTR) continue;
+    ssize_t n = data::retried([&] { return ::write(file, left.data(), left.size()); });
     if (n < 0) throw Error(ErrorKind::runtime, path.string() + ": cannot write: " + std::strerror(errno));
     left.remove_prefix(size_t(n));
   }

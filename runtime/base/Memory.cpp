@@ -95,7 +95,9 @@ MappedFile::~MappedFile() {
 }
 
 Status MappedFile::open(const char *path, MappedFile &file) {
-  int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
+  int descriptor;
+  do descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe is not waited for
+  while (descriptor < 0 && errno == EINTR);
   if (descriptor < 0) {
     bool missing = errno == ENOENT || errno == ENOTDIR;
     return {missing ? SPRIG_RT_NOT_FOUND : SPRIG_RT_IO_ERROR, concat("cannot open: ", std::strerror(errno))};

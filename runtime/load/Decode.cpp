@@ -104,6 +104,8 @@ private:
 
   Status tensor(const fb::Tensor &from, TensorType &to) {
     to.name = text(from.name());
+    // The C ABI ends it there, and it would be another's.
+    if (to.name.find('\0') != std::string::npos) return {SPRIG_RT_BAD_PACKAGE, "expected a name without a NUL"};
     to.dtype = int(from.dtype());
     SPRIG_RETURN_IF_ERROR(numbers(from.piece(), to.piece));
     if (from.growing()) SPRIG_RETURN_IF_ERROR(checkAligned(*from.growing(), alignof(fb::GrowingDim)), "growing");

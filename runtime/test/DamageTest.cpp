@@ -293,6 +293,10 @@ TEST(Hostile, SizesThatNoMachineHas) {
             "p.sprig: entry 0 'main': input 0: 'x': no memory holds a 1099511627776x1099511627776xui32");
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).inputs[0].shape = {-4}; }),
             "p.sprig: entry 0 'main': input 0: 'x': no memory holds a -4xui32");
+  EXPECT_NE(hostile([](TestPackage &p) {
+              entryOf(p).inputs[0].name = std::string("x\0y", 3);
+            }).find("expected a name without a NUL"),
+            std::string::npos);
   EXPECT_EQ(hostile([](TestPackage &p) { entryOf(p).inputs[0].dtype = 50; }),
             "p.sprig: entry 0 'main': input 0: 'x': expected an element type below 13, found 50");
   EXPECT_EQ(

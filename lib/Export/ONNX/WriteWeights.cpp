@@ -1,8 +1,8 @@
 #include "lib/Export/ONNX/WriteWeights.h"
+#include "lib/Data/File.h"
 #include "onnx/onnx_pb.h"
 #include "sprig/error.h"
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 namespace sprig {
@@ -26,16 +26,13 @@ void takeIn(onnx::TensorProto &tensor, const std::string &file, const std::strin
   };
   int64_t offset = std::max<int64_t>(number("offset"), 0), length = number("length");
   // The importer has checked that the file lies in the model's folder.
-  std::ifstream stream(std::filesystem::path(folder) / *location, std::ios::binary);
+  std::filesystem::path path = std::filesystem::path(folder) / *location;
   if (length < 0) {
-    stream.seekg(0, std::ios::end);
-    length = int64_t(stream.tellg()) - offset;
+    std::error_code error;
+    length = int64_t(std::filesystem::file_size(path, error)) - offset;
   }
-  std::string bytes(size_t(std::max<int64_t>(length, 0)), '\0');
-  stream.seekg(offset);
-  if (!stream.read(bytes.data(), std::streamsize(bytes.size())))
-    fail(file + ": the data of initializer '" + tensor.name() + "' in '" + *location + "' cannot be read");
-  tensor.set_raw_data(std::move(bytes));
+  std::vector<char> bytes = data::readPart(path, offset, length);
+  tensor.set_raw_data(bytes.data(), bytes.size());
 }
 
 void clearData(onnx::TensorProto &tensor) {

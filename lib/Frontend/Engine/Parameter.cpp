@@ -177,6 +177,8 @@ const std::string &Parameter::name(Source at) const {
 }
 void Parameter::setName(std::string name, Source at) const {
   requireParameterCell(*this, at);
+  if (size_t end = name.find('\0'); end != std::string::npos)
+    fail(at, "setName", "the name has a NUL after '" + name.substr(0, end) + "', at which readers of files end it");
   cell->name = std::move(name);
 }
 

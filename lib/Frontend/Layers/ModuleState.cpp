@@ -37,6 +37,7 @@ void Module::State::checkName(const std::string &name, const char *what, const M
   std::string op = std::string("Module::") + what;
   auto refuse = [&](const std::string &text) { fail(at, op, "'" + name + "' of a " + owner.typeName() + " " + text); };
   if (name.empty()) fail(at, op, "the name is empty");
+  if (name.find('\0') != std::string::npos) refuse("has a NUL, at which readers of files end a name");
   if (name.find('.') != std::string::npos) refuse("has a dot, which separates the names of a path");
   for (const Child &child : children)
     if (child.name == name)

@@ -1,6 +1,7 @@
 #include "lib/Data/File.h"
 #include "lib/Export/ONNX/GraphExport.h"
 #include "lib/Frontend/Package/PackageForm.h"
+#include "lib/JIT/ProcessEnd.h"
 #include "sprig/onnx.h"
 #include <algorithm>
 #include <cstring>
@@ -29,15 +30,6 @@ std::vector<TensorType> withBatch(std::vector<TensorType> inputs, int64_t batch)
     for (int axis = 0; axis < type.shape.rank(); ++axis)
       if (type.shape[axis] == -1) type.shape[axis] = batch;
   return inputs;
-}
-
-std::vector<std::string> named(const std::vector<std::string> &given, size_t count, const char *otherwise, Source at) {
-  if (given.size() > count)
-    fail(at, kWhat,
-         "has " + std::to_string(given.size()) + " names for " + std::to_string(count) + " " + otherwise + "s");
-  std::vector<std::string> names = given;
-  for (size_t k = names.size(); k < count; ++k) names.push_back(otherwise + std::to_string(k));
-  return names;
 }
 
 /// A function in the form that is exported; parameters have the names that they have in packages.
@@ -88,12 +80,13 @@ void refuseUpdates(const PackageForm &form, Source at) {
 std::vector<uint8_t> onnxBytes(const PackageBuilder::Body &body, const std::vector<TensorType> &inputs,
                                const OnnxOptions &options, Source at) {
   using namespace onnxexport;
+  CompilerUse use; // ONNX's schemas are made at first use, too
   if (options.opset < kOldestOpset || options.opset > kNewestOpset)
     fail(at, kWhat,
          "opset " + std::to_string(options.opset) + "; expected " + std::to_string(kOldestOpset) + " to " +
              std::to_string(kNewestOpset));
   GraphExport what;
-  what.inputs = named(options.inputs, inputs.size(), "input", at);
+  what.inputs = portNames(options.inputs, inputs.size(), "input", kWhat, at);
   std::set<std::string> taken(what.inputs.begin(), what.inputs.end());
   taken.insert(options.outputs.begin(), options.outputs.end());
   bool symbolic = isSymbolic(inputs);
@@ -101,12 +94,10 @@ std::vector<uint8_t> onnxBytes(const PackageBuilder::Body &body, const std::vect
   std::optional<Recorded> other;
   if (symbolic) other.emplace(withBatch(inputs, kBatches[1]), body, taken, at);
 
-  what.outputs = named(options.outputs, first.variant->results.size(), "output", at);
-  std::set<std::string> names;
-  for (const auto *list : {&what.inputs, &what.outputs})
-    for (const std::string &name : *list)
-      if (name.empty() || !names.insert(name).second)
-        fail(at, kWhat, "two inputs or outputs are called '" + name + "'; names are to be different and not empty");
+  what.outputs = portNames(options.outputs, first.variant->results.size(), "output", kWhat, at);
+  for (const std::string &name : what.outputs)
+    if (std::find(what.inputs.begin(), what.inputs.end(), name) != what.inputs.end())
+      fail(at, kWhat, "an input and an output are called '" + name + "'; names are to be different");
   what.graph = &first.form.graph;
   if (symbolic) {
     what.other = &other->form.graph;

@@ -1,6 +1,7 @@
 #include "lib/Frontend/Package/PackageForm.h"
 #include "lib/Graph/GraphRewriter.h"
 #include <algorithm>
+#include <set>
 
 namespace sprig::frontend {
 
@@ -86,6 +87,23 @@ PackageForm packageForm(const Variant &variant, const std::function<std::string(
   }
   form.graph = std::move(rewriter.to);
   return form;
+}
+
+std::vector<std::string> portNames(const std::vector<std::string> &given, size_t count, const char *otherwise,
+                                   const char *op, Source at) {
+  if (given.size() > count)
+    fail(at, op, "has " + std::to_string(given.size()) + " names for " + std::to_string(count) + " " + otherwise + "s");
+  std::vector<std::string> names = given;
+  for (size_t k = names.size(); k < count; ++k) names.push_back(otherwise + std::to_string(k));
+  std::set<std::string> seen;
+  for (const std::string &name : names) {
+    if (size_t end = name.find('\0'); end != std::string::npos)
+      fail(at, op, std::string("the name of an ") + otherwise + " has a NUL after '" + name.substr(0, end) + "'");
+    if (name.empty() || !seen.insert(name).second)
+      fail(at, op,
+           std::string("two ") + otherwise + "s are called '" + name + "'; names are to be different and not empty");
+  }
+  return names;
 }
 
 } // namespace sprig::frontend

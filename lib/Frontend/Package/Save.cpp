@@ -45,6 +45,8 @@ PackageBuilder &PackageBuilder::addBody(const std::string &name, const Body &bod
                                         const std::vector<TensorType> &inputs, const SaveOptions &options, Source at) {
   for (const auto &function : impl->functions)
     if (function.name == name) fail(at, "save", "there is a function '" + name + "' already");
+  if (size_t end = name.find('\0'); end != std::string::npos)
+    fail(at, "save", "the name of the function has a NUL after '" + name.substr(0, end) + "'");
   bool isSymbolic = std::any_of(inputs.begin(), inputs.end(), [](const TensorType &type) {
     return std::find(type.shape.begin(), type.shape.end(), -1) != type.shape.end();
   });
@@ -82,13 +84,10 @@ std::vector<uint8_t> PackageBuilder::bytes(const CompileOptions &given, Source a
   std::vector<PackageEntry> entries;
   for (size_t i = 0; i < forms.size(); ++i) {
     const auto &function = impl->functions[i];
-    PackageEntry entry{function.name, &forms[i].graph, forms[i].states, function.options.inputs,
-                       function.options.outputs};
-    for (size_t k = entry.inputNames.size(); k < function.variant->inputs.size(); ++k)
-      entry.inputNames.push_back("input" + std::to_string(k));
-    for (size_t k = entry.outputNames.size(); k < function.variant->results.size(); ++k)
-      entry.outputNames.push_back("output" + std::to_string(k));
-    entries.push_back(std::move(entry));
+    const SaveOptions &names = function.options;
+    entries.push_back({function.name, &forms[i].graph, forms[i].states,
+                       portNames(names.inputs, function.variant->inputs.size(), "input", "save", at),
+                       portNames(names.outputs, function.variant->results.size(), "output", "save", at)});
   }
   CompileOptions options = given;
   if (options.devices.empty()) { // where the tensors of functions over several are

@@ -50,7 +50,14 @@ public:
   }
 
   void graph(const onnx::GraphProto &graph, Names &names) {
+    // Files and states are called after these, and whoever reads a name up to its end would take it for another.
+    auto checkName = [&](const char *what, const std::string &name) {
+      if (size_t at = name.find('\0'); at != std::string::npos)
+        model.fail(ErrorKind::badInput,
+                   where + "the name of " + what + " has a NUL after '" + name.substr(0, at) + "'");
+    };
     for (const auto &input : graph.input()) {
+      checkName("an input", input.name());
       if (input.name().empty()) model.fail(ErrorKind::badInput, where + "an input has no name");
       if (!names.own.insert(input.name()).second)
         model.fail(ErrorKind::badInput, where + "two inputs have the name '" + input.name() + "'");
@@ -58,6 +65,7 @@ public:
     std::unordered_set<std::string> initializers;
     auto initializer = [&](const std::string &name) {
       if (name.empty()) model.fail(ErrorKind::badInput, where + "an initializer has no name");
+      checkName("an initializer", name);
       if (!initializers.insert(name).second)
         model.fail(ErrorKind::badInput, where + "two initializers have the name '" + name + "'");
       names.own.insert(name);
@@ -67,6 +75,7 @@ public:
     nodes(graph.node(), names);
     std::unordered_set<std::string> outputs;
     for (const auto &output : graph.output()) {
+      checkName("an output", output.name());
       if (!names.contains(output.name()))
         model.fail(ErrorKind::badInput, where + "output '" + output.name() + "' is made by nothing");
       if (!outputs.insert(output.name()).second && where.empty())

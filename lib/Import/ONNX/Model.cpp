@@ -1,9 +1,7 @@
 #include "lib/Import/ONNX/Model.h"
+#include "lib/Data/File.h"
 #include "onnx/defs/schema.h"
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 #include <google/protobuf/stubs/logging.h>
@@ -20,23 +18,6 @@ std::string nodeLabel(const onnx::NodeProto &node, int64_t index) {
   for (const std::string &output : node.output())
     if (!output.empty()) return label + " -> '" + output + "'";
   return label;
-}
-
-std::string readFile(const std::string &path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    throw Error(ErrorKind::badInput, path + ": is a folder, expected a file");
-  if (std::filesystem::is_character_file(path, error) || std::filesystem::is_block_file(path, error))
-    throw Error(ErrorKind::badInput, path + ": is a device, expected a file"); // /dev/zero has no end
-  std::ifstream stream(path, std::ios::binary);
-  if (!stream) throw Error(ErrorKind::badInput, path + ": cannot be opened: " + std::strerror(errno));
-  std::string bytes;
-  uintmax_t size = std::filesystem::file_size(path, error);
-  if (!error) bytes.reserve(size);
-  char block[1 << 16];
-  while (stream.read(block, sizeof block) || stream.gcount() > 0) bytes.append(block, size_t(stream.gcount()));
-  if (stream.bad()) throw Error(ErrorKind::badInput, path + ": cannot be read: " + std::strerror(errno));
-  return bytes;
 }
 
 static void checkIRVersion(const Model &model) {
@@ -118,7 +99,7 @@ std::shared_ptr<const Model> share(Model model) {
 
 std::shared_ptr<const Model> readModel(const std::string &path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
-  return share(parseModel(readFile(path), path, folder.empty() ? "." : folder));
+  return share(parseModel(data::readText(path), path, folder.empty() ? "." : folder));
 }
 
 } // namespace sprig::onnximport

@@ -28,7 +28,6 @@ Model parseModel(std::string_view bytes, const std::string &file, const std::str
 std::shared_ptr<const Model> share(Model model);
 /// Reads and parses a file; its folder serves external data.
 std::shared_ptr<const Model> readModel(const std::string &path);
-std::string readFile(const std::string &path);
 
 /// How errors call a node: #3 'fc2' (Gemm), or #3 Gemm -> 'h' when it has no name.
 std::string nodeLabel(const onnx::NodeProto &node, int64_t index);

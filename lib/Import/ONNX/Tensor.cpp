@@ -1,11 +1,11 @@
 #include "lib/Import/ONNX/Tensor.h"
 #include "lib/Import/ONNX/Narrow.h"
+#include "lib/Data/File.h"
 #include "lib/Data/Packed.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNDialect.h"
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <type_traits>
 #include <utility>
 
@@ -266,11 +266,11 @@ private:
 
   std::vector<char> external() {
     auto [path, offset] = locate();
-    std::ifstream stream(path, std::ios::binary);
-    std::vector<char> data(static_cast<size_t>(bytes));
-    if (!stream || !stream.seekg(offset) || !stream.read(data.data(), bytes))
-      fail(ErrorKind::badInput, "lies in '" + path + "', which cannot be read: " + std::strerror(errno));
-    return data;
+    try {
+      return data::readPart(path, offset, bytes);
+    } catch (const Error &error) {
+      fail(ErrorKind::badInput, std::string("lies in a file that cannot be read: ") + error.what());
+    }
   }
 
   /// The resolved path, every symbolic link followed: it lies in the model's folder, or in that of the file itself

@@ -30,8 +30,8 @@ static std::string perfMapText(const std::vector<CodeSymbol> &symbols) {
 static void writePerfMap(const std::vector<CodeSymbol> &symbols, const char *where) {
   std::string folder = std::strcmp(where, "1") == 0 ? "/tmp" : where;
   std::string path = folder + "/perf-" + std::to_string(getpid()) + ".map";
-  // The folder is open to all: neither follow a link nor write to another user's file.
-  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  // The folder is open to all: neither follow a link, nor write to another user's file, nor wait for a pipe.
+  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
   if (file < 0) return;
   struct stat status;
   std::string text = perfMapText(symbols);

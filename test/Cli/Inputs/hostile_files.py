@@ -84,6 +84,31 @@ for arguments in (['run', '/dev/zero'], ['run', digits, '--input', '/dev/zero'],
     refused(arguments, 'is a device, expected a file', run(*arguments))
 
 
+# A pipe that nobody writes to is not waited for; one that somebody writes to will do where a file is named.
+pipe = folder / 'pipe'
+os.mkfifo(pipe)
+for arguments in (['run', pipe], ['inspect', pipe], ['run', digits, '--input', pipe], ['compile', pipe, '-o', folder / 'x.sprig'],
+                  ['train', *steps[1:3], pipe, *steps[4:]], ['profile', '--compare', pipe, pipe]):
+    refused(arguments, 'pipe: is a pipe that nobody writes to, expected a file', run(*arguments))
+writer = subprocess.Popen(['sh', '-c', f'sleep 0.2; cat {digits} > {pipe}'])
+named = run('run', pipe, '--random-inputs', 1, '--dim', 'batch=1')
+expect(f'a pipe for a model: {named.returncode}: {named.stderr}', named.returncode == 0 and writer.wait() == 0)
+last = max((folder / 'run').glob('step-*'), key=lambda path: int(path.name[5:]))
+for name in ('manifest.json', 'arrays.safetensors'):
+    kept = (last / name).read_bytes()
+    (last / name).unlink()
+    os.mkfifo(last / name)
+    holder = os.open(last / name, os.O_RDWR)  # a writer that never writes
+    refused(f'a pipe as {name}', f'{name}: is a pipe, expected a file', run(*steps, '--epochs', 3, '--resume'))
+    os.close(holder)
+    (last / name).unlink()
+    (last / name).write_bytes(kept)
+expect('the third epoch', run(*steps, '--epochs', 3, '--resume').returncode == 0)
+
+# A name that readers would end in the middle.
+(folder / 'nul.onnx').write_bytes(digits.read_bytes().replace(b'probabilities', b'probabil\0ties'))
+refused('a name with a NUL', "the name of an output has a NUL after 'probabil'", run('run', folder / 'nul.onnx', '--random-inputs', 1))
+
 # What stands where a kernel should. (A root's test may give it away.)
 def compile_with(cache):
     return run('compile', digits, '--dim', 'batch=1', '--cache', cache, '-v', '-o', folder / 'x.sprig')

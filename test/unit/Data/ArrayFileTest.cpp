@@ -1,9 +1,12 @@
 #include "lib/Data/ArrayFile.h"
 #include "lib/Data/File.h"
 #include "sprig/error.h"
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace sprig;
@@ -142,6 +145,24 @@ TEST(Safetensors, NamesAreUtf8) {
   EXPECT_EQ(parseNpz(formatNpz({&array, 1}), "f")[0].name, "w\ufffd\ufffd");
   Array both[] = {iota("w\xff", DType::f32, {2}), iota("w\xfe", DType::f32, {2})};
   EXPECT_THROW(formatSafetensors(both), Error) << "the two would be one";
+  EXPECT_THROW(formatNpz(both), Error) << "the two would be one";
+}
+
+// Readers end a name there, so two that differ behind it would be one.
+TEST(Safetensors, RefusesNamesWithNul) {
+  Array array = iota(std::string("w\0a", 3), DType::f32, {2});
+  for (auto format : {formatSafetensors, formatNpz}) try {
+      format({&array, 1});
+      ADD_FAILURE() << "it is written";
+    } catch (const Error &error) {
+      EXPECT_NE(std::string(error.what()).find("the name of an array has a NUL after 'w'"), std::string::npos);
+    }
+  array.name = "w\xffu0000a";
+  std::vector<char> bytes = formatSafetensors({&array, 1});
+  std::string text(bytes.begin(), bytes.end());
+  text.replace(text.find("\xef\xbf\xbdu"), 3, "\\");
+  text.insert(text.find('}') + 2, "  "); // as long as before
+  expectRefused(parseSafetensors, {text.begin(), text.end()}, "f: the name of an array has a NUL after 'w'");
 }
 
 TEST(TensorProto, RefusesWhatIsNotSound) {
@@ -209,6 +230,34 @@ TEST_F(ArrayFiles, AFileAppearsWholeOrNotAtAll) {
   EXPECT_THROW(writeFile("/dev/full", std::string("x")), Error);
   EXPECT_THROW(readFile(folder), Error);
   EXPECT_THROW(readFile(folder / "absent"), Error);
+}
+
+TEST_F(ArrayFiles, NothingIsWaitedForThatIsNoFile) {
+  fs::path pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  auto errorOf = [&](Pipes pipes) -> std::string {
+    try {
+      readFile(pipe, pipes);
+      return "";
+    } catch (const Error &error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(errorOf(Pipes::refused), pipe.string() + ": is a pipe, expected a file");
+  EXPECT_EQ(errorOf(Pipes::read), pipe.string() + ": is a pipe that nobody writes to, expected a file");
+  std::thread writer([&] {
+    std::ofstream out(pipe);
+    std::this_thread::sleep_for(std::chrono::milliseconds(30)); // opened, and nothing written yet
+    out << "late";
+  });
+  std::vector<char> bytes = readFile(pipe);
+  writer.join();
+  EXPECT_EQ(std::string(bytes.begin(), bytes.end()), "late");
+  std::ofstream(folder / "file") << "0123456789";
+  bytes = readPart(folder / "file", 3, 4);
+  EXPECT_EQ(std::string(bytes.begin(), bytes.end()), "3456");
+  EXPECT_THROW(readPart(folder / "file", 8, 3), Error);
+  EXPECT_THROW(readPart(pipe, 0, 1), Error);
 }
 
 TEST_F(ArrayFiles, LinksStayAndModesToo) {

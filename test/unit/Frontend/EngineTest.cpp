@@ -340,6 +340,21 @@ TEST(Packages, HoldFunctionsAndTheirState) {
   EXPECT_NE(errorOf([] { load("/nonexistent.sprig"); }).find("/nonexistent.sprig"), std::string::npos);
 }
 
+// Whoever reads a name up to its end would take it for another.
+TEST(Packages, NamesAreDifferentAndWhole) {
+  auto twice = [](const Tensor &x) { return mul(x, x); };
+  auto save = [&](const std::string &name, const SaveOptions &options) {
+    return errorOf([&] { PackageBuilder().add(name, twice, {{DType::f32, {2}}}, options).bytes(); });
+  };
+  const std::string odd("a\0b", 3);
+  EXPECT_NE(save(odd, {}).find("the name of the function has a NUL after 'a'"), std::string::npos);
+  EXPECT_NE(save("f", {.inputs = {odd}}).find("the name of an input has a NUL after 'a'"), std::string::npos);
+  EXPECT_NE(save("f", {.outputs = {odd}}).find("the name of an output has a NUL after 'a'"), std::string::npos);
+  EXPECT_NE(save("f", {.outputs = {"y", "z"}}).find("has 2 names for 1 outputs"), std::string::npos);
+  Parameter w(ramp({2}));
+  EXPECT_NE(errorOf([&] { w.setName(odd); }).find("the name has a NUL after 'a'"), std::string::npos);
+}
+
 TEST(Timing, EventsAndTimersWait) {
   Event begin, end;
   begin.record();

@@ -299,7 +299,7 @@ TEST(Compile, PlacesLayersOnDevicesWithTheBitsOfOne) {
 TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
   Error missing = errorOf(Model::file("/no/such/model.onnx"));
   EXPECT_EQ(missing.kind(), ErrorKind::badInput);
-  EXPECT_EQ(std::string(missing.what()), "/no/such/model.onnx: cannot be read: No such file or directory");
+  EXPECT_EQ(std::string(missing.what()), "/no/such/model.onnx: cannot open: No such file or directory");
 
   Error syntax = errorOf(Model::text("func.func @main(", "broken.mlir"));
   EXPECT_EQ(syntax.kind(), ErrorKind::badInput);

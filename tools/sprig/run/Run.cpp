@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <set>
 
 namespace fs = std::filesystem;
 namespace sprig::cli {
@@ -78,9 +79,11 @@ void printOutputs(const std::vector<data::Array> &outputs, bool json, Json docum
 
 void writeOutputs(const std::string &folder, const std::vector<data::Array> &outputs) {
   if (folder.empty()) return;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw Error(ErrorKind::runtime, folder + ": cannot make the folder: " + error.message());
+  std::set<fs::path> files;
+  for (const data::Array &array : outputs)
+    if (!files.insert(outputFile(folder, array)).second)
+      throw Error(ErrorKind::badInput, "two outputs are called '" + array.name + "', and each is a file of its name");
+  data::makeFolder(folder);
   for (const data::Array &array : outputs) data::writeArrays(outputFile(folder, array), {&array, 1});
 }
 
