@@ -155,6 +155,24 @@ row("atan2(v[0], v[1])", torch.atan2, [1.0, 1, -1, -1, 0, 2, -2, 0, 3, 1, -0.0, 
 row("atan2(v[0], v[1])", torch.atan2, [inf, inf, -inf, -inf, 1, 1, inf, -inf],
     [inf, -inf, inf, -inf, inf, -inf, 1, 1.0])
 row("angle(Complex{v[0], v[1]})", lambda x, y: torch.angle(torch.complex(x, y)), [1.0, -1, 0, 1, 0], [0.0, 0, 1, 1, 0])
+# All others of one operand, at points that all of them share.
+shared = ZERO + [1.0, -1.0, 0.5, -2.0, 3.0, 10.0, -10.0, 100.0, -100.0, 1e150, -1e150, big, -big] + ENDS
+for function in (torch.exp, torch.expm1, torch.exp2, torch.log, torch.log1p, torch.log2, torch.log10, torch.sqrt, torch.rsqrt,
+                 torch.reciprocal, torch.sin, torch.cos, torch.tan, torch.asin, torch.acos, torch.atan, torch.sinh, torch.cosh,
+                 torch.tanh, torch.atanh, torch.erf, torch.erfc, torch.sigmoid, torch.square, torch.floor, torch.ceil,
+                 torch.round, torch.trunc, torch.frac):
+    row(f"{function.__name__}(v[0])", function, shared)
+left = [0.0, -0.0, 1.0, -1.0, 2.0, inf, -inf, big, tiny]
+pairs = [x for x in left for y in left], [y for x in left for y in left]
+row("v[0] * v[1]", torch.mul, *pairs)
+row("v[0] / v[1]", torch.div, *pairs, twice=False)
+row("mseLoss(v[0], v[1], Reduction::none)", lambda x, y: F.mse_loss(x, y, reduction="none"), *pairs)
+row("poissonNllLoss(v[0], v[1], Reduction::none)", lambda x, t: F.poisson_nll_loss(x, t, reduction="none"), *pairs)
+table = [[0.0, -0.0, 2.0], [3.0, 3.0, 3.0], [100.0, 1000.0, -1000.0], [big, 1.0, -big], [-inf, 0.0, 1.0], [tiny, 0.0, -tiny]]
+for name in ("softmax", "logSoftmax"):
+    row(f"{name}(v[0], 1) * Tensor::from(std::vector<double>{{1, -2, 3}}, {{3}})",
+        lambda x: (x.softmax(1) if name == "softmax" else x.log_softmax(1)) * torch.tensor([1.0, -2.0, 3.0]), table)
+row("layerNorm(v[0], {3})", lambda x: F.layer_norm(x, (3,)), [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [1.0, 2.0, 4.0]], twice=False)
 # Lengths of vectors that are zero or constant.
 vectors = [[0.0, 0.0], [3.0, 4.0], [0.0, 4.0], [3.0, 3.0], [-3.0, 0.0]]
 for p, name in ((2.0, "2.0"), (1.0, "1.0"), (3.0, "3.0"), (1.5, "1.5"), (0.5, "0.5"), (-1.0, "-1.0"),
