@@ -164,9 +164,31 @@ std::optional<Length> Programs::lengthOf(ArrayRef<int64_t> sizes) const {
   for (const Length &length : known)
     if (fits(length, sizes)) return length;
   int64_t steps = all[0].length - all[1].length, rise = sizes[0] - sizes[1];
-  if (rise % steps) return std::nullopt;
-  Length line{rise / steps, sizes[0] - rise / steps * all[0].length, 1};
-  return fits(line, sizes) ? std::optional(line) : std::nullopt;
+  if (rise % steps == 0) {
+    Length line{rise / steps, sizes[0] - rise / steps * all[0].length, 1};
+    if (fits(line, sizes)) return line;
+  }
+  return shareOf(sizes);
+}
+
+/// A rounded-down share of the axis, such as half of it: the one with the smallest divisor, where it is the only one.
+std::optional<Length> Programs::shareOf(ArrayRef<int64_t> sizes) const {
+  constexpr int64_t kLargestDivisor = 4;
+  int64_t range = last() - first(), rise = sizes.front() - sizes.back();
+  if (rise <= 0 || rise > (int64_t(1) << 40)) return std::nullopt;
+  for (int64_t divisor = 2; divisor <= kLargestDivisor; ++divisor) {
+    int64_t multiple = (2 * rise * divisor + range) / (2 * range);
+    std::optional<Length> found;
+    for (int64_t rest = 0; rest < divisor; ++rest) {
+      Length share{multiple, divisor * sizes.front() - multiple * last() + rest, divisor};
+      if (share.multiple * first() + share.add < 0 || !fits(share, sizes)) continue;
+      auto differs = [&](int64_t t) { return share.at(t) != found->at(t); };
+      if (found && llvm::any_of(llvm::seq_inclusive(first(), last()), differs)) return std::nullopt;
+      if (!found) found = share;
+    }
+    if (found) return found;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::pair<Length, int64_t>> Programs::multipleOf(ArrayRef<int64_t> numbers) const {

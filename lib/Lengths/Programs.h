@@ -45,7 +45,8 @@ public:
   bool varies(mlir::Value value) const;
   /// Whether a length is what was measured.
   bool fits(const Length &length, llvm::ArrayRef<int64_t> sizes) const;
-  /// The length that sizes are: one of those told to remember(), else a multiple of the axis and a rest.
+  /// The length that sizes are: one of those told to remember(), else a multiple of the axis and a rest, or a share of
+  /// it.
   std::optional<Length> lengthOf(llvm::ArrayRef<int64_t> sizes) const;
   void remember(const Length &length);
   /// A length, and how many times it numbers are.
@@ -55,6 +56,8 @@ public:
   mlir::InFlightDiagnostic refuse(mlir::Operation *op) const;
 
 private:
+  std::optional<Length> shareOf(llvm::ArrayRef<int64_t> sizes) const;
+
   llvm::SmallVector<Program> all;
   llvm::SmallVector<mlir::Operation *> at, following;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value>> others; // of the main program's values

@@ -238,6 +238,46 @@ func.func @coincidence_3(%x: tensor<3xi64>) -> tensor<3xi64>
   return %b : tensor<3xi64>
 }
 
+// Shares of the length, rounded down.
+// CHECK-LABEL: func.func @share_8(
+// CHECK-SAME: outputs = [array<i64: 0, 1, 0, 2>, array<i64>]
+// CHECK: nn.gather %arg0, %{{.*}} axis = 0 : tensor<8xf32>, tensor<4xi64>
+// CHECK: %[[HALF:.*]] = nn.div %arg1, %{{.*}} : tensor<i64>, tensor<i64>
+// CHECK: nn.mul %[[HALF]],
+// CHECK: nn.gather %arg0, %{{.*}} axis = 0 : tensor<8xf32>, tensor<i64>
+func.func @share_8(%x: tensor<8xf32>) -> (tensor<4xf32>, tensor<f32>)
+    attributes {nn.lengths = {axis = "time", first = 5, last = 8, length = 8, group = 17}} {
+  %even = nn.constant dense<[0, 2, 4, 6]> : tensor<4xi64>
+  %a = nn.gather %x, %even axis = 0 : tensor<8xf32>, tensor<4xi64>
+  %middle = nn.constant dense<4> : tensor<i64>
+  %b = nn.gather %x, %middle axis = 0 : tensor<8xf32>, tensor<i64>
+  return %a, %b : tensor<4xf32>, tensor<f32>
+}
+func.func @share_7(%x: tensor<7xf32>) -> (tensor<3xf32>, tensor<f32>)
+    attributes {nn.lengths = {axis = "time", first = 5, last = 8, length = 7, group = 17}} {
+  %even = nn.constant dense<[0, 2, 4]> : tensor<3xi64>
+  %a = nn.gather %x, %even axis = 0 : tensor<7xf32>, tensor<3xi64>
+  %middle = nn.constant dense<3> : tensor<i64>
+  %b = nn.gather %x, %middle axis = 0 : tensor<7xf32>, tensor<i64>
+  return %a, %b : tensor<3xf32>, tensor<f32>
+}
+func.func @share_6(%x: tensor<6xf32>) -> (tensor<3xf32>, tensor<f32>)
+    attributes {nn.lengths = {axis = "time", first = 5, last = 8, length = 6, group = 17}} {
+  %even = nn.constant dense<[0, 2, 4]> : tensor<3xi64>
+  %a = nn.gather %x, %even axis = 0 : tensor<6xf32>, tensor<3xi64>
+  %middle = nn.constant dense<3> : tensor<i64>
+  %b = nn.gather %x, %middle axis = 0 : tensor<6xf32>, tensor<i64>
+  return %a, %b : tensor<3xf32>, tensor<f32>
+}
+func.func @share_5(%x: tensor<5xf32>) -> (tensor<2xf32>, tensor<f32>)
+    attributes {nn.lengths = {axis = "time", first = 5, last = 8, length = 5, group = 17}} {
+  %even = nn.constant dense<[0, 2]> : tensor<2xi64>
+  %a = nn.gather %x, %even axis = 0 : tensor<5xf32>, tensor<2xi64>
+  %middle = nn.constant dense<2> : tensor<i64>
+  %b = nn.gather %x, %middle axis = 0 : tensor<5xf32>, tensor<i64>
+  return %a, %b : tensor<2xf32>, tensor<f32>
+}
+
 // Indices count from an end that moves; what is behind a length is no index.
 // CHECK-LABEL: func.func @indices_4(
 // CHECK: %[[NEGATIVE:.*]] = nn.compare  lt %arg1,
