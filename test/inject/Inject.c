@@ -33,10 +33,10 @@
 #define KINDS(X)                                                                                                       \
   X(Malloc, "malloc")                                                                                                  \
   X(Read, "read")                                                                                                      \
-  X(Write, "write") X(Fsync, "fsync") X(Rename, "rename") X(Mkdir, "mkdir") X(Open, "open") X(Mmap, "mmap")            \
-      X(Mprotect, "mprotect") X(Ftruncate, "ftruncate") X(Thread, "thread") X(Fork, "fork") X(Pipe, "pipe")            \
-          X(Poll, "poll") X(Shm, "shm") X(Socket, "socket") X(Connect, "connect") X(Accept, "accept") X(Send, "send")  \
-              X(Recv, "recv")
+  X(Write, "write")                                                                                                    \
+  X(Fsync, "fsync") X(Rename, "rename") X(Mkdir, "mkdir") X(Open, "open") X(Mmap, "mmap") X(Mprotect, "mprotect")      \
+      X(Ftruncate, "ftruncate") X(Thread, "thread") X(Fork, "fork") X(Pipe, "pipe") X(Poll, "poll") X(Shm, "shm")      \
+          X(Socket, "socket") X(Connect, "connect") X(Accept, "accept") X(Send, "send") X(Recv, "recv")
 #define NAME_OF(kind, name) name,
 #define KIND_OF(kind, name) kind,
 static const char *const kNames[] = {KINDS(NAME_OF)};
