@@ -1,4 +1,5 @@
 #include "runtime/comm/gloo/LoopThread.h"
+#include "runtime/base/Uninterrupted.h"
 
 #include <cerrno>
 #include <chrono>
@@ -85,7 +86,7 @@ static gloo::transport::tcp::Device &tcpOf(gloo::transport::Device &device) {
 }
 
 LoopThread::LoopThread(std::shared_ptr<gloo::transport::Device> given) : device(std::move(given)) {
-  int event = ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
+  int event = core::uninterrupted([] { return ::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK); });
   if (event < 0) throw std::runtime_error(std::string("no event: ") + std::strerror(errno));
   asked = std::make_unique<Asked>(event);
   tcpOf(*device).registerDescriptor(event, EPOLLIN, asked.get());

@@ -161,7 +161,7 @@ Bell::~Bell() {
 }
 
 Status Bell::open() {
-  fd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  fd = uninterrupted([] { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); });
   if (fd < 0) return Status(SPRIG_RT_IO_ERROR, concat("no event: ", std::strerror(errno)));
   return {};
 }
