@@ -1,5 +1,5 @@
-// Numbers as decimal text, and back, with a point in every locale. printf, strtod, std::to_string and streams follow the
-// locale that the process has set, and write "0,5" where that has decimal commas.
+// Numbers as decimal text, and back, with a point in every locale. printf, strtod, std::to_string and streams follow
+// the locale that the process has set, and write "0,5" where that has decimal commas.
 #ifndef SPRIG_RUNTIME_BASE_DECIMAL_H
 #define SPRIG_RUNTIME_BASE_DECIMAL_H
 
