@@ -27,6 +27,12 @@ Uses &uses() {
 }
 
 constinit thread_local int usesOfThread = 0;
+
+// MLIR has thread-local objects, too. Made behind those of a first use, this goes before them.
+constinit thread_local bool hasThreadEnded = false;
+struct ThreadMark {
+  ~ThreadMark() { hasThreadEnded = true; }
+};
 } // namespace
 
 void ProcessEnd::setHook(void (*hook)()) { uses().hook = hook; }
@@ -77,12 +83,17 @@ CompilerUse::CompilerUse() {
   if (all.hasEnded)
     throw Error(ErrorKind::runtime, "the process is ending, and nothing can be compiled any more; compute it before "
                                     "main() returns, or exit() is called");
+  if (hasThreadEnded)
+    throw Error(ErrorKind::runtime,
+                "this thread is ending, and compiles nothing any more; compute it before it returns");
   ++all.count;
   ++all.begun;
   ++usesOfThread;
 }
 
 CompilerUse::~CompilerUse() {
+  thread_local ThreadMark mark;
+  (void)mark;
   ProcessEnd::registerAtExit();
   Uses &all = uses();
   std::lock_guard lock(all.mutex);

@@ -111,6 +111,22 @@ TEST_F(AtExitTest, CompilesNothingAtTheEnd) {
               "main: 12\ngradient: 12\ncompiled: .*the process is ending, and nothing can be compiled any more");
 }
 
+// What the compiler has of a thread goes with it.
+TEST_F(AtExitTest, CompilesWhereAThreadEndsOrSaysWhy) {
+  auto run = [] {
+    std::thread([] {
+      thread_local Late ofThread;
+      ofThread.compute = [] {
+        say("compiled", [] { return compile([](const Tensor &x) { return (x * 3).sum(); })(ones({4})).text(); });
+      };
+      say("before", compiled);
+    }).join();
+    std::exit(0);
+  };
+  EXPECT_EXIT(run(), testing::ExitedWithCode(0),
+              "before: 8\ncompiled: (12|.*this thread is ending, and compiles nothing any more)");
+}
+
 // Whichever thread uses the library, and whichever ends the process, while the compiler works in the background.
 TEST_F(AtExitTest, EndsWhileItCompiles) {
   auto useOnce = [] {
