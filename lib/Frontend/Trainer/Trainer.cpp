@@ -13,6 +13,7 @@
 #include "lib/Frontend/Trainer/StepLog.h"
 #include "lib/Training/RunChart.h"
 #include "lib/Training/Schedule.h"
+#include "runtime/base/Decimal.h"
 #include "sprig/random.h"
 #include <cstdio>
 
@@ -198,7 +199,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
 
 Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), at(at) {
   auto refuse = [&](const char *what, double value, const char *expected) {
-    frontend::fail(at, "Trainer", std::string(what) + " is " + frontend::realText(value) + ", expected " + expected);
+    frontend::fail(at, "Trainer", std::string(what) + " is " + decimal::shortest(value) + ", expected " + expected);
   };
   if (options.maxEpochs < 0) refuse("maxEpochs", double(options.maxEpochs), "at least 0");
   if (options.ranks < 0) refuse("ranks", options.ranks, "at least 0");

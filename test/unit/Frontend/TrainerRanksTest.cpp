@@ -227,14 +227,14 @@ TEST(TrainerRanks, MistakesAreRefusedByName) {
   EXPECT_THAT(errorOf([] { Trainer({.lrScaling = RateScaling::sqrt}); }),
               HasSubstr("lrScaling goes with scaleBatch; without it the batch of all ranks is the loader's"));
   EXPECT_THAT(errorOf([] { Trainer({.ranks = 2, .shares = {1}}); }),
-              HasSubstr("the number of shares is 1.000000, expected that of the ranks, 2"));
+              HasSubstr("the number of shares is 1, expected that of the ranks, 2"));
   EXPECT_THAT(errorOf([] { fit({.ranks = 2, .shares = {1, 0}}, makeNet()); }),
               HasSubstr("data: a rank's weight is 0, expected at least 1"));
   EXPECT_THAT(errorOf([] { Trainer({.checkReplicas = -1}); }), HasSubstr("checkReplicas is -1"));
   EXPECT_THAT(errorOf([] { Trainer({.bucketBytes = -1}); }), HasSubstr("bucketBytes is -1"));
   EXPECT_THAT(errorOf([] { Trainer({.compile = false, .bucketBytes = 1}); }),
               HasSubstr("bucketBytes are of compiled steps, and compile is false"));
-  EXPECT_THAT(errorOf([] { Trainer({.stepsPerCall = 0}); }), HasSubstr("stepsPerCall is 0.000000, expected 1 to 256"));
+  EXPECT_THAT(errorOf([] { Trainer({.stepsPerCall = 0}); }), HasSubstr("stepsPerCall is 0, expected 1 to 256"));
   EXPECT_THAT(errorOf([] { Trainer({.stepsPerCall = 257}); }), HasSubstr("expected 1 to 256"));
   EXPECT_THAT(errorOf([] { Trainer({.compile = false, .stepsPerCall = 2}); }),
               HasSubstr("stepsPerCall is of compiled steps, and compile is false"));

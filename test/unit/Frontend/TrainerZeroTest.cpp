@@ -143,6 +143,6 @@ TEST(TrainerZero, MistakesAreRefusedByName) {
     Trainer({.zero = 2});
     ADD_FAILURE();
   } catch (const Error &error) {
-    EXPECT_THAT(error.what(), HasSubstr("zero is 2.000000, expected 0 or 1: ranks share the optimizer's state"));
+    EXPECT_THAT(error.what(), HasSubstr("zero is 2, expected 0 or 1: ranks share the optimizer's state"));
   }
 }
