@@ -4,6 +4,7 @@
 #define SPRIG_RUNTIME_BASE_DECIMAL_H
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +40,10 @@ inline std::optional<double> parse(std::string_view text) {
   return text.empty() ? value : std::nullopt;
 }
 
-/// As few digits as tell a float from its neighbours, or a double where it is none.
+/// Whole numbers below 10^15 in full, others by as few digits as tell a float from its neighbours, or a double where it
+/// is none.
 inline std::string shortest(double value) {
+  if (value == std::trunc(value) && std::fabs(value) < 1e15) return fixed(value, 0);
   std::string text;
   for (int digits : {6, 7, 8, 9, 15, 16, 17}) {
     text = general(value, digits);
