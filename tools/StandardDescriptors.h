@@ -1,5 +1,6 @@
 // Standard descriptors for a program that may have been started without them. For every tool's main, first of all.
 #pragma once
+#include "runtime/base/Uninterrupted.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -14,10 +15,7 @@ namespace sprig {
 inline bool openStandardDescriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
-    int opened; // the lowest one that is free
-    do opened = ::open("/dev/null", O_RDWR);
-    while (opened < 0 && errno == EINTR);
-    if (opened == fd) continue;
+    if (rt::core::uninterrupted([] { return ::open("/dev/null", O_RDWR); }) == fd) continue; // the lowest that is free
     std::string text = std::string("error: /dev/null: cannot be opened in the place of standard ") +
                        (fd == 0   ? "input"
                         : fd == 1 ? "output"

@@ -1,4 +1,5 @@
 #include "lib/Cache/TrustedFolder.h"
+#include "runtime/base/Uninterrupted.h"
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -12,6 +13,9 @@
 #include <unistd.h>
 
 namespace sprig {
+
+using rt::core::uninterrupted;
+
 namespace {
 
 constexpr int kMaxLinks = 40; // as the kernel follows
@@ -149,8 +153,7 @@ private:
 
 bool readAll(int file, char *data, size_t size) {
   while (size > 0) {
-    ssize_t count = ::read(file, data, size);
-    if (count < 0 && errno == EINTR) continue;
+    ssize_t count = uninterrupted([&] { return ::read(file, data, size); });
     if (count == 0) errno = EIO; // cut off meanwhile
     if (count <= 0) return false;
     data += count;
@@ -161,8 +164,7 @@ bool readAll(int file, char *data, size_t size) {
 
 bool writeAll(int file, std::string_view data) {
   while (!data.empty()) {
-    ssize_t count = ::write(file, data.data(), data.size());
-    if (count < 0 && errno == EINTR) continue;
+    ssize_t count = uninterrupted([&] { return ::write(file, data.data(), data.size()); });
     if (count == 0) errno = EIO;
     if (count <= 0) return false;
     data.remove_prefix(size_t(count));

@@ -2,7 +2,7 @@
 #include "include/sprig/error.h"
 #include "lib/Checkpoint/Files.h"
 #include "lib/Checkpoint/Writer.h"
-#include "lib/Data/File.h"
+#include "runtime/base/Uninterrupted.h"
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +13,9 @@
 namespace fs = std::filesystem;
 
 namespace sprig::checkpoints {
+
+using rt::core::uninterrupted;
+
 namespace {
 
 struct Descriptor {
@@ -27,24 +30,24 @@ struct Descriptor {
 }
 
 void syncFolder(const fs::path &folder) {
-  Descriptor file{data::retried([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); })};
+  Descriptor file{uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); })};
   // Some file systems do not sync folders, and say so by EINVAL.
-  if (file.handle < 0 || (data::retried([&] { return ::fsync(file.handle); }) != 0 && errno != EINVAL))
+  if (file.handle < 0 || (uninterrupted([&] { return ::fsync(file.handle); }) != 0 && errno != EINVAL))
     fail(folder, "cannot sync", errno);
 }
 
 void writeSynced(const fs::path &path, std::span<const char> bytes) {
-  Descriptor file{data::retried([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); })};
+  Descriptor file{uninterrupted([&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666); })};
   if (file.handle < 0) fail(path, "cannot write", errno);
   size_t all = bytes.size();
   while (!bytes.empty()) {
-    ssize_t n = data::retried([&] { return ::write(file.handle, bytes.data(), bytes.size()); });
+    ssize_t n = uninterrupted([&] { return ::write(file.handle, bytes.data(), bytes.size()); });
     if (n < 0)
       fail(path, "cannot write " + std::to_string(all) + " bytes, stopped at " + std::to_string(all - bytes.size()),
            errno);
     bytes = bytes.subspan(size_t(n));
   }
-  if (data::retried([&] { return ::fsync(file.handle); }) != 0) fail(path, "cannot sync", errno);
+  if (uninterrupted([&] { return ::fsync(file.handle); }) != 0) fail(path, "cannot sync", errno);
 }
 
 fs::path asidePath(const fs::path &folder, const char *why, int64_t step) {
@@ -61,7 +64,7 @@ void removeStep(const fs::path &folder, int64_t step) {
 
 void publish(const fs::path &aside, const fs::path &folder, int64_t step) {
   fs::path place = stepFolder(folder, step);
-  if (data::retried([&] { return ::rename(aside.c_str(), place.c_str()); }) == 0) return;
+  if (uninterrupted([&] { return ::rename(aside.c_str(), place.c_str()); }) == 0) return;
   if (errno != EEXIST && errno != ENOTEMPTY && errno != ENOTDIR) fail(place, "cannot rename into place", errno);
   // What is there already is of a run that this one goes on from an earlier point of. The two change places at once,
   // or, where the file system cannot, one after the other.
@@ -71,7 +74,7 @@ void publish(const fs::path &aside, const fs::path &folder, int64_t step) {
     return;
   }
   removeStep(folder, step);
-  if (data::retried([&] { return ::rename(aside.c_str(), place.c_str()); }) != 0)
+  if (uninterrupted([&] { return ::rename(aside.c_str(), place.c_str()); }) != 0)
     fail(place, "cannot rename into place", errno);
 }
 
@@ -82,7 +85,7 @@ void writeStep(const fs::path &folder, const Manifest &manifest, std::span<const
   std::error_code ignored;
   fs::remove_all(aside, ignored);
   try {
-    if (data::retried([&] { return ::mkdir(aside.c_str(), 0777); }) != 0) fail(aside, "cannot be made", errno);
+    if (uninterrupted([&] { return ::mkdir(aside.c_str(), 0777); }) != 0) fail(aside, "cannot be made", errno);
     writeSynced(aside / kArraysFile, image);
     std::string text = formatManifest(manifest, image.size(), checksum(image));
     writeSynced(aside / kManifestFile, text);

@@ -2,6 +2,7 @@
 #include "include/sprig/error.h"
 #include "lib/Checkpoint/Files.h"
 #include "lib/Data/File.h"
+#include "runtime/base/Uninterrupted.h"
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -13,14 +14,17 @@
 namespace fs = std::filesystem;
 
 namespace sprig::checkpoints {
+
+using rt::core::uninterrupted;
+
 namespace {
 
 // Folders are locked by themselves: a lock ends with its process, and leaves no file.
 int lockFolder(const fs::path &folder) {
-  int handle = data::retried([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
+  int handle = uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (handle < 0)
     throw Error(ErrorKind::runtime, folder.string() + ": cannot be opened as a folder: " + std::strerror(errno));
-  if (data::retried([&] { return ::flock(handle, LOCK_EX | LOCK_NB); }) == 0) return handle;
+  if (uninterrupted([&] { return ::flock(handle, LOCK_EX | LOCK_NB); }) == 0) return handle;
   int reason = errno;
   ::close(handle);
   if (reason == EWOULDBLOCK)

@@ -1,5 +1,6 @@
 #include "lib/Data/File.h"
 #include "include/sprig/error.h"
+#include "runtime/base/Uninterrupted.h"
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -15,6 +16,9 @@
 #include <utility>
 
 namespace sprig::data {
+
+using rt::core::uninterrupted;
+
 namespace {
 
 [[noreturn]] void fail(ErrorKind kind, const std::string &what, const std::filesystem::path &path) {
@@ -22,7 +26,7 @@ namespace {
 }
 
 int openFile(const std::filesystem::path &path, int flags, mode_t mode = 0) {
-  return retried([&] { return ::open(path.c_str(), flags, mode); });
+  return uninterrupted([&] { return ::open(path.c_str(), flags, mode); });
 }
 
 // The file that is being written aside, for removeUnfinishedFile.
@@ -55,7 +59,7 @@ std::filesystem::path followLinks(std::filesystem::path path) {
 
 void writeAll(int fd, std::span<const char> bytes, const std::filesystem::path &path) {
   while (!bytes.empty()) {
-    ssize_t n = retried([&] { return ::write(fd, bytes.data(), bytes.size()); });
+    ssize_t n = uninterrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
     if (n < 0 && errno == EPIPE) return; // a reader that has seen enough is no failure
     if (n < 0) fail(ErrorKind::runtime, "cannot write", path);
     bytes = bytes.subspan(size_t(n));
@@ -109,7 +113,7 @@ size_t OpenFile::read(std::span<char> into) {
   using Clock = std::chrono::steady_clock;
   auto begin = Clock::now();
   for (;;) {
-    ssize_t count = retried([&] { return ::read(fd, into.data(), into.size()); });
+    ssize_t count = uninterrupted([&] { return ::read(fd, into.data(), into.size()); });
     if (count < 0 && errno == EAGAIN) { // somebody is at the other end
       awaitsWriter = false;
       pollfd wait = {fd, POLLIN, 0};
@@ -136,7 +140,7 @@ std::vector<char> readPart(const std::filesystem::path &path, int64_t offset, in
                                          std::to_string(offset) + " on");
   std::vector<char> bytes(static_cast<size_t>(count));
   for (size_t done = 0; done < bytes.size();) {
-    ssize_t n = retried([&] {
+    ssize_t n = uninterrupted([&] {
       return ::pread(file.handle(), bytes.data() + done, bytes.size() - done, off_t(offset + int64_t(done)));
     });
     if (n == 0) errno = EIO; // cut off meanwhile
@@ -174,9 +178,9 @@ void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
     if (exists && ::fchmod(file.fd, status.st_mode & 0777) != 0) fail(ErrorKind::runtime, "cannot set the mode", path);
     writeAll(file.fd, bytes, path);
     // Some file systems do not sync, and say so by EINVAL.
-    if (retried([&] { return ::fsync(file.fd); }) != 0 && errno != EINVAL)
+    if (uninterrupted([&] { return ::fsync(file.fd); }) != 0 && errno != EINVAL)
       fail(ErrorKind::runtime, "cannot sync", path);
-    if (retried([&] { return ::rename(aside.c_str(), target.c_str()); }) != 0)
+    if (uninterrupted([&] { return ::rename(aside.c_str(), target.c_str()); }) != 0)
       fail(ErrorKind::runtime, "cannot rename into place", path);
   } catch (...) {
     ::unlink(aside.c_str());

@@ -1,7 +1,6 @@
 // Whole files: reading, and writing so that a file appears whole or not at all.
 // Throws sprig::Error that names the file and the system's reason.
 #pragma once
-#include <cerrno>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -10,14 +9,6 @@
 #include <vector>
 
 namespace sprig::data {
-
-/// Makes a system call, again where a signal that has nothing to do with it has interrupted it.
-template <typename Call> auto retried(Call call) {
-  for (;;) {
-    auto result = call();
-    if (result != -1 || errno != EINTR) return result;
-  }
-}
 
 /// Whether a pipe will do for a file. Where a user names it (`<(...)`, mkfifo) it is read to its end; one that nobody
 /// writes to within a second is refused. What is found in a folder must be a regular file.

@@ -2,6 +2,7 @@
 #include "include/sprig/error.h"
 #include "lib/Data/File.h"
 #include "lib/Json/Json.h"
+#include "runtime/base/Uninterrupted.h"
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -11,6 +12,9 @@
 #include <unistd.h>
 
 namespace sprig::training {
+
+using rt::core::uninterrupted;
+
 namespace {
 
 // Lines wait for this much of time or text, so that short steps do not pay for a system call each.
@@ -94,7 +98,7 @@ MetricsWriter::MetricsWriter(std::filesystem::path where, std::optional<int64_t>
   struct stat status;
   bool regular = ::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
   int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | (resumeStep ? 0 : O_TRUNC);
-  file = data::retried([&] { return ::open(path.c_str(), regular ? flags : O_WRONLY | O_CLOEXEC, 0666); });
+  file = uninterrupted([&] { return ::open(path.c_str(), regular ? flags : O_WRONLY | O_CLOEXEC, 0666); });
   if (file < 0) throw Error(ErrorKind::runtime, path.string() + ": cannot open for writing: " + std::strerror(errno));
   if (regular && resumeStep) cutBehind(*resumeStep);
 }
@@ -122,7 +126,7 @@ void MetricsWriter::cutBehind(int64_t steps) {
     earlier.push_back(*line);
     keep = end + 1;
   }
-  if (data::retried([&] { return ::ftruncate(file, off_t(keep)); }) != 0)
+  if (uninterrupted([&] { return ::ftruncate(file, off_t(keep)); }) != 0)
     throw Error(ErrorKind::runtime, path.string() + ": cannot cut off later lines: " + std::strerror(errno));
 }
 
@@ -137,7 +141,7 @@ void MetricsWriter::flush() {
   std::string lines = std::exchange(pending, {});
   std::string_view left = lines;
   while (!left.empty()) {
-    ssize_t n = data::retried([&] { return ::write(file, left.data(), left.size()); });
+    ssize_t n = uninterrupted([&] { return ::write(file, left.data(), left.size()); });
     if (n < 0) throw Error(ErrorKind::runtime, path.string() + ": cannot write: " + std::strerror(errno));
     left.remove_prefix(size_t(n));
   }

@@ -1,6 +1,7 @@
 #include "runtime/base/Memory.h"
 
 #include "runtime/base/MemoryCount.h"
+#include "runtime/base/Uninterrupted.h"
 
 #include <cerrno>
 #include <cstdlib>
@@ -95,9 +96,8 @@ MappedFile::~MappedFile() {
 }
 
 Status MappedFile::open(const char *path, MappedFile &file) {
-  int descriptor;
-  do descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe is not waited for
-  while (descriptor < 0 && errno == EINTR);
+  // A pipe is not waited for.
+  int descriptor = uninterrupted([path] { return ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (descriptor < 0) {
     bool missing = errno == ENOENT || errno == ENOTDIR;
     return {missing ? SPRIG_RT_NOT_FOUND : SPRIG_RT_IO_ERROR, concat("cannot open: ", std::strerror(errno))};

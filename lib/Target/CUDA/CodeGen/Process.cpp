@@ -1,4 +1,5 @@
 #include "lib/Target/CUDA/CodeGen/Process.h"
+#include "runtime/base/Uninterrupted.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/Errno.h"
 #include <cerrno>
@@ -78,8 +79,7 @@ llvm::Expected<ProcessResult> sprig::runProcess(const std::vector<std::string> &
   }
   if (!ended) {
     ::kill(process, SIGKILL);
-    while (::waitpid(process, &status, 0) < 0 && errno == EINTR) {
-    }
+    rt::core::uninterrupted([&] { return ::waitpid(process, &status, 0); });
     return fails(program, "took longer than " + llvm::Twine(limit.count() / 1000) + " s and was ended");
   }
   if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
