@@ -1,6 +1,7 @@
 // The sharding attribute: its text, and what it has to keep to.
 #include "dialects/Dist/CollectiveOrder.h"
 #include "dialects/Dist/Dist.h"
+#include "dialects/Interfaces/AttributeRow.h"
 #include "runtime/collective/Piece.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -9,6 +10,9 @@
 
 using namespace mlir;
 using namespace sprig::ir::dist;
+using sprig::ir::AttributeRow;
+using sprig::ir::isOf;
+using sprig::ir::isOn;
 
 #define GET_ATTRDEF_CLASSES
 #include "dialects/Dist/DistAttributes.cpp.inc"
@@ -152,16 +156,6 @@ static LogicalResult verifyPiece(Operation *op, Attribute value, Type type, cons
 }
 
 namespace {
-/// Attributes that speak of nothing else: where they stand, and of what type they are.
-struct PlainAttribute {
-  StringRef name, place;
-  bool (*standsOn)(Operation *);
-  StringRef type;
-  bool (*hasType)(Attribute);
-};
-
-bool isFunction(Operation *op) { return isa<FunctionOpInterface>(op); }
-bool isSymbol(Operation *op) { return isa<SymbolOpInterface>(op); }
 bool isRate(Attribute value) {
   auto rate = dyn_cast<FloatAttr>(value);
   return rate && rate.getValue().isFinite() && !rate.getValue().isNegative();
@@ -170,16 +164,16 @@ bool isNumberFromZero(Attribute value) {
   auto number = dyn_cast<IntegerAttr>(value);
   return number && number.getType().isInteger(64) && number.getInt() >= 0;
 }
-template <typename AttrT> bool isOf(Attribute value) { return isa<AttrT>(value); }
 
-constexpr PlainAttribute kPlainAttributes[] = {
-    {kRankAttr, "a function", isFunction, "an integer from 0 on", isNumberFromZero},
-    {kSamplesAttr, "a function", isFunction, "an integer from 0 on", isNumberFromZero},
-    {kFactorsAttr, "a function", isFunction, "a string", isOf<StringAttr>},
+/// Attributes that speak of nothing else.
+constexpr AttributeRow kPlainAttributes[] = {
+    {kRankAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
+    {kSamplesAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
+    {kFactorsAttr, "a function", isOn<FunctionOpInterface>, "a string", isOf<StringAttr>},
     {kLateAttr, "an all-reduce, a reduce-scatter or an all-gather", mayBeLate, "no value", isOf<UnitAttr>},
-    {kLatencyAttr, "a mesh or a program", isSymbol, "a number of seconds", isRate},
-    {kRateAttr, "a mesh or a program", isSymbol, "a number of bytes a second", isRate},
-    {kApartAttr, "a mesh or a program", isSymbol, "a boolean", isOf<BoolAttr>},
+    {kLatencyAttr, "a mesh or a program", isOn<SymbolOpInterface>, "a number of seconds", isRate},
+    {kRateAttr, "a mesh or a program", isOn<SymbolOpInterface>, "a number of bytes a second", isRate},
+    {kApartAttr, "a mesh or a program", isOn<SymbolOpInterface>, "a boolean", isOf<BoolAttr>},
 };
 } // namespace
 
@@ -188,12 +182,8 @@ static LogicalResult refuseUnknown(Operation *op, StringRef name, const Twine &p
 }
 
 LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  for (const PlainAttribute &row : kPlainAttributes) {
-    if (attribute.getName() != row.name) continue;
-    if (!row.standsOn(op)) return op->emitOpError() << "has '" << row.name << "', which stands on " << row.place;
-    if (row.hasType(attribute.getValue())) return success();
-    return op->emitOpError() << "has '" << row.name << "' = " << attribute.getValue() << ", expected " << row.type;
-  }
+  for (const AttributeRow &row : kPlainAttributes)
+    if (attribute.getName() == row.name) return verifyByRow(row, op, "", attribute.getValue());
   if (attribute.getName() == kMeshAttr) {
     auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
     if (name && SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, name)) return success();

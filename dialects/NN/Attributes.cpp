@@ -1,6 +1,7 @@
 // Which attributes nn hangs on operations, where they stand and of what type they are; anything else in its name is
 // somebody's mistake.
 #include "dialects/NN/Attributes.h"
+#include "dialects/Interfaces/AttributeRow.h"
 #include "dialects/Interfaces/IndexRanges.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNRandom.h"
@@ -14,16 +15,7 @@ using namespace mlir;
 using namespace sprig::ir;
 
 namespace {
-struct Row {
-  StringRef name, place;
-  bool (*standsOn)(Operation *);
-  StringRef type;
-  bool (*hasType)(Attribute);
-};
-
-template <typename OpT> bool isOn(Operation *op) { return isa<OpT>(op); }
 bool isAnywhere(Operation *) { return true; }
-template <typename AttrT> bool is(Attribute value) { return isa<AttrT>(value); }
 // Whoever reads a name up to its end would take it for another.
 bool isName(Attribute value) {
   auto name = dyn_cast<StringAttr>(value);
@@ -59,24 +51,24 @@ static bool areIndexRanges(Attribute value) {
 
 static constexpr StringRef kPorts = "an argument or a result of a function";
 
-static ArrayRef<Row> rows() {
-  static const Row table[] = {
+static ArrayRef<AttributeRow> rows() {
+  static const AttributeRow table[] = {
       {kEntryAttr, "a function", isOn<FunctionOpInterface>, "a string without a NUL", isName},
       {kNameAttr, kPorts, nullptr, "a string without a NUL", isName},
-      {kStateAttr, kPorts, nullptr, "a symbol", is<FlatSymbolRefAttr>},
-      {kIndependentSamplesAttr, "a function", isOn<FunctionOpInterface>, "no value", is<UnitAttr>},
+      {kStateAttr, kPorts, nullptr, "a symbol", isOf<FlatSymbolRefAttr>},
+      {kIndependentSamplesAttr, "a function", isOn<FunctionOpInterface>, "no value", isOf<UnitAttr>},
       {kLengthsAttr, "a function or a program", isOn<SymbolOpInterface>, "an axis, and how dimensions follow it",
        isLengths},
-      {kRepeatAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", is<IntegerAttr>},
-      {kRepeatEntryAttr, "a function or a program", isOn<SymbolOpInterface>, "a string", is<StringAttr>},
-      {kRepeatTurnAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", is<IntegerAttr>},
+      {kRepeatAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", isOf<IntegerAttr>},
+      {kRepeatEntryAttr, "a function or a program", isOn<SymbolOpInterface>, "a string", isOf<StringAttr>},
+      {kRepeatTurnAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", isOf<IntegerAttr>},
       {sprig::kIndexRangesAttr, "a program", isOn<SymbolOpInterface>, "ranges for each input", areIndexRanges},
-      {kTrainingAttr, "a module", isOn<ModuleOp>, "a string", is<StringAttr>},
-      {kMomentumAttr, "nn.batch_norm", isOn<BatchNormOp>, "a float", is<FloatAttr>},
-      {kDrawAttr, "nn.philox", isOn<PhiloxOp>, "an integer", is<IntegerAttr>},
-      {kDifferentiatedAttr, "an operation", isAnywhere, "no value", is<UnitAttr>},
-      {kPartialsAttr, "nn.reduce", isOn<ReduceOp>, "no value", is<UnitAttr>},
-      {kPlaceAttr, "an operation", isAnywhere, "a string", is<StringAttr>},
+      {kTrainingAttr, "a module", isOn<ModuleOp>, "a string", isOf<StringAttr>},
+      {kMomentumAttr, "nn.batch_norm", isOn<BatchNormOp>, "a float", isOf<FloatAttr>},
+      {kDrawAttr, "nn.philox", isOn<PhiloxOp>, "an integer", isOf<IntegerAttr>},
+      {kDifferentiatedAttr, "an operation", isAnywhere, "no value", isOf<UnitAttr>},
+      {kPartialsAttr, "nn.reduce", isOn<ReduceOp>, "no value", isOf<UnitAttr>},
+      {kPlaceAttr, "an operation", isAnywhere, "a string", isOf<StringAttr>},
   };
   return table;
 }
@@ -84,16 +76,12 @@ static ArrayRef<Row> rows() {
 /// `port` says which argument or result; empty for the operation itself.
 static LogicalResult verifyAttribute(Operation *op, const Twine &port, NamedAttribute attribute) {
   StringRef name = attribute.getName();
-  auto error = [&] { return op->emitOpError("has '") << name << "'" << port; };
-  const Row *row = llvm::find_if(rows(), [&](const Row &row) { return row.name == name; });
+  const AttributeRow *row = llvm::find_if(rows(), [&](const AttributeRow &row) { return row.name == name; });
   if (row == rows().end())
-    return error() << ", which nn does not know; its attributes are "
-                   << llvm::interleaved(llvm::map_range(rows(), [](const Row &row) { return row.name; }));
-  bool isPlace = port.isTriviallyEmpty() ? row->standsOn && row->standsOn(op) : !row->standsOn;
-  if (!isPlace) return error() << ", which stands on " << row->place;
-  if (!row->hasType(attribute.getValue()))
-    return error() << " = " << attribute.getValue() << ", expected " << row->type;
-  return success();
+    return op->emitOpError("has '") << name << "'" << port << ", which nn does not know; its attributes are "
+                                    << llvm::interleaved(
+                                           llvm::map_range(rows(), [](const AttributeRow &row) { return row.name; }));
+  return verifyByRow(*row, op, port, attribute.getValue());
 }
 
 // Samples lie along the first axis of everything that goes in and out.
