@@ -5,7 +5,7 @@
 #include "sprig/ops.h"
 #include "sprig/random.h"
 #include "sprig/trainer.h"
-#include "test/unit/Frontend/Folder.h"
+#include "test/unit/Folder.h"
 #include "test/unit/Frontend/Points.h"
 #include <filesystem>
 #include <gtest/gtest.h>

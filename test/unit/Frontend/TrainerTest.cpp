@@ -7,7 +7,7 @@
 #include "sprig/nn.h"
 #include "sprig/ops.h"
 #include "sprig/trainer.h"
-#include "test/unit/Frontend/Folder.h"
+#include "test/unit/Folder.h"
 #include "test/unit/Frontend/Points.h"
 #include <cmath>
 #include <cstdlib>
