@@ -43,7 +43,7 @@ LogicalResult verifyReduction(Operation *op, Reduction reduction) {
   return success();
 }
 
-// Whose program an operation is in; null where it is every rank's.
+// The rank whose program an operation is in; null where the program is every rank's.
 IntegerAttr rankOfFunction(Operation *op) {
   Operation *function = op->getParentOp();
   while (function && !function->hasAttr(kRankAttr)) function = function->getParentOp();

@@ -78,7 +78,7 @@ uint64_t sprig::defaultCacheSize() {
 
 FileCache::FileCache(std::string givenRoot, std::string kind, uint64_t maxBytes, Report report)
     : root(std::move(givenRoot)), path(root + "/" + kind), maxBytes(maxBytes), report(std::move(report)) {
-  // What is missing is made when there is something to keep.
+  // A folder that is missing is made when there is something to keep.
   TrustedFolder::Refusal refusal;
   if (TrustedFolder::open(root, TrustedFolder::Missing::leave, refusal))
     folder = TrustedFolder::open(path, TrustedFolder::Missing::leave, refusal);

@@ -61,7 +61,7 @@ void ProcessEnd::registerAtExit() {
 }
 
 void ProcessEnd::watchThread() {
-  // What is local to the thread that calls exit() goes before all static objects. Other threads than the first end
+  // The thread that calls exit() destroys its own objects before all static ones. Other threads than the first end
   // without it, too: they only see to it that `begin` is called before what has been made meanwhile is destroyed.
   struct Watch {
     bool isFirst = gettid() == getpid();

@@ -2,7 +2,6 @@
 #include "runtime/base/Decimal.h"
 #include "runtime/machine/Machine.h"
 #include "sprig/error.h"
-#include <cstdlib>
 #include <map>
 #include <sys/resource.h>
 

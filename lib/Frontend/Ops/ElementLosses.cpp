@@ -141,7 +141,7 @@ Tensor gaussianNllLoss(const Operand &x, const Operand &target, const Operand &v
   (void)frontend::reductionAttr(r, reduction);
   Tensor input = r.requireFloat(x, "input"), t = frontend::targetLike(r, input, target);
   Tensor given = r.withRange(r.inRange(frontend::targetLike(r, input, variance), 0));
-  // Where the variance is below epsilon, that is its value, and the gradient passes all the same.
+  // Epsilon is the least value of a variance; the gradient passes below it, too.
   Tensor floor = r.add(r.sub(given, given.detach(r.at)), r.number(epsilon, given));
   Tensor spread = r.select(r.compare("predicate lt", given, r.number(epsilon, given)), floor, given);
   Tensor away = r.withRange(r.sub(input, t));

@@ -4,13 +4,11 @@
 #include "lib/Frontend/Base/DevicesUsed.h"
 #include "lib/Plot/TrainingChart.h"
 #include "runtime/base/Decimal.h"
+#include <cstdio>
 
 namespace sprig::frontend {
 
 static std::string number(double value) { return decimal::general(value, 4); }
-static std::string inColumn(const std::string &text) {
-  return std::string(text.size() < 10 ? 10 - text.size() : 0, ' ') + text;
-}
 
 std::string describeEpoch(const EpochReport &report, int64_t epochs) {
   std::string text =
@@ -74,7 +72,9 @@ std::string sweepTable(const std::vector<SweepRun> &runs) {
   bool accuracy = knowsAccuracy(runs);
   std::string text;
   auto row = [&](const std::string &lr, const std::string &loss, const std::string &score, const std::string &seconds) {
-    text += inColumn(lr) + " " + inColumn(loss) + " " + inColumn(score) + " " + inColumn(seconds) + "\n";
+    char line[128];
+    std::snprintf(line, sizeof line, "%10s %10s %10s %10s\n", lr.c_str(), loss.c_str(), score.c_str(), seconds.c_str());
+    text += line;
   };
   row("lr", "loss", accuracy ? "acc" : "val loss", "s");
   for (const SweepRun &run : runs) {

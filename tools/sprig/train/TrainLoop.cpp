@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <deque>
 #include <exception>
 #include <functional>
