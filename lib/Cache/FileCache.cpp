@@ -7,6 +7,8 @@
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
+#include <map>
+#include <mutex>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <tuple>
@@ -28,6 +30,32 @@ constexpr time_t kForgottenSeconds = 3600;
 
 uint64_t checksumOf(const std::string &key, std::string_view value) {
   return XXH3_64bits_withSeed(value.data(), value.size(), XXH3_64bits(key.data(), key.size()));
+}
+
+// How many bytes this process may still store in a folder before it looks again whether the limit is passed: listing
+// thousands of files after every function that is compiled takes longer than compiling.
+struct Rooms {
+  std::mutex mutex;
+  std::map<std::pair<std::string, uint64_t>, uint64_t> all; // by folder and limit
+};
+Rooms &rooms() {
+  static auto &all = *new Rooms; // caches may outlive static objects
+  return all;
+}
+
+// False where there is no such room, or none is known.
+bool takeRoom(const std::string &path, uint64_t maxBytes, uint64_t bytes) {
+  std::lock_guard lock(rooms().mutex);
+  auto room = rooms().all.find({path, maxBytes});
+  if (room == rooms().all.end() || room->second < bytes) return false;
+  room->second -= bytes;
+  return true;
+}
+
+// Up to the limit, and no more than a sixteenth of it, as other processes store too.
+void setRoom(const std::string &path, uint64_t maxBytes, uint64_t total) {
+  std::lock_guard lock(rooms().mutex);
+  rooms().all[{path, maxBytes}] = std::min(maxBytes - std::min(total, maxBytes), maxBytes / 16);
 }
 
 // A folder to write to, made where there is none.
@@ -88,7 +116,7 @@ FileCache::FileCache(std::string givenRoot, std::string kind, uint64_t maxBytes,
 }
 
 FileCache::~FileCache() {
-  if (counted.stored > 0) evict();
+  if (storedBytes > 0 && !takeRoom(path, maxBytes, storedBytes)) evict();
 }
 
 void FileCache::say(const std::string &line) {
@@ -163,6 +191,7 @@ void FileCache::store(const std::string &key, std::string_view value) {
   std::string why = folder.write(key, {{reinterpret_cast<const char *>(&header), sizeof header}, value});
   if (!why.empty()) return stopWriting("cache: " + path + ": cannot be written to: " + why + "; nothing is kept");
   ++counted.stored;
+  storedBytes += sizeof header + value.size();
 }
 
 void FileCache::evict() {
@@ -207,4 +236,5 @@ void FileCache::evict() {
     }
   }
   ::closedir(listing);
+  setRoom(path, maxBytes, total);
 }

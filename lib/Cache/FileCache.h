@@ -34,7 +34,8 @@ public:
   /// Uses FOLDER/KIND, and makes both (0700) when they are not there. `kind` names what is kept, such as "kernels";
   /// the limit holds for each kind.
   FileCache(std::string folder, std::string kind, uint64_t maxBytes, Report report = nullptr);
-  /// Deletes what was used least recently where entries of this object passed the limit.
+  /// Deletes what was used least recently where the folder has passed the limit. A process looks at its first object
+  /// that stored something, then when it has stored what room there was, at most a sixteenth of the limit.
   ~FileCache();
   FileCache(const FileCache &) = delete;
   FileCache &operator=(const FileCache &) = delete;
@@ -69,6 +70,7 @@ private:
   std::mutex mutex; // of what follows
   bool prepared = false, writable = false;
   Counts counted;
+  std::atomic<uint64_t> storedBytes{0};
 };
 
 } // namespace sprig

@@ -131,13 +131,38 @@ TEST_F(FileCacheTest, DeletesTheLeastRecentlyUsed) {
   EXPECT_EQ(small.counts().stored, 0u);
 }
 
+// A process does not list the folder after every object, and still keeps to the limit.
+TEST_F(FileCacheTest, LooksAgainWhenItsRoomIsUsed) {
+  constexpr uint64_t kLimit = 64000;
+  std::string value(1000, 'v');
+  uint64_t lists = 0, most = 0, total = 0;
+  for (int i = 0; i < 200; ++i) {
+    std::string foreign = file("tmp-forgotten");
+    if (i > 0) {
+      std::ofstream(foreign) << "half";
+      timespec times[2] = {{1000, 0}, {1000, 0}};
+      ::utimensat(AT_FDCWD, foreign.c_str(), times, 0);
+    }
+    FileCache(folder, "kernels", kLimit).store("k" + std::to_string(i), value);
+    if (i > 0) lists += !fs::exists(foreign); // a listing removes it
+    fs::remove(foreign);
+    total = 0;
+    for (auto &entry : fs::directory_iterator(fs::path(folder) / "kernels")) total += entry.file_size();
+    most = std::max(most, total);
+  }
+  EXPECT_LE(most, kLimit + kLimit / 16 + value.size());
+  EXPECT_GT(total, kLimit * 8 / 10);
+  EXPECT_GE(lists, 200u / 4);
+  EXPECT_LE(lists, 200u / 2);
+}
+
 TEST_F(FileCacheTest, RemovesForgottenUnfinishedFiles) {
   FileCache(folder, "kernels", kRoom).store("a", "1");
   std::ofstream(file("tmp-1-0")) << "half";
   std::ofstream(file("tmp-2-0")) << "in the making";
   timespec times[2] = {{1000, 0}, {1000, 0}};
   ::utimensat(AT_FDCWD, file("tmp-1-0").c_str(), times, 0);
-  FileCache(folder, "kernels", kRoom).store("b", "2");
+  FileCache(folder, "kernels", kRoom + 1).store("b", "2"); // with another limit it looks again
   EXPECT_FALSE(fs::exists(file("tmp-1-0")));
   EXPECT_TRUE(fs::exists(file("tmp-2-0")));
 }

@@ -150,7 +150,7 @@ Tensor withinSteps(const Tensor &lengths, int64_t steps) {
 } // namespace
 
 // Its rows are programs alone.
-void check(std::vector<Row> rows, Given) {
+void check(std::vector<Row> rows, Given, Depth) {
   auto module = parseRows(rows);
   ASSERT_TRUE(module);
   for (size_t i = 0; i < rows.size(); ++i) {

@@ -18,13 +18,15 @@ namespace {
 using interp::Tensor;
 using Bytes = std::vector<char>;
 
+enum class Form { fused, separate, pieces };
+
 struct Variant {
-  bool fuse;
-  std::string cpu; ///< "" for the best that the machine has
-  bool pieces = false;
+  Form form;
+  std::string cpu = {}; ///< the limit of instruction sets; "" for the best of the code that the machine has
+  std::string code = "the best instruction set";
   std::string text(int threads) const {
-    return (fuse ? "fused, " : "not fused, ") + std::string(pieces ? "sample by sample, " : "") +
-           (cpu.empty() ? "the best instruction set" : cpu) + ", " + std::to_string(threads) +
+    static const char *const forms[] = {"fused, ", "not fused, ", "sample by sample, "};
+    return forms[int(form)] + (cpu.empty() ? code : cpu) + ", " + std::to_string(threads) +
            (threads == 1 ? " thread" : " threads");
   }
 };
@@ -37,12 +39,15 @@ std::vector<std::string> setsFor(const std::vector<Row> &rows) {
   return instructionSets(have("i8"), have("bf16"));
 }
 
-std::vector<uint8_t> compileRows(const std::vector<Row> &rows, bool fuse, int threads, Given given) {
+bool isQuantized(const Row &row) { return row.body.find("quantize") != std::string::npos; }
+
+std::vector<uint8_t> compileRows(const std::vector<Row> &rows, const std::vector<std::string> &sets, bool fuse,
+                                 int threads, Given given) {
   mlir::OwningOpRef<mlir::ModuleOp> module = parseRows(rows);
   CompileOptions options;
   options.fuse = fuse;
   options.threads = threads;
-  options.architectures = setsFor(rows);
+  options.architectures = sets;
   options.cacheFolder = codeCache(); // rows of one operation are the same kernels, fused and not
   if (given == Given::layouts) {
     mlir::PassManager passes(module->getContext());
@@ -102,36 +107,6 @@ std::vector<Bytes> runEntry(rt::Context &context, size_t entry, const Prepared &
   return outputs;
 }
 
-// The rows that parse and compile alone; names the others.
-std::vector<Row> keepCompilable(std::vector<Row> rows, Given given) {
-  std::vector<Row> kept;
-  for (Row &row : rows) {
-    if (!parseRows({row})) {
-      ADD_FAILURE() << row.name << ": is not valid";
-      continue;
-    }
-    try {
-      (void)compileRows({row}, true, 1, given);
-      kept.push_back(std::move(row));
-    } catch (const std::exception &error) {
-      ADD_FAILURE() << row.name << ": does not compile: " << error.what();
-    }
-  }
-  return kept;
-}
-
-// Whether all rows together are valid and compile, into `package` then.
-// Why not; nothing where it is done.
-std::string compileAll(const std::vector<Row> &rows, Given given, std::vector<uint8_t> &package) {
-  if (!parseRows(rows)) return "they are no module";
-  try {
-    package = compileRows(rows, true, 2, given);
-    return {};
-  } catch (const Error &error) {
-    return error.what();
-  }
-}
-
 class Comparison {
 public:
   Comparison(const std::vector<Prepared> &rows) : rows(rows), first(rows.size()) {}
@@ -175,15 +150,22 @@ private:
   std::vector<std::vector<Bytes>> first;
 };
 
-} // namespace
-
-void check(std::vector<Row> rows, Given given) {
-  std::vector<uint8_t> package;
-  if (!compileAll(rows, given, package).empty()) {
-    rows = keepCompilable(std::move(rows), given);
-    ASSERT_EQ(compileAll(rows, given, package), "") << "rows that compile alone do not compile together";
+// What is wrong with each row by itself, where together they do not compile.
+void blame(const std::vector<Row> &rows, Given given) {
+  for (const Row &row : rows) {
+    try {
+      if (!parseRows({row})) throw std::runtime_error("is not valid");
+      (void)compileRows({row}, setsFor({row}), true, 1, given);
+    } catch (const std::exception &error) {
+      ADD_FAILURE() << row.name << ": " << error.what();
+    }
   }
+}
+
+// In every way and for every instruction set, or fused for `sets` alone.
+void checkRows(const std::vector<Row> &rows, const std::vector<std::string> &sets, bool inEveryWay, Given given) {
   auto module = parseRows(rows);
+  if (!module) return blame(rows, given);
   std::vector<Prepared> prepared = prepare(*module, rows);
   ASSERT_EQ(prepared.size(), rows.size());
   if (llvm::any_of(rows, [](const Row &row) { return !row.dispatch.empty(); })) {
@@ -191,12 +173,36 @@ void check(std::vector<Row> rows, Given given) {
     expectDispatches(*module, rows);
   }
   Comparison comparison(prepared);
-  for (bool fuse : {true, false}) {
-    if (!fuse) package = compileRows(rows, false, 1, given);
-    for (const std::string &cpu : limits()) comparison.run(package, {fuse, cpu});
+  try {
+    std::vector<uint8_t> fused = compileRows(rows, sets, true, 2, given);
+    if (!inEveryWay) return comparison.run(fused, {Form::fused, "", sets.front()});
+    std::vector<uint8_t> separate = compileRows(rows, sets, false, 1, given);
+    for (const std::string &cpu : limits()) comparison.run(fused, {Form::fused, cpu});
+    for (const std::string &cpu : limits()) comparison.run(separate, {Form::separate, cpu});
+    if (given == Given::program && llvm::none_of(rows, isQuantized))
+      comparison.run(compileInPieces(rows), {Form::pieces});
+  } catch (const std::exception &error) {
+    ADD_FAILURE() << "rows do not compile: " << error.what();
+    blame(rows, given);
   }
-  bool isQuantized = llvm::any_of(rows, [](const Row &row) { return row.body.find("quantize") != std::string::npos; });
-  if (given == Given::program && !isQuantized) comparison.run(compileInPieces(rows), {true, "", /*pieces=*/true});
+}
+
+} // namespace
+
+void check(std::vector<Row> rows, Given given, Depth depth) {
+  std::vector<std::string> sets = setsFor(rows);
+  std::vector<Row> inEveryWay;
+  std::vector<std::vector<Row>> fused(sets.size());
+  numberRows(rows);
+  for (const Row &row : rows) {
+    if (depth == Depth::everyWay || isInSample(row))
+      inEveryWay.push_back(row);
+    else
+      fused[hashOf(row) % sets.size()].push_back(row);
+  }
+  if (!inEveryWay.empty()) checkRows(inEveryWay, sets, true, given);
+  for (size_t i = 0; i < sets.size(); ++i)
+    if (!fused[i].empty()) checkRows(fused[i], {sets[i]}, false, given);
 }
 
 } // namespace sprig::optable

@@ -2,6 +2,9 @@
 // A row is the body of a function; its last operation's results are what is compared. Every way of compiling and
 // running (fused or not, v3 or v4, one thread or two) must give the same bits; those bits must be the interpreter's
 // values within the row's bound. A file of rows calls `check` once per family: many rows share one package.
+//
+// Compiling takes the time. So each row is compiled fused for one instruction set, one that its name chooses, and one
+// row in eight in every way. With SPRIG_TEST_EVERY_WAY in the environment, as in check-long, all rows are.
 #pragma once
 #include "test/unit/OpTable/InputData.h"
 #include <string>
@@ -27,6 +30,7 @@ struct Row {
   Bound bound;
   std::vector<Pattern> patterns = {}; ///< of the arguments; Plain where there is none
   std::string dispatch = {};          ///< the name of one that it must have when fused
+  uint64_t seed = 0;                  ///< of its inputs; `check` counts the rows
 };
 
 /// `operation` with arguments only: makes "%r = OPERATION".
@@ -39,6 +43,8 @@ std::string typeList(const std::vector<std::string> &arguments);
 /// What rows are made of: a program's operations, or those of `kernel` too, as layout passes leave them.
 enum class Given { program, layouts };
 
-void check(std::vector<Row> rows, Given given = Given::program);
+enum class Depth { sampled, everyWay };
+
+void check(std::vector<Row> rows, Given given = Given::program, Depth depth = Depth::sampled);
 
 } // namespace sprig::optable

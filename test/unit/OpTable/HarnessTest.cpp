@@ -12,7 +12,7 @@ std::string failuresOf(const Row &row) {
   {
     testing::ScopedFakeTestPartResultReporter reporter(
         testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
-    check({row});
+    check({row}, Given::program, Depth::everyWay);
   }
   std::string text;
   for (int i = 0; i < results.size(); ++i) text += std::string(results.GetTestPartResult(i).message()) + "\n";

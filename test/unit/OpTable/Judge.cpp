@@ -63,7 +63,7 @@ std::vector<Prepared> prepare(mlir::ModuleOp module, const std::vector<Row> &row
     Prepared prepared{&rows[i], {}, {}};
     for (auto [a, type] : llvm::enumerate(function.getArgumentTypes())) {
       Pattern pattern = a < rows[i].patterns.size() ? rows[i].patterns[a] : Pattern();
-      prepared.inputs.push_back(makeInput(llvm::cast<mlir::RankedTensorType>(type), pattern, 100 * i + a));
+      prepared.inputs.push_back(makeInput(llvm::cast<mlir::RankedTensorType>(type), pattern, rows[i].seed + a));
     }
     auto wants = interp::run(function, prepared.inputs);
     if (mlir::failed(wants)) {

@@ -139,7 +139,7 @@ TEST(RandomGraphs, FusedEqualsSeparate) {
       uint64_t seed = 1000 * batch + i;
       graphs.push_back(GraphWriter(seed).write("graph " + std::to_string(seed), 4 + 4 * batch));
     }
-    check(graphs);
+    check(graphs, Given::program, Depth::everyWay);
   }
 }
 

@@ -26,7 +26,7 @@ std::unique_ptr<KernelRunner> makeRunner() {
 }
 
 // `seen` are the functions whose kernels have run, `first` the bits of each row.
-void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, bool fuse, Given given,
+void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, bool fuse, Given given, Depth depth,
              std::set<std::string> &seen, std::vector<std::vector<Bytes>> &first) {
   mlir::OwningOpRef<mlir::ModuleOp> module = parseRows(rows);
   CompileOptions options;
@@ -44,6 +44,7 @@ void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, boo
   CudaRows cuda(makeRunner());
   std::set<size_t> taken;
   for (size_t i = 0; i < rows.size(); ++i) {
+    if (!fuse && depth == Depth::sampled && !isInSample(rows[i])) continue;
     auto function = module->lookupSymbol<mlir::func::FuncOp>(entryName(i));
     if (!seen.insert(textOf(function)).second) continue;
     std::string why = cuda.take(function);
@@ -68,14 +69,15 @@ void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, boo
 
 } // namespace
 
-void check(std::vector<Row> rows, Given given) {
+void check(std::vector<Row> rows, Given given, Depth depth) {
+  numberRows(rows);
   auto module = parseRows(rows);
   ASSERT_TRUE(module);
   std::vector<Prepared> all = prepare(*module, rows);
   ASSERT_EQ(all.size(), rows.size());
   std::set<std::string> seen;
   std::vector<std::vector<Bytes>> first(rows.size());
-  for (bool fuse : {true, false}) runRows(rows, all, fuse, given, seen, first);
+  for (bool fuse : {true, false}) runRows(rows, all, fuse, given, depth, seen, first);
 }
 
 } // namespace sprig::optable

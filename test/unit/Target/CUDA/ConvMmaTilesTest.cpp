@@ -82,7 +82,7 @@ TEST(ConvMmaTiles, KeepTheBoundOfTf32) {
       if (wrong.empty() && !here.empty()) wrong = std::to_string(at) + ": " + here;
       ++at;
     };
-    forProducts(c, buffers, [&](int64_t, float element, float weight) { sums.add(element, weight); }, end);
+    forProducts(c, buffers, [&](int64_t, float element, float weight) { sums.add(element, weight); }, end, isRun);
     EXPECT_EQ(wrong, "");
   }
 }

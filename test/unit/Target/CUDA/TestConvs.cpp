@@ -54,7 +54,7 @@ TileCase sprig::caseOf(const TestConv &c) {
 
 void sprig::forProducts(const TestConv &c, const std::vector<std::vector<float>> &x,
                         const std::function<void(int64_t, float, float)> &product,
-                        const std::function<void(int64_t)> &end) {
+                        const std::function<void(int64_t)> &end, const std::function<bool(int64_t, int64_t)> &wanted) {
   int64_t h = c.height, w = c.width, oh = c.outputSize(h), ow = c.outputSize(w), k = c.window;
   int64_t channels = c.channels / c.groups, outputs = c.outputs / c.groups;
   auto in = [&](int64_t n, int64_t ch, int64_t y, int64_t at) {
@@ -85,7 +85,8 @@ void sprig::forProducts(const TestConv &c, const std::vector<std::vector<float>>
   for (int64_t n = 0; n < c.samples; ++n)
     for (int64_t o = 0; o < c.outputs; ++o)
       for (int64_t p = 0; p < oh * ow; ++p) {
-        for (int64_t tap = 0; tap < k * k; ++tap) {
+        int64_t taps = !wanted || wanted((n * c.outputs + o) * oh * ow + p, o) ? k * k : 0;
+        for (int64_t tap = 0; tap < taps; ++tap) {
           int64_t y = p / ow, at = p % ow;
           if (c.isTransposed()) {
             y += c.low - tap / k * c.dilation, at += c.low - tap % k * c.dilation;

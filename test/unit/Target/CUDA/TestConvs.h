@@ -49,9 +49,10 @@ std::vector<std::vector<float>> buffersOf(const TestConv &c, const TestFill &lef
 TileKernels kernelsOf(const std::vector<TestConv> &convolutions);
 
 /// Of each result, in their order: `product` for what it adds up, in the order of its steps, of which those in the
-/// padding are left out; then `end` with its channel.
+/// padding are left out; then `end` with its channel. Results of convolutions that are not `wanted` have no products.
 void forProducts(const TestConv &c, const std::vector<std::vector<float>> &x,
                  const std::function<void(int64_t step, float element, float weight)> &product,
-                 const std::function<void(int64_t channel)> &end);
+                 const std::function<void(int64_t channel)> &end,
+                 const std::function<bool(int64_t result, int64_t channel)> &wanted = {});
 
 } // namespace sprig
