@@ -9,7 +9,7 @@ using namespace sprig;
 
 static SmallVector<const Target *> &list() {
   static SmallVector<const Target *> list = [] {
-    const Target *cpu = createCpuTarget().release(), *cuda = createCudaTarget().release();
+    const Target *cpu = cpu::createCpuTarget().release(), *cuda = cuda::createCudaTarget().release();
     return SmallVector<const Target *>{cpu, cuda, createMixedTarget(*cpu, *cuda).release()};
   }();
   return list;

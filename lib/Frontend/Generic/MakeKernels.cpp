@@ -20,6 +20,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 namespace generic = sprig::frontend::generic;
 
 static std::string tensor(DType type) {

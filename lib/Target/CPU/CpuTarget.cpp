@@ -19,6 +19,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class CpuTarget : public Target {
@@ -57,10 +58,10 @@ public:
     fuseAttention(block, isHere, [](const ir::Attention &, std::string &) { return true; });
   }
 
-  bool canFuse(const FusionGroup &group, Operation *op) const override { return sprig::canFuse(group, op); }
+  bool canFuse(const FusionGroup &group, Operation *op) const override { return sprig::cpu::canFuse(group, op); }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planDispatch(dispatch); }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
-    return sprig::mayOverwrite(dispatch, operand, result);
+    return sprig::cpu::mayOverwrite(dispatch, operand, result);
   }
   bool takesComposites() const override { return true; }
   // Together about as much as the second-level cache holds, and too little to share out; what is between the dispatches
@@ -180,4 +181,4 @@ FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const 
   return withoutCopies(std::move(images));
 }
 
-std::unique_ptr<Target> sprig::createCpuTarget() { return std::make_unique<CpuTarget>(); }
+std::unique_ptr<Target> sprig::cpu::createCpuTarget() { return std::make_unique<CpuTarget>(); }

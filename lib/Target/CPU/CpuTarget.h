@@ -3,6 +3,6 @@
 #include "lib/Target/Target.h"
 #include <memory>
 
-namespace sprig {
+namespace sprig::cpu {
 std::unique_ptr<Target> createCpuTarget();
-} // namespace sprig
+} // namespace sprig::cpu

@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // A comment line per operand: what a caller must pass in sprig_rt_args.buffers.
 static std::string declare(exec::KernelOp kernel) {
@@ -67,7 +68,7 @@ static std::string linkShared(const std::string &object) {
   return (*linked)->getBuffer().str();
 }
 
-FailureOr<std::string> sprig::emitForm(ModuleOp program, const CompileOptions &options, StringRef form) {
+FailureOr<std::string> sprig::cpu::emitForm(ModuleOp program, const CompileOptions &options, StringRef form) {
   bool isLLVM = form == "llvm", isAssembly = form == "asm", isShared = form == "shared";
   if (!isLLVM && !isAssembly && !isShared && form != "object" && form != "header")
     throw Error(ErrorKind::usage,

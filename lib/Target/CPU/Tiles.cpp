@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // The element type of a dispatch that has register tiles to choose; null for any other.
 static Type packedElement(kernel::DispatchOp dispatch) {
@@ -31,7 +32,7 @@ static SmallVector<Attribute> candidates(MLIRContext *context, const CpuArch &ar
   return tiles;
 }
 
-TileChoices sprig::registerTileChoices(kernel::DispatchOp dispatch, const CompileOptions &options) {
+TileChoices sprig::cpu::registerTileChoices(kernel::DispatchOp dispatch, const CompileOptions &options) {
   Type elementType = packedElement(dispatch);
   if (!elementType) return {};
   if (!llvm::is_contained(options.architectures, "native"))

@@ -2,10 +2,10 @@
 #pragma once
 #include "lib/Target/Target.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// The tiles of a dispatch of packed contractions that fit this machine's registers; none of any other. Throws
 /// sprig::Error where the options do not name the instruction set `native`.
 TileChoices registerTileChoices(kernel::DispatchOp dispatch, const CompileOptions &options);
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -2,12 +2,13 @@
 #include "llvm/ADT/StringExtras.h"
 
 using namespace sprig;
+using namespace sprig::cuda;
 
 static constexpr int64_t operator""_KiB(unsigned long long count) { return int64_t(count) << 10; }
 
 // Of NVIDIA's tables of compute capabilities: shared memory of a block. What a multiprocessor has is in
 // lib/Machine/CudaModel.
-llvm::ArrayRef<CudaArch> sprig::cudaArchs() {
+llvm::ArrayRef<CudaArch> sprig::cuda::cudaArchs() {
   static const CudaArch table[] = {
       {8, 0, 70, 163_KiB}, {8, 6, 71, 99_KiB},   {8, 9, 78, 99_KiB},
       {9, 0, 78, 227_KiB}, {10, 0, 86, 227_KiB}, {12, 0, 87, 99_KiB},
@@ -15,7 +16,7 @@ llvm::ArrayRef<CudaArch> sprig::cudaArchs() {
   return table;
 }
 
-llvm::Expected<CudaArch> sprig::cudaArchByName(llvm::StringRef name) {
+llvm::Expected<CudaArch> sprig::cuda::cudaArchByName(llvm::StringRef name) {
   llvm::SmallVector<std::string> names;
   for (const CudaArch &arch : cudaArchs()) {
     if (arch.name() == name) return arch;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-namespace sprig {
+namespace sprig::cuda {
 
 struct CudaArch {
   int major = 9, minor = 0; // compute capability
@@ -35,4 +35,4 @@ llvm::ArrayRef<CudaArch> cudaArchs();
 /// "sm_90"; the error lists the names.
 llvm::Expected<CudaArch> cudaArchByName(llvm::StringRef name);
 
-} // namespace sprig
+} // namespace sprig::cuda

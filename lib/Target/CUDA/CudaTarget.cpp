@@ -14,6 +14,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static constexpr const char *kPackagedArchitectures[] = {"sm_80", "sm_90"};
 
@@ -197,4 +198,4 @@ FailureOr<std::string> CudaTarget::emit(ModuleOp program, const CompileOptions &
   return texts->front().text;
 }
 
-std::unique_ptr<Target> sprig::createCudaTarget() { return std::make_unique<CudaTarget>(); }
+std::unique_ptr<Target> sprig::cuda::createCudaTarget() { return std::make_unique<CudaTarget>(); }

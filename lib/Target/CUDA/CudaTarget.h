@@ -3,6 +3,6 @@
 #include "lib/Target/Target.h"
 #include <memory>
 
-namespace sprig {
+namespace sprig::cuda {
 std::unique_ptr<Target> createCudaTarget();
-} // namespace sprig
+} // namespace sprig::cuda

@@ -36,7 +36,7 @@ protected:
   // Compiled once for all tests.
   static void SetUpTestSuite() {
     mlir::MLIRContext context;
-    auto set = sprig::instructionSetByName("x86-64-v3");
+    auto set = sprig::cpu::instructionSetByName("x86-64-v3");
     ASSERT_TRUE(bool(set)) << llvm::toString(set.takeError());
     context.loadDialect<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
                         mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,
@@ -65,8 +65,8 @@ protected:
     mlir::RewritePatternSet patterns(&context);
     sprig::populateSprigLibraryMathPatterns(patterns);
     ASSERT_TRUE(mlir::succeeded(mlir::applyPatternsGreedily(*module, std::move(patterns))));
-    ASSERT_TRUE(mlir::succeeded(sprig::lowerKernelsToLLVM(*module, set->arch)));
-    auto object = sprig::translateKernelModule(*module, set->arch, {}, sprig::CodeForm::Object);
+    ASSERT_TRUE(mlir::succeeded(sprig::cpu::lowerKernelsToLLVM(*module, set->arch)));
+    auto object = sprig::cpu::translateKernelModule(*module, set->arch, {}, sprig::cpu::CodeForm::Object);
     ASSERT_TRUE(bool(object)) << llvm::toString(object.takeError());
     llvm::InitializeNativeTarget();
     jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());

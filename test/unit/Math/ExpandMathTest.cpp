@@ -82,7 +82,7 @@ protected:
   using Function = void (*)(const float *, const float *, float *);
 
   void SetUp() override {
-    auto set = sprig::instructionSetByName(GetParam());
+    auto set = sprig::cpu::instructionSetByName(GetParam());
     ASSERT_TRUE(bool(set)) << llvm::toString(set.takeError());
     if (std::string(GetParam()) == "x86-64-v4" && !__builtin_cpu_supports("avx512f"))
       GTEST_SKIP() << "this processor has no AVX-512 to run the code on";
@@ -95,8 +95,8 @@ protected:
     mlir::registerLLVMDialectTranslation(context);
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     ASSERT_TRUE(module);
-    ASSERT_TRUE(mlir::succeeded(sprig::lowerKernelsToLLVM(*module, set->arch)));
-    auto object = sprig::translateKernelModule(*module, set->arch, {}, sprig::CodeForm::Object);
+    ASSERT_TRUE(mlir::succeeded(sprig::cpu::lowerKernelsToLLVM(*module, set->arch)));
+    auto object = sprig::cpu::translateKernelModule(*module, set->arch, {}, sprig::cpu::CodeForm::Object);
     ASSERT_TRUE(bool(object)) << llvm::toString(object.takeError());
     llvm::InitializeNativeTarget();
     jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());

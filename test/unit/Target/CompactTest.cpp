@@ -16,6 +16,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 using rt::format::Arrangement;
 using rt::format::ExpansionForm;
 

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 
 using namespace sprig;
+using namespace sprig::cpu;
 
 // An object of LLVM IR text, position-independent as kernels are.
 static std::string assemble(const std::string &ir) {

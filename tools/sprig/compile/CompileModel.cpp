@@ -27,13 +27,13 @@ std::string print(mlir::ModuleOp module) {
 std::vector<std::string> architecturesOfGpus(const Settings &settings) {
   std::vector<std::string> names;
   for (const machine::Gpu &gpu : settings.gpusHere()) {
-    const CudaArch *newest = nullptr;
-    for (const CudaArch &arch : cudaArchs())
+    const cuda::CudaArch *newest = nullptr;
+    for (const cuda::CudaArch &arch : cuda::cudaArchs())
       if (std::pair(arch.major, arch.minor) <= std::pair(gpu.major, gpu.minor)) newest = &arch;
     if (!newest)
       throw Error(ErrorKind::unsupported, "--devices " + settings.givenDevices() + ": " + gpu.name + " is " +
                                               gpu.architecture() + ", code is generated from " +
-                                              cudaArchs().front().name() + " on");
+                                              cuda::cudaArchs().front().name() + " on");
     if (!llvm::is_contained(names, newest->name())) names.push_back(newest->name());
   }
   return names;

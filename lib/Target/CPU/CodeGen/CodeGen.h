@@ -9,8 +9,10 @@
 #include "mlir/IR/OwningOpRef.h"
 
 namespace sprig {
-
 class FileCache;
+}
+
+namespace sprig::cpu {
 
 /// What an image is for, as a package states it.
 struct InstructionSet {
@@ -57,4 +59,4 @@ mlir::FailureOr<std::vector<LinkedImage>> compileKernels(mlir::ModuleOp program,
                                                          const CodeGenOptions &options,
                                                          CodeGenCounts *counts = nullptr);
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 // A unit for one target.
@@ -141,7 +142,7 @@ FailureOr<LinkedImage> Compilation::link(size_t target) {
 }
 } // namespace
 
-CodeGenOptions sprig::codeGenOptions(const CompileOptions &options) {
+CodeGenOptions sprig::cpu::codeGenOptions(const CompileOptions &options) {
   static const CodeGenLevel levels[] = {CodeGenLevel::None, CodeGenLevel::Less, CodeGenLevel::Default,
                                         CodeGenLevel::Aggressive};
   CodeGenOptions codegen;
@@ -150,8 +151,8 @@ CodeGenOptions sprig::codeGenOptions(const CompileOptions &options) {
   return codegen;
 }
 
-FailureOr<std::vector<LinkedImage>> sprig::compileKernels(ModuleOp program, ArrayRef<CpuArch> targets,
-                                                          const CodeGenOptions &options, CodeGenCounts *counts) {
+FailureOr<std::vector<LinkedImage>> sprig::cpu::compileKernels(ModuleOp program, ArrayRef<CpuArch> targets,
+                                                               const CodeGenOptions &options, CodeGenCounts *counts) {
   Compilation compilation(program, targets, options);
   if (failed(compilation.run())) return failure();
   std::vector<LinkedImage> images;

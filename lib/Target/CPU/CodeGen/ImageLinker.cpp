@@ -9,11 +9,12 @@
 
 using namespace llvm;
 using namespace sprig;
+using namespace sprig::cpu;
 using object::ELF64LEFile;
 using Section = object::ELF64LE::Shdr;
 using ElfSymbol = object::ELF64LE::Sym;
 
-bool sprig::isRuntimeCall(StringRef symbol) {
+bool sprig::cpu::isRuntimeCall(StringRef symbol) {
   static const StringSet<> calls = {
 #define SPRIG_RT_CALL(symbol, result, parameters) #symbol,
 #include "sprig/rt/RuntimeCalls.def"
@@ -254,7 +255,7 @@ Error Linker::link(ArrayRef<std::string> exports, LinkedImage &image) {
 
 } // namespace
 
-Expected<LinkedImage> sprig::linkImage(ArrayRef<MemoryBufferRef> objects, ArrayRef<std::string> exports) {
+Expected<LinkedImage> sprig::cpu::linkImage(ArrayRef<MemoryBufferRef> objects, ArrayRef<std::string> exports) {
   Linker linker;
   LinkedImage image;
   for (MemoryBufferRef object : objects)

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Where the executable part of an image ends: a page, so that the slots after it can have other protection.
 inline constexpr uint64_t kImagePage = 4096;
@@ -25,4 +25,4 @@ llvm::Expected<LinkedImage> linkImage(llvm::ArrayRef<llvm::MemoryBufferRef> obje
 /// Whether compiled code may call this function of the runtime.
 bool isRuntimeCall(llvm::StringRef symbol);
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -7,6 +7,7 @@
 
 using namespace llvm;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // What x86-64-v3 and -v4 consist of, by LLVM's names; v2's features are in both.
 static const StringRef kLevel2[] = {"cx16", "sahf", "popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"};
@@ -43,7 +44,7 @@ static Expected<InstructionSet> hostInstructionSet() {
   return set;
 }
 
-Expected<InstructionSet> sprig::instructionSetByName(StringRef name) {
+Expected<InstructionSet> sprig::cpu::instructionSetByName(StringRef name) {
   if (name == "native") return hostInstructionSet();
   InstructionSet set;
   set.level = name.str();

@@ -26,6 +26,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // AVX-512 multiplies by powers of two in one instruction (vscalefps), which is slow where it rounds to a denormal, but
 // not far below.
@@ -184,6 +185,6 @@ LogicalResult KernelLowering::run(ModuleOp module) const {
   return success();
 }
 
-LogicalResult sprig::lowerKernelsToLLVM(ModuleOp module, const CpuArch &target) {
+LogicalResult sprig::cpu::lowerKernelsToLLVM(ModuleOp module, const CpuArch &target) {
   return KernelLowering(module.getContext(), target).run(module);
 }

@@ -8,7 +8,7 @@
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// The lowering for one instruction set. Its patterns are made once; several threads may then lower modules of their
 /// own with it, if the context is multithreaded.
@@ -33,4 +33,4 @@ void populateRuntimeCallPatterns(const mlir::LLVMTypeConverter &types, mlir::Rew
 /// Products and sums in two roundings, for instruction sets that have no fused operation.
 void populateSplitMultiplyAddPatterns(mlir::RewritePatternSet &patterns);
 
-} // namespace sprig
+} // namespace sprig::cpu

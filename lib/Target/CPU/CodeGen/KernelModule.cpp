@@ -13,8 +13,9 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
-std::string sprig::kernelFunctionName(exec::KernelOp kernel) { return ("kernel_" + kernel.getSymName()).str(); }
+std::string sprig::cpu::kernelFunctionName(exec::KernelOp kernel) { return ("kernel_" + kernel.getSymName()).str(); }
 
 static std::string bodyName(StringRef stem) { return ("body." + stem).str(); }
 
@@ -251,7 +252,7 @@ static FailureOr<func::FuncOp> emitBody(exec::KernelOp kernel, StringRef stem, c
   return emitKernelGraph(graph, bodyName(stem), target, module);
 }
 
-FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const CpuArch &target, bool lower) {
+FailureOr<OwningOpRef<ModuleOp>> sprig::cpu::emitKernelModule(ModuleOp program, const CpuArch &target, bool lower) {
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(program.getContext()));
   for (auto kernel : program.getOps<exec::KernelOp>()) {
     if (kernel.isComposite()) continue;
@@ -272,8 +273,8 @@ FailureOr<OwningOpRef<ModuleOp>> sprig::emitKernelModule(ModuleOp program, const
   return module;
 }
 
-FailureOr<OwningOpRef<ModuleOp>> sprig::emitUnit(const KernelUnit &unit, KernelStems stems, const CpuArch &target,
-                                                 const KernelLowering &lowering) {
+FailureOr<OwningOpRef<ModuleOp>> sprig::cpu::emitUnit(const KernelUnit &unit, KernelStems stems, const CpuArch &target,
+                                                      const KernelLowering &lowering) {
   exec::KernelOp kernel = unit.kernel;
   OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(kernel.getContext()));
   if (!kernel.isComposite()) {

@@ -6,8 +6,9 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
-StringRef sprig::codeFingerprint() {
+StringRef sprig::cpu::codeFingerprint() {
   // Made by the build (cmake/SprigFingerprint.cmake).
   static const std::string text = std::string(
 #include "lib/Target/CPU/CodeGen/Fingerprint.inc"
@@ -24,7 +25,7 @@ static std::string describeOperand(Value buffer) {
   return argument + " by " + std::to_string(exec::byteSize(buffer.getType()));
 }
 
-KernelUnits sprig::findKernelUnits(ModuleOp program) {
+KernelUnits sprig::cpu::findKernelUnits(ModuleOp program) {
   KernelUnits result;
   llvm::StringMap<size_t> byStem;
   auto unitFor = [&](exec::KernelOp kernel, StringRef text) -> KernelUnit & {

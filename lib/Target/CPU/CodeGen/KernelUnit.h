@@ -5,7 +5,7 @@
 #include "dialects/NN/NNDialect.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class KernelLowering;
 
@@ -38,4 +38,4 @@ mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>> emitUnit(const KernelUnit &un
 /// A hash over sources that code depends on: the compiler's version for the cache.
 llvm::StringRef codeFingerprint();
 
-} // namespace sprig
+} // namespace sprig::cpu

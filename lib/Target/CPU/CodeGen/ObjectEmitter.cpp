@@ -13,6 +13,7 @@
 
 using namespace llvm;
 using namespace sprig;
+using namespace sprig::cpu;
 
 static CodeGenOptLevel codeGenLevel(CodeGenLevel level) {
   switch (level) {
@@ -103,8 +104,8 @@ Expected<std::string> ObjectEmitter::translate(mlir::ModuleOp source, CodeForm f
   return code.write(form == CodeForm::Assembly ? CodeGenFileType::AssemblyFile : CodeGenFileType::ObjectFile);
 }
 
-Expected<std::string> sprig::translateKernelModule(mlir::ModuleOp source, const CpuArch &target,
-                                                   const CodeGenOptions &options, CodeForm form) {
+Expected<std::string> sprig::cpu::translateKernelModule(mlir::ModuleOp source, const CpuArch &target,
+                                                        const CodeGenOptions &options, CodeForm form) {
   auto emitter = ObjectEmitter::create(target, options.level);
   if (!emitter) return emitter.takeError();
   return emitter->translate(source, form);

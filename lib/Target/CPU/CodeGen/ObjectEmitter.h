@@ -9,7 +9,7 @@ namespace llvm {
 class TargetMachine;
 } // namespace llvm
 
-namespace sprig {
+namespace sprig::cpu {
 
 class ObjectEmitter {
 public:
@@ -27,4 +27,4 @@ private:
   CodeGenLevel level;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 static LLVM::LLVMFuncOp declareCall(Operation *from, StringRef symbol, LLVM::LLVMFunctionType type) {
   auto module = from->getParentOfType<ModuleOp>();
@@ -66,7 +67,7 @@ template <typename Op> struct SplitMultiplyAdd : OpRewritePattern<Op> {
 };
 } // namespace
 
-void sprig::populateRuntimeCallPatterns(const LLVMTypeConverter &types, RewritePatternSet &patterns) {
+void sprig::cpu::populateRuntimeCallPatterns(const LLVMTypeConverter &types, RewritePatternSet &patterns) {
   // Above the upstream lowerings, some of which approximate (expm1 as exp - 1).
   constexpr unsigned benefit = 10;
   auto add = [&]<typename Op>(StringRef symbol) { patterns.add<CallRuntime<Op>>(types, symbol, benefit); };
@@ -90,6 +91,6 @@ void sprig::populateRuntimeCallPatterns(const LLVMTypeConverter &types, RewriteP
   add.operator()<math::ErfOp>("erf");
 }
 
-void sprig::populateSplitMultiplyAddPatterns(RewritePatternSet &patterns) {
+void sprig::cpu::populateSplitMultiplyAddPatterns(RewritePatternSet &patterns) {
   patterns.add<SplitMultiplyAdd<math::FmaOp>, SplitMultiplyAdd<vector::FMAOp>>(patterns.getContext());
 }

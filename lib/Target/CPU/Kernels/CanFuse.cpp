@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // A loop loses no speed where neighbours in the view's result are neighbours in its operand.
 static bool keepsNeighbours(Operation *view) {
@@ -15,7 +16,7 @@ static bool keepsNeighbours(Operation *view) {
   return permutation.empty() || permutation.back() == static_cast<int64_t>(permutation.size()) - 1;
 }
 
-bool sprig::canFuse(const FusionGroup &group, Operation *op) {
+bool sprig::cpu::canFuse(const FusionGroup &group, Operation *op) {
   if (group.root && fusionKind(group.root) == FusionKind::contraction)
     return Epilogue::takes(op, group.root) && Epilogue::mayYield(op->getResult(0), group.root);
   if (fusionKind(op) == FusionKind::view) return keepsNeighbours(op);

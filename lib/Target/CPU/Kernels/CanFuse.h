@@ -2,9 +2,9 @@
 #pragma once
 #include "lib/Target/FusionGroup.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Target::canFuse, by the rules of the emitters that will take the dispatch (Epilogue, LoopSpace).
 bool canFuse(const FusionGroup &group, mlir::Operation *op);
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -1,16 +1,16 @@
 #include "lib/Target/CPU/Kernels/CpuArch.h"
 
-llvm::StringRef sprig::CpuArch::bytesFeature() const { return vectorBytes == 64 ? "avx512vnni" : "avxvnni"; }
-llvm::StringRef sprig::CpuArch::halvesFeature() const { return vectorBytes == 64 ? "avx512bf16" : ""; }
+llvm::StringRef sprig::cpu::CpuArch::bytesFeature() const { return vectorBytes == 64 ? "avx512vnni" : "avxvnni"; }
+llvm::StringRef sprig::cpu::CpuArch::halvesFeature() const { return vectorBytes == 64 ? "avx512bf16" : ""; }
 
-void sprig::CpuArch::addFeature(llvm::StringRef feature) {
+void sprig::cpu::CpuArch::addFeature(llvm::StringRef feature) {
   features += (features.empty() ? "+" : ",+") + feature.str();
   dotBytes |= feature == bytesFeature();
   dotHalves |= feature == halvesFeature();
   matrixBytes |= feature == kMatrixFeature;
 }
 
-std::optional<sprig::CpuArch> sprig::CpuArch::forLevel(llvm::StringRef level) {
+std::optional<sprig::cpu::CpuArch> sprig::cpu::CpuArch::forLevel(llvm::StringRef level) {
   CpuArch target;
   bool hasMatrices = level.consume_back(kMatrixSuffix), hasHalves = !hasMatrices && level.consume_back(kHalvesSuffix);
   bool hasBytes = hasMatrices || hasHalves || level.consume_back(kBytesSuffix);

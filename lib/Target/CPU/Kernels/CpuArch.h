@@ -6,7 +6,7 @@
 #include <string>
 #include "llvm/ADT/StringRef.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 struct CpuArch {
   std::string cpu = "x86-64-v3"; // LLVM's name of the processor
@@ -42,4 +42,4 @@ struct CpuArch {
   static std::optional<CpuArch> forLevel(llvm::StringRef level);
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

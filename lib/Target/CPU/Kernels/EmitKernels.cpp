@@ -10,7 +10,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DEF_EMITKERNELS
 #define GEN_PASS_REGISTRATION
 #define GEN_PASS_DECL
@@ -48,4 +48,4 @@ public:
 } // namespace
 
 void registerKernelPasses() { registerCPUKernelsPasses(); }
-} // namespace sprig
+} // namespace sprig::cpu

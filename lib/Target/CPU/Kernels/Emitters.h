@@ -4,7 +4,7 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include <memory>
 
-namespace sprig {
+namespace sprig::cpu {
 std::unique_ptr<KernelEmitter> createConvDepthwiseEmitter();
 std::unique_ptr<KernelEmitter> createConvDepthwiseDotEmitter();
 std::unique_ptr<KernelEmitter> createConvFilterGradEmitter();
@@ -29,4 +29,4 @@ std::unique_ptr<KernelEmitter> createArgMaxPoolEmitter();
 std::unique_ptr<KernelEmitter> createMaxPoolBytesEmitter();
 std::unique_ptr<KernelEmitter> createScanEmitter();
 std::unique_ptr<KernelEmitter> createLoopEmitter();
-} // namespace sprig
+} // namespace sprig::cpu

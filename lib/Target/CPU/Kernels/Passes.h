@@ -3,7 +3,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
-namespace sprig {
+namespace sprig::cpu {
 /// Makes the passes known to drivers by their command-line names.
 void registerKernelPasses();
-} // namespace sprig
+} // namespace sprig::cpu

@@ -3,7 +3,7 @@
 #include "lib/Target/CPU/Kernels/Convolution/ConvWinograd.h"
 #include "llvm/ADT/SmallVector.h"
 
-llvm::ArrayRef<const sprig::KernelEmitter *> sprig::kernelEmitters() {
+llvm::ArrayRef<const sprig::cpu::KernelEmitter *> sprig::cpu::kernelEmitters() {
   static const llvm::SmallVector<const KernelEmitter *> emitters = [] {
     llvm::SmallVector<const KernelEmitter *> list;
     auto add = [&](std::unique_ptr<KernelEmitter> emitter) { list.push_back(emitter.release()); };

@@ -12,8 +12,9 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
-bool sprig::isInvariant(Value value) {
+bool sprig::cpu::isInvariant(Value value) {
   SmallVector<Value> work{value};
   llvm::SmallPtrSet<Operation *, 8> seen;
   while (!work.empty()) {
@@ -26,7 +27,7 @@ bool sprig::isInvariant(Value value) {
   return true;
 }
 
-ElementsAttr sprig::readableConstant(Value value) {
+ElementsAttr sprig::cpu::readableConstant(Value value) {
   auto constant = value.getDefiningOp<ir::ConstantOp>();
   std::string reason;
   return constant && ir::isReadableConstant(constant.getValue(), reason) ? constant.getValue() : ElementsAttr();
@@ -46,13 +47,13 @@ static Value constantOf(OpBuilder &b, Location loc, RankedTensorType type, std::
   return ir::ConstantOp::create(b, loc, type, ir::makeConstant(type, std::move(bytes)));
 }
 
-bool sprig::meetsOneMatrix(ir::MatmulOp op) {
+bool sprig::cpu::meetsOneMatrix(ir::MatmulOp op) {
   RankedTensorType right = tensorOf(op.getRhs());
   return !op.getTransposeLhs() && right.getRank() <= tensorOf(op.getLhs()).getRank() &&
          llvm::all_of(right.getShape().drop_back(2), [](int64_t size) { return size == 1; });
 }
 
-Value sprig::transposed(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> permutation) {
+Value sprig::cpu::transposed(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> permutation) {
   ArrayRef<int64_t> operandShape = tensorOf(value).getShape();
   if (ir::keepsOrder(operandShape, permutation)) {
     SmallVector<int64_t> shape;
@@ -92,7 +93,7 @@ Value sprig::transposed(OpBuilder &b, Location loc, Value value, ArrayRef<int64_
   return constantOf(b, loc, type, std::move(bytes));
 }
 
-Value sprig::reshaped(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape) {
+Value sprig::cpu::reshaped(OpBuilder &b, Location loc, Value value, ArrayRef<int64_t> shape) {
   RankedTensorType type = tensorOf(value);
   if (type.getShape() == shape) return value;
   auto result = RankedTensorType::get(shape, type.getElementType());
@@ -144,7 +145,7 @@ static Value packConstant(OpBuilder &b, Location loc, ElementsAttr attribute, co
   return constantOf(b, loc, type, std::move(bytes));
 }
 
-Value sprig::converted(OpBuilder &b, Location loc, Value value, FloatType element) {
+Value sprig::cpu::converted(OpBuilder &b, Location loc, Value value, FloatType element) {
   RankedTensorType type = tensorOf(value).clone(element);
   ElementsAttr attribute = readableConstant(value);
   if (!attribute) return ir::CastOp::create(b, loc, type, value);
@@ -165,7 +166,7 @@ Value sprig::converted(OpBuilder &b, Location loc, Value value, FloatType elemen
   return constantOf(b, loc, type, std::move(results));
 }
 
-Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMatrix, int64_t interleave) {
+Value sprig::cpu::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMatrix, int64_t interleave) {
   RankedTensorType type = tensorOf(matrix);
   int64_t outputs = type.getDimSize(transposedMatrix ? 0 : 1), depth = type.getDimSize(transposedMatrix ? 1 : 0);
   if (ElementsAttr attribute = readableConstant(matrix))
@@ -175,8 +176,8 @@ Value sprig::packed(OpBuilder &b, Location loc, Value matrix, bool transposedMat
   return kernel::PackOp::create(b, loc, matrix, transposedMatrix, /*groups=*/1, interleave);
 }
 
-Value sprig::packedCodes(OpBuilder &b, Location loc, int64_t depth, int64_t columns, int64_t bits,
-                         llvm::function_ref<int64_t(int64_t, int64_t)> code) {
+Value sprig::cpu::packedCodes(OpBuilder &b, Location loc, int64_t depth, int64_t columns, int64_t bits,
+                              llvm::function_ref<int64_t(int64_t, int64_t)> code) {
   kernel::NarrowPlaces places{depth, bits};
   int64_t panels = llvm::divideCeil(columns, kPanelWidth);
   std::vector<char> bytes(size_t(panels * places.size()), 0);
@@ -189,7 +190,7 @@ Value sprig::packedCodes(OpBuilder &b, Location loc, int64_t depth, int64_t colu
   return constantOf(b, loc, RankedTensorType::get({panels, places.words(), kPanelWidth, 4}, ui8), std::move(bytes));
 }
 
-Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups) {
+Value sprig::cpu::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups) {
   RankedTensorType type = tensorOf(filter);
   int64_t outputs = type.getDimSize(0), channels = type.getDimSize(1), taps = 1;
   for (int64_t size : type.getShape().drop_front(2)) taps *= size;
@@ -201,7 +202,7 @@ Value sprig::packedFilter(OpBuilder &b, Location loc, Value filter, int64_t grou
   return kernel::PackOp::create(b, loc, matrix, /*transposed=*/true, groups);
 }
 
-Value sprig::packedInterleavedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups, int64_t run) {
+Value sprig::cpu::packedInterleavedFilter(OpBuilder &b, Location loc, Value filter, int64_t groups, int64_t run) {
   RankedTensorType type = tensorOf(filter);
   int64_t outputs = type.getDimSize(0), channels = type.getDimSize(1), taps = 1;
   for (int64_t size : type.getShape().drop_front(2)) taps *= size;
@@ -210,7 +211,7 @@ Value sprig::packedInterleavedFilter(OpBuilder &b, Location loc, Value filter, i
       {outputs, groups, taps, channels, channels * taps, 1, taps, run, kernel::interleaveOf(type.getElementType())});
 }
 
-Value sprig::packedDepthwiseFilter(OpBuilder &b, Location loc, Value filter) {
+Value sprig::cpu::packedDepthwiseFilter(OpBuilder &b, Location loc, Value filter) {
   ArrayRef<int64_t> shape = tensorOf(filter).getShape();
   auto places = kernel::DepthwisePlaces::get(shape.drop_front(2), shape[0]);
   auto type = RankedTensorType::get(places.shape(), b.getI8Type());

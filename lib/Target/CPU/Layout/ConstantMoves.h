@@ -4,7 +4,7 @@
 #pragma once
 #include "dialects/NN/NNContraction.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Whether a value depends on no argument of its function: constants, parameters and what is made of them.
 bool isInvariant(mlir::Value value);
@@ -38,4 +38,4 @@ mlir::Value packedInterleavedFilter(mlir::OpBuilder &builder, mlir::Location loc
 /// A constant filter [C, 1, window...] of bytes as kernel.conv_depthwise_dot reads it.
 mlir::Value packedDepthwiseFilter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value filter);
 
-} // namespace sprig
+} // namespace sprig::cpu

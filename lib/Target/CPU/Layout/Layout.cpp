@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DEF_LAYOUT
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
@@ -29,4 +29,4 @@ public:
   }
 };
 } // namespace
-} // namespace sprig
+} // namespace sprig::cpu

@@ -9,21 +9,22 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
-SmallVector<int64_t> sprig::channelsToLast(int64_t rank) {
+SmallVector<int64_t> sprig::cpu::channelsToLast(int64_t rank) {
   SmallVector<int64_t> permutation{0};
   for (int64_t d = 2; d < rank; ++d) permutation.push_back(d);
   permutation.push_back(1);
   return permutation;
 }
 
-SmallVector<int64_t> sprig::channelsToSecond(int64_t rank) {
+SmallVector<int64_t> sprig::cpu::channelsToSecond(int64_t rank) {
   SmallVector<int64_t> permutation{0, rank - 1};
   for (int64_t d = 1; d < rank - 1; ++d) permutation.push_back(d);
   return permutation;
 }
 
-SmallVector<int64_t> sprig::inverse(ArrayRef<int64_t> permutation) {
+SmallVector<int64_t> sprig::cpu::inverse(ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> result(permutation.size());
   for (auto [to, from] : llvm::enumerate(permutation)) result[from] = to;
   return result;
@@ -191,11 +192,11 @@ struct ConvTransposeToConv : OpRewritePattern<ir::ConvTransposeOp> {
 
 } // namespace
 
-void sprig::populateConvTransposePatterns(RewritePatternSet &patterns) {
+void sprig::cpu::populateConvTransposePatterns(RewritePatternSet &patterns) {
   patterns.add<ConvTransposeToConv>(patterns.getContext());
 }
 
-void sprig::populateChannelsLastPatterns(RewritePatternSet &patterns) {
+void sprig::cpu::populateChannelsLastPatterns(RewritePatternSet &patterns) {
   patterns.add<ConvChannelsLast, PoolChannelsLast, FilterGradChannelsLast, PoolGradChannelsLast>(patterns.getContext());
   patterns.add<PadIntoConv>(patterns.getContext(), /*benefit=*/2); // before a transpose comes in between
 }

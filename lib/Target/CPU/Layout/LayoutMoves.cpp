@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 static SmallVector<int64_t> permuted(ArrayRef<int64_t> values, ArrayRef<int64_t> permutation) {
   SmallVector<int64_t> result;
@@ -345,10 +346,12 @@ struct SwapProduct : OpRewritePattern<ir::MatmulOp> {
 
 } // namespace
 
-void sprig::populateTransposeMovePatterns(RewritePatternSet &patterns, bool strict) {
+void sprig::cpu::populateTransposeMovePatterns(RewritePatternSet &patterns, bool strict) {
   patterns.add<ComposeTransposes, SinkThroughElementwise, SinkThroughAfter, HoistUnaryAboveReshape, SinkThroughConcat,
                SinkThroughPad, SinkThroughSlice, AbsorbMatrixTranspose, SwapProduct>(patterns.getContext());
   patterns.add<SinkThroughReduce>(patterns.getContext(), strict);
 }
 
-void sprig::populateFlattenPatterns(RewritePatternSet &patterns) { patterns.add<AbsorbFlatten>(patterns.getContext()); }
+void sprig::cpu::populateFlattenPatterns(RewritePatternSet &patterns) {
+  patterns.add<AbsorbFlatten>(patterns.getContext());
+}

@@ -3,7 +3,7 @@
 #include "dialects/NN/NNDialect.h"
 #include "mlir/IR/PatternMatch.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// A transposed convolution is a convolution over its input spread out by zeros, with the filter turned round.
 void populateConvTransposePatterns(mlir::RewritePatternSet &patterns);
@@ -29,4 +29,4 @@ llvm::SmallVector<int64_t> channelsToLast(int64_t rank);
 llvm::SmallVector<int64_t> channelsToSecond(int64_t rank);
 llvm::SmallVector<int64_t> inverse(llvm::ArrayRef<int64_t> permutation);
 
-} // namespace sprig
+} // namespace sprig::cpu

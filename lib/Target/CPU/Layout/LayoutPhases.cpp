@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 
@@ -149,6 +150,6 @@ private:
 
 } // namespace
 
-void sprig::populateConvTransposePhasePatterns(RewritePatternSet &patterns) {
+void sprig::cpu::populateConvTransposePhasePatterns(RewritePatternSet &patterns) {
   patterns.add<ConvTransposeToPhases>(patterns.getContext(), /*benefit=*/2); // before zeros are put in between
 }

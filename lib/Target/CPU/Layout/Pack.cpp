@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DEF_PACK
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
@@ -222,4 +222,4 @@ private:
 };
 
 } // namespace
-} // namespace sprig
+} // namespace sprig::cpu

@@ -17,7 +17,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DEF_PACKNARROW
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
@@ -296,4 +296,4 @@ public:
 };
 
 } // namespace
-} // namespace sprig
+} // namespace sprig::cpu

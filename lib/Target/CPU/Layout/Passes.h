@@ -5,10 +5,10 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DECL
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
 #define GEN_PASS_REGISTRATION
 #include "lib/Target/CPU/Layout/Passes.h.inc"
-} // namespace sprig
+} // namespace sprig::cpu

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DEF_ROUNDFACTORS
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
@@ -69,4 +69,4 @@ private:
 };
 
 } // namespace
-} // namespace sprig
+} // namespace sprig::cpu

@@ -12,13 +12,14 @@
 #include "lib/Target/CPU/Layout/ConstantMoves.h"
 #include "lib/Target/CPU/Layout/Passes.h"
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DEF_SCANS
 #include "lib/Target/CPU/Layout/Passes.h.inc"
-} // namespace sprig
+} // namespace sprig::cpu
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // A step computes the products of its own inputs where a kernel of them has this many rows at once: from two tiles of
 // rows on, in which the matrix is read as often as a product of all steps at once reads it, nearly. All products are
@@ -61,7 +62,7 @@ private:
   }
 };
 
-struct Scans : sprig::impl::ScansBase<Scans> {
+struct Scans : cpu::impl::ScansBase<Scans> {
   using ScansBase::ScansBase;
 
   void runOnOperation() override {

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DEF_SPLITFILTERGRADIENTS
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
@@ -46,4 +46,4 @@ private:
   }
 };
 } // namespace
-} // namespace sprig
+} // namespace sprig::cpu

@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DEF_WIDENHALVES
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
@@ -45,4 +45,4 @@ public:
 };
 
 } // namespace
-} // namespace sprig
+} // namespace sprig::cpu

@@ -16,7 +16,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cpu {
 #define GEN_PASS_DEF_WINOGRAD
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
@@ -128,4 +128,4 @@ private:
 };
 
 } // namespace
-} // namespace sprig
+} // namespace sprig::cpu

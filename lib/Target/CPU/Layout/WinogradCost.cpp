@@ -5,6 +5,7 @@
 #include <algorithm>
 
 using namespace sprig;
+using namespace sprig::cpu;
 
 // Chains of eight frequencies lose the most digits: longer sums than this leave the stated bound.
 static constexpr int64_t kMostChannelsOfEight = 128;
@@ -61,7 +62,7 @@ double winogradCycles(const ConvShape &s, const kernel::WinogradLine &v, const k
 }
 } // namespace
 
-std::optional<WinogradChoice> sprig::cheapestWinograd(const ConvShape &shape) {
+std::optional<WinogradChoice> sprig::cpu::cheapestWinograd(const ConvShape &shape) {
   std::optional<WinogradChoice> best;
   for (int64_t v : {1, 2, 4, 6})
     for (int64_t h : {1, 2, 4, 6}) {

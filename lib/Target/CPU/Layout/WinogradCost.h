@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// A channels-last 2-d convolution of stride 1.
 struct ConvShape {
@@ -24,4 +24,4 @@ struct WinogradChoice {
 /// be below 1.
 std::optional<WinogradChoice> cheapestWinograd(const ConvShape &shape);
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -7,11 +7,12 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 static constexpr int64_t kWidth = kPanelWidth;
 
-ElementsAttr sprig::transformFilter(ElementsAttr filter, const kernel::WinogradLine &vertical,
-                                    const kernel::WinogradLine &horizontal) {
+ElementsAttr sprig::cpu::transformFilter(ElementsAttr filter, const kernel::WinogradLine &vertical,
+                                         const kernel::WinogradLine &horizontal) {
   ir::ConstantView view(filter);
   ArrayRef<int64_t> shape = view.type().getShape();
   int64_t lines = vertical.frequencies(), columns = horizontal.frequencies();

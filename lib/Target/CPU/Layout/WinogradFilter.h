@@ -3,11 +3,11 @@
 #include "dialects/Kernel/Winograd.h"
 #include "mlir/IR/BuiltinAttributes.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// A filter [O, C, height, width] of f32 as the panels of kernel.conv_winograd: transformed in double precision,
 /// rounded once.
 mlir::ElementsAttr transformFilter(mlir::ElementsAttr filter, const kernel::WinogradLine &vertical,
                                    const kernel::WinogradLine &horizontal);
 
-} // namespace sprig
+} // namespace sprig::cpu

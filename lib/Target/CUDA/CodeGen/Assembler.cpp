@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 using namespace sprig;
+using namespace sprig::cuda;
 using llvm::StringRef;
 
 ToolkitPlaces ToolkitPlaces::ofEnvironment() {
@@ -27,7 +28,7 @@ static int64_t numberBefore(StringRef line, StringRef unit) {
   return number;
 }
 
-std::vector<KernelUsage> sprig::parseUsage(StringRef report) {
+std::vector<KernelUsage> sprig::cuda::parseUsage(StringRef report) {
   std::vector<KernelUsage> kernels;
   llvm::SmallVector<StringRef> lines;
   report.split(lines, '\n');
@@ -112,8 +113,8 @@ private:
 };
 } // namespace
 
-std::unique_ptr<Assembler> sprig::openPtxas(const std::string &path, std::string version,
-                                            std::chrono::milliseconds limit) {
+std::unique_ptr<Assembler> sprig::cuda::openPtxas(const std::string &path, std::string version,
+                                                  std::chrono::milliseconds limit) {
   return std::make_unique<Ptxas>(path, std::move(version), limit);
 }
 
@@ -127,7 +128,8 @@ static llvm::Expected<std::string> versionOf(const std::string &ptxas, std::chro
   return text.str();
 }
 
-llvm::Expected<std::unique_ptr<Assembler>> sprig::findAssembler(const ToolkitPlaces &places, std::string &looked) {
+llvm::Expected<std::unique_ptr<Assembler>> sprig::cuda::findAssembler(const ToolkitPlaces &places,
+                                                                      std::string &looked) {
   // Toolkits without headers, as programs need them to run, have the name with a version alone.
   constexpr const char *kLibrary = "libnvJitLink.so", *kVersions[] = {".13", ".12"};
   llvm::SmallVector<std::string> tools, libraries;

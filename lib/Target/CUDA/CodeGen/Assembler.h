@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// What a kernel takes of the device.
 struct KernelUsage {
@@ -58,4 +58,4 @@ std::unique_ptr<Assembler> openPtxas(const std::string &path, std::string versio
 /// Null where the library does not load.
 std::unique_ptr<Assembler> openNvJitLink(const std::string &path);
 
-} // namespace sprig
+} // namespace sprig::cuda

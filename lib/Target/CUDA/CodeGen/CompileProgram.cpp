@@ -14,6 +14,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static StringRef codeFingerprint() {
   // Made by the build (cmake/SprigFingerprint.cmake).
@@ -181,9 +182,9 @@ FailureOr<std::vector<PtxProgram>> Compilation::run() {
   return result;
 }
 
-FailureOr<std::vector<PtxProgram>> sprig::emitPtx(ModuleOp program, ArrayRef<CudaArch> archs,
-                                                  const CudaCodeGenOptions &options, EmitCudaKernel emit,
-                                                  CodeGenCounts *counts) {
+FailureOr<std::vector<PtxProgram>> sprig::cuda::emitPtx(ModuleOp program, ArrayRef<CudaArch> archs,
+                                                        const CudaCodeGenOptions &options, EmitCudaKernel emit,
+                                                        CodeGenCounts *counts) {
   Compilation compilation(program, archs, options, emit);
   auto result = compilation.run();
   if (counts) *counts = compilation.counts;
@@ -225,8 +226,8 @@ static std::optional<Cubin> fromEntry(StringRef entry) {
   return cubin;
 }
 
-std::vector<Cubin> sprig::assemblePtx(MLIRContext *context, ArrayRef<PtxProgram> programs, const Assembler &assembler,
-                                      const CudaCodeGenOptions &options) {
+std::vector<Cubin> sprig::cuda::assemblePtx(MLIRContext *context, ArrayRef<PtxProgram> programs,
+                                            const Assembler &assembler, const CudaCodeGenOptions &options) {
   std::vector<Cubin> cubins(programs.size());
   std::vector<std::string> errors(programs.size());
   auto assemble = [&](size_t index, size_t) -> LogicalResult {

@@ -9,7 +9,7 @@
 #include "lib/Target/Target.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 struct CudaCodeGenOptions {
   int level = 2;   // of --O
@@ -39,4 +39,4 @@ mlir::FailureOr<std::vector<PtxProgram>> emitPtx(mlir::ModuleOp program, llvm::A
 std::vector<Cubin> assemblePtx(mlir::MLIRContext *context, llvm::ArrayRef<PtxProgram> programs,
                                const Assembler &assembler, const CudaCodeGenOptions &options);
 
-} // namespace sprig
+} // namespace sprig::cuda

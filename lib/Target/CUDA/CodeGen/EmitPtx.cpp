@@ -4,7 +4,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cuda {
 #define GEN_PASS_DEF_EMITPTX
 #define GEN_PASS_REGISTRATION
 #define GEN_PASS_DECL
@@ -32,4 +32,4 @@ struct EmitPtx : impl::EmitPtxBase<EmitPtx> {
 } // namespace
 
 void registerCudaCodeGenPasses() { registerCudaPasses(); }
-} // namespace sprig
+} // namespace sprig::cuda

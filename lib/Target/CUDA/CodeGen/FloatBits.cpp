@@ -36,7 +36,7 @@ static Value *moved(IRBuilder<> &b, Value *bits) {
   return result;
 }
 
-void sprig::moveFloatBits(Module &module) {
+void sprig::cuda::moveFloatBits(Module &module) {
   SmallVector<BitCastInst *> casts;
   for (Function &function : module)
     for (Instruction &instruction : instructions(function)) {

@@ -4,9 +4,9 @@
 #pragma once
 #include "llvm/IR/Module.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// Lets such bits pass another register, by a move that the back-end does not see through.
 void moveFloatBits(llvm::Module &module);
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -32,6 +32,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 // What the conversion does not take as it is.
 static RewritePatternSet expansions(MLIRContext *context) {
@@ -171,7 +172,7 @@ LogicalResult GpuLowering::run(gpu::GPUModuleOp module) const {
   return success();
 }
 
-void sprig::registerGpuDialects(DialectRegistry &registry) {
+void sprig::cuda::registerGpuDialects(DialectRegistry &registry) {
   registry
       .insert<arith::ArithDialect, cf::ControlFlowDialect, gpu::GPUDialect, math::MathDialect, memref::MemRefDialect,
               NVVM::NVVMDialect, nvgpu::NVGPUDialect, scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();

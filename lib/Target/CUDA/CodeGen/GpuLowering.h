@@ -7,7 +7,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// Its patterns are made once; several threads may then lower modules of their own with it, if the context is
 /// multithreaded.
@@ -26,4 +26,4 @@ private:
 /// The dialects that kernels of a GPU go through, and their translations to LLVM IR.
 void registerGpuDialects(mlir::DialectRegistry &registry);
 
-} // namespace sprig
+} // namespace sprig::cuda

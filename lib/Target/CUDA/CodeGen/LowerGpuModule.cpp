@@ -3,7 +3,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cuda {
 #define GEN_PASS_DEF_LOWERGPUMODULE
 #include "lib/Target/CUDA/CodeGen/Passes.h.inc"
 
@@ -15,4 +15,4 @@ struct LowerGpuModule : impl::LowerGpuModuleBase<LowerGpuModule> {
   }
 };
 } // namespace
-} // namespace sprig
+} // namespace sprig::cuda

@@ -6,7 +6,7 @@
 
 using namespace llvm;
 
-PreservedAnalyses sprig::NarrowDivisions::run(Function &function, FunctionAnalysisManager &analyses) {
+PreservedAnalyses sprig::cuda::NarrowDivisions::run(Function &function, FunctionAnalysisManager &analyses) {
   ScalarEvolution &evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
   auto fits = [&](Value *value) {
     return value->getType()->getIntegerBitWidth() <= 32 ||

@@ -3,10 +3,10 @@
 #pragma once
 #include "llvm/IR/PassManager.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 struct NarrowDivisions : llvm::PassInfoMixin<NarrowDivisions> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 using namespace sprig;
+using namespace sprig::cuda;
 using llvm::StringRef;
 
 namespace {
@@ -72,7 +73,7 @@ private:
 };
 } // namespace
 
-std::unique_ptr<Assembler> sprig::openNvJitLink(const std::string &path) {
+std::unique_ptr<Assembler> sprig::cuda::openNvJitLink(const std::string &path) {
   void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return nullptr;
   Functions functions;

@@ -3,9 +3,9 @@
 #include "lib/Target/CUDA/CodeGen/Assembler.h"
 #include "lib/Target/Image.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// By registers, shared memory, threads and blocks: the least of what each allows.
 int64_t blocksOnMultiprocessor(const CudaArch &arch, const KernelUsage &usage, const LaunchShape &launch);
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 using namespace sprig;
+using namespace sprig::cuda;
 using Clock = std::chrono::steady_clock;
 
 extern char **environ;
@@ -47,8 +48,8 @@ static int startProcess(pid_t &process, std::vector<std::string> arguments, cons
   return error;
 }
 
-llvm::Expected<ProcessResult> sprig::runProcess(const std::vector<std::string> &arguments, const std::string &folder,
-                                                std::chrono::milliseconds limit) {
+llvm::Expected<ProcessResult> sprig::cuda::runProcess(const std::vector<std::string> &arguments,
+                                                      const std::string &folder, std::chrono::milliseconds limit) {
   const std::string &program = arguments.front();
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return fails(program, "has no pipe: " + llvm::sys::StrError(errno));

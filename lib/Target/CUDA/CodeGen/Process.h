@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace sprig {
+namespace sprig::cuda {
 
 struct ProcessResult {
   int code = 0;       // what it exited with
@@ -18,4 +18,4 @@ struct ProcessResult {
 llvm::Expected<ProcessResult> runProcess(const std::vector<std::string> &arguments, const std::string &folder,
                                          std::chrono::milliseconds limit);
 
-} // namespace sprig
+} // namespace sprig::cuda

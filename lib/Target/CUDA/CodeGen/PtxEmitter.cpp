@@ -10,6 +10,7 @@
 
 using namespace llvm;
 using namespace sprig;
+using namespace sprig::cuda;
 
 // Buffers lie on 64 bytes (sprig/rt/kernel.h).
 static constexpr uint64_t kBufferAlignment = 64;
@@ -19,7 +20,7 @@ static constexpr unsigned kSharedSpace = 3;
 
 static std::string digits(int version) { return std::to_string(version / 10) + "." + std::to_string(version % 10); }
 
-std::string sprig::ptxHead(const CudaArch &arch) {
+std::string sprig::cuda::ptxHead(const CudaArch &arch) {
   return ".version " + digits(arch.ptx) + "\n.target " + arch.name() + "\n.address_size 64\n";
 }
 

@@ -10,7 +10,7 @@ namespace llvm {
 class TargetMachine;
 } // namespace llvm
 
-namespace sprig {
+namespace sprig::cuda {
 
 class PtxEmitter {
 public:
@@ -32,4 +32,4 @@ private:
 /// What a file of such functions begins with.
 std::string ptxHead(const CudaArch &arch);
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static bool broadcastsTo(Value value, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> own = shapeOf(value);
@@ -26,7 +27,7 @@ static bool followsContraction(Operation *op, Operation *root) {
   return llvm::all_of(op->getOperands(), [&](Value operand) { return broadcastsTo(operand, shape); });
 }
 
-bool sprig::canFuseOnCuda(const FusionGroup &group, Operation *op) {
+bool sprig::cuda::canFuseOnCuda(const FusionGroup &group, Operation *op) {
   if (group.root && fusionKind(group.root) == FusionKind::contraction)
     return isFilterView(op, group.root) || followsContraction(op, group.root);
   // Threads read what they like: views are free, unless they turn what neighbours read.

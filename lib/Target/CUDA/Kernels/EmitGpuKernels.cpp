@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace sprig {
+namespace sprig::cuda {
 #define GEN_PASS_DEF_EMITGPUKERNELS
 #define GEN_PASS_REGISTRATION
 #define GEN_PASS_DECL
@@ -44,4 +44,4 @@ public:
 } // namespace
 
 void registerCudaKernelPasses() { registerCudaKernelsPasses(); }
-} // namespace sprig
+} // namespace sprig::cuda

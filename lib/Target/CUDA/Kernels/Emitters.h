@@ -4,7 +4,7 @@
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 #include <memory>
 
-namespace sprig {
+namespace sprig::cuda {
 std::unique_ptr<GpuEmitter> createGpuArgMaxPoolEmitter();
 std::unique_ptr<GpuEmitter> createGpuArgReduceEmitter();
 std::unique_ptr<GpuEmitter> createGpuArgRowEmitter();
@@ -28,4 +28,4 @@ std::unique_ptr<GpuEmitter> createGpuSumPartsEmitter();
 std::unique_ptr<GpuEmitter> createGpuTopKEmitter();
 std::unique_ptr<GpuEmitter> createGpuTransposeEmitter();
 std::unique_ptr<GpuEmitter> createGpuWhileEmitter();
-} // namespace sprig
+} // namespace sprig::cuda

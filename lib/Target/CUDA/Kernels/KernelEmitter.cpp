@@ -7,8 +7,9 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
-const GpuEmitter *sprig::findGpuEmitter(kernel::DispatchOp dispatch, GpuScope scope) {
+const GpuEmitter *sprig::cuda::findGpuEmitter(kernel::DispatchOp dispatch, GpuScope scope) {
   const GpuEmitter *slow = nullptr;
   for (const GpuEmitter *emitter : gpuEmitters()) {
     if (!emitter->matches(dispatch)) continue;
@@ -28,14 +29,14 @@ static const GpuEmitter *findOrReport(kernel::DispatchOp dispatch, GpuScope scop
   return emitter;
 }
 
-FailureOr<KernelPlan> sprig::planCudaDispatch(kernel::DispatchOp dispatch) {
+FailureOr<KernelPlan> sprig::cuda::planCudaDispatch(kernel::DispatchOp dispatch) {
   const GpuEmitter *emitter = findOrReport(dispatch);
   if (!emitter) return failure();
   GpuPlan plan = emitter->plan(dispatch);
   return KernelPlan{plan.tiles, plan.scratchBytes};
 }
 
-bool sprig::mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned result, GpuScope scope) {
+bool sprig::cuda::mayOverwriteOnCuda(kernel::DispatchOp dispatch, unsigned operand, unsigned result, GpuScope scope) {
   if (dispatch->getOperand(operand).getType() != dispatch->getResult(result).getType()) return false;
   if (llvm::count(dispatch->getOperands(), dispatch->getOperand(operand)) != 1) return false;
   const GpuEmitter *emitter = findGpuEmitter(dispatch, scope);
@@ -59,8 +60,8 @@ static void boundShifts(gpu::GPUFuncOp function) {
   });
 }
 
-gpu::GPUFuncOp sprig::makeGpuFunction(gpu::GPUModuleOp module, Location loc, StringRef name, TypeRange operands,
-                                      TypeRange results, const GpuPlan &plan) {
+gpu::GPUFuncOp sprig::cuda::makeGpuFunction(gpu::GPUModuleOp module, Location loc, StringRef name, TypeRange operands,
+                                            TypeRange results, const GpuPlan &plan) {
   MLIRContext *context = module.getContext();
   context
       ->loadDialect<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
@@ -78,13 +79,13 @@ gpu::GPUFuncOp sprig::makeGpuFunction(gpu::GPUModuleOp module, Location loc, Str
   return function;
 }
 
-void sprig::finishGpuFunction(GpuBuilder &kernel) {
+void sprig::cuda::finishGpuFunction(GpuBuilder &kernel) {
   gpu::ReturnOp::create(kernel.b, kernel.loc);
   boundShifts(kernel.function);
 }
 
-FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringRef name, gpu::GPUModuleOp module,
-                                            const CudaArch &arch, int32_t firstOperation, GpuScope scope) {
+FailureOr<CudaKernel> sprig::cuda::emitCudaKernel(kernel::DispatchOp dispatch, StringRef name, gpu::GPUModuleOp module,
+                                                  const CudaArch &arch, int32_t firstOperation, GpuScope scope) {
   const GpuEmitter *emitter = findOrReport(dispatch, scope);
   if (!emitter) return failure();
   GpuPlan plan = emitter->plan(dispatch);
@@ -107,7 +108,7 @@ FailureOr<CudaKernel> sprig::emitCudaKernel(kernel::DispatchOp dispatch, StringR
   return CudaKernel{function, {uint32_t(plan.threads), kernel.dynamicSharedBytes}, plan.tiles};
 }
 
-void sprig::registerCudaKernelDialects(DialectRegistry &registry) {
+void sprig::cuda::registerCudaKernelDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, gpu::GPUDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   nvgpu::NVGPUDialect, NVVM::NVVMDialect, scf::SCFDialect, vector::VectorDialect>();
 }

@@ -6,7 +6,7 @@
 #include "lib/Target/Target.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 class GpuBuilder;
 
@@ -83,4 +83,4 @@ void finishGpuFunction(GpuBuilder &kernel);
 /// The dialects that these kernels are made of.
 void registerCudaKernelDialects(mlir::DialectRegistry &registry);
 
-} // namespace sprig
+} // namespace sprig::cuda

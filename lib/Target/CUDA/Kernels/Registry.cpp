@@ -1,6 +1,6 @@
 #include "lib/Target/CUDA/Kernels/Emitters.h"
 
-llvm::ArrayRef<const sprig::GpuEmitter *> sprig::gpuEmitters() {
+llvm::ArrayRef<const sprig::cuda::GpuEmitter *> sprig::cuda::gpuEmitters() {
   static const llvm::SmallVector<const GpuEmitter *> emitters = [] {
     llvm::SmallVector<const GpuEmitter *> list;
     auto add = [&](std::unique_ptr<GpuEmitter> emitter) { list.push_back(emitter.release()); };

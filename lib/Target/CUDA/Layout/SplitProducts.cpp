@@ -9,16 +9,17 @@
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 
-namespace sprig {
+namespace sprig::cuda {
 #define GEN_PASS_DEF_SPLITPRODUCTS
 #include "lib/Target/CUDA/Layout/Passes.h.inc"
-} // namespace sprig
+} // namespace sprig::cuda
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
-struct SplitProducts : sprig::impl::SplitProductsBase<SplitProducts> {
+struct SplitProducts : cuda::impl::SplitProductsBase<SplitProducts> {
   void runOnOperation() override {
     if (getOperation().isExternal()) return;
     for (Operation &op : llvm::make_early_inc_range(getOperation().getBody().front())) {

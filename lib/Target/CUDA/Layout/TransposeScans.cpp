@@ -5,16 +5,17 @@
 #include "lib/Target/CUDA/Layout/Passes.h"
 #include "llvm/ADT/DenseMap.h"
 
-namespace sprig {
+namespace sprig::cuda {
 #define GEN_PASS_DEF_TRANSPOSESCANS
 #include "lib/Target/CUDA/Layout/Passes.h.inc"
-} // namespace sprig
+} // namespace sprig::cuda
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
-struct TransposeScans : sprig::impl::TransposeScansBase<TransposeScans> {
+struct TransposeScans : cuda::impl::TransposeScansBase<TransposeScans> {
   void runOnOperation() override {
     made.clear();
     SmallVector<ir::ScanOp> scans;

@@ -26,7 +26,7 @@ mlir::MLIRContext *loadedContext() {
 
 CudaRows::CudaRows(std::unique_ptr<KernelRunner> given)
     : runner(std::move(given)), lowering(loadedContext()),
-      emitter(llvm::cantFail(PtxEmitter::create(runner->arch(), /*level=*/2))), text(ptxHead(runner->arch())) {}
+      emitter(llvm::cantFail(cuda::PtxEmitter::create(runner->arch(), /*level=*/2))), text(ptxHead(runner->arch())) {}
 
 std::string CudaRows::take(mlir::func::FuncOp function) {
   std::string why;
@@ -42,7 +42,7 @@ std::string CudaRows::take(mlir::func::FuncOp function) {
   std::map<std::string, RowKernel> fresh;
   int number = 0;
   for (auto dispatch : function.getBody().front().getOps<kernel::DispatchOp>()) {
-    auto plan = planCudaDispatch(dispatch);
+    auto plan = cuda::planCudaDispatch(dispatch);
     if (mlir::failed(plan)) return why;
     // Steps of a loop over time, unrolled, are equal: one of them is made.
     std::string description = describeForCode(dispatch);

@@ -28,8 +28,8 @@ public:
 
 private:
   std::unique_ptr<KernelRunner> runner;
-  GpuLowering lowering;
-  PtxEmitter emitter;
+  cuda::GpuLowering lowering;
+  cuda::PtxEmitter emitter;
   std::map<mlir::Operation *, RowKernel> kernels; // of dispatches
   std::map<std::string, RowKernel> kernelsByDescription;
   std::string text;

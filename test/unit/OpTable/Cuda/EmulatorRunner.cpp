@@ -24,7 +24,7 @@ public:
 
 class EmulatorRunner : public KernelRunner {
 public:
-  CudaArch arch() const override { return {8, 0, 70}; }
+  cuda::CudaArch arch() const override { return {8, 0, 70}; }
 
   void build(const std::string &ptx) override {
     static int count = 0;

@@ -16,9 +16,9 @@ using namespace rt::cuda;
 class Gpu {
 public:
   const CudaDriver &driver = CudaDriver::system();
-  CudaArch arch;
+  cuda::CudaArch arch;
   CUstream stream = nullptr;
-  std::unique_ptr<Assembler> assembler; // null: the driver compiles the text
+  std::unique_ptr<cuda::Assembler> assembler; // null: the driver compiles the text
 
   static Gpu &of(const std::string &device) {
     static Gpu gpu(device);
@@ -49,17 +49,17 @@ private:
     check(driver.cuDeviceGet(&handle, number), device);
     check(driver.cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, handle), device);
     check(driver.cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, handle), device);
-    CudaArch own{major, minor};
-    if (own < cudaArchs().front())
+    cuda::CudaArch own{major, minor};
+    if (own < cuda::cudaArchs().front())
       throw std::runtime_error(device + " is " + own.name() + ", code is generated from sm_80 on");
-    for (const CudaArch &each : cudaArchs())
+    for (const cuda::CudaArch &each : cuda::cudaArchs())
       if (!(own < each)) arch = each; // the newest that is not above it
     CUcontext context = nullptr;
     check(driver.cuDevicePrimaryCtxRetain(&context, handle), device);
     check(driver.cuCtxPushCurrent_v2(context), device);
     check(driver.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), device);
     std::string looked;
-    assembler = llvm::cantFail(findAssembler(ToolkitPlaces::ofEnvironment(), looked));
+    assembler = llvm::cantFail(findAssembler(cuda::ToolkitPlaces::ofEnvironment(), looked));
   }
 
   CUdeviceptr address = 0;
@@ -71,7 +71,7 @@ public:
   explicit GpuRunner(const std::string &device) : gpu(Gpu::of(device)) {}
   ~GpuRunner() override { unload(); }
 
-  CudaArch arch() const override { return gpu.arch; }
+  cuda::CudaArch arch() const override { return gpu.arch; }
 
   void build(const std::string &ptx) override {
     unload();

@@ -20,7 +20,7 @@ public:
   virtual ~KernelRunner() = default;
 
   /// What the text is made for.
-  virtual CudaArch arch() const = 0;
+  virtual cuda::CudaArch arch() const = 0;
   /// Takes the kernels of a text; throws where it is none.
   virtual void build(const std::string &ptx) = 0;
   /// Runs all tiles, in two launches where there are two, since a launch begins at any tile. Operands and results hold

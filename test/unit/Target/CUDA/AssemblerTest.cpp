@@ -7,6 +7,7 @@
 #include <fstream>
 
 using namespace sprig;
+using namespace sprig::cuda;
 using testing::HasSubstr;
 using testing::StartsWith;
 namespace fs = std::filesystem;

@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 
 using namespace sprig;
+using namespace sprig::cuda;
 
 static int64_t blocks(const char *name, int64_t registers, int64_t shared, LaunchShape launch) {
   auto arch = cudaArchByName(name);

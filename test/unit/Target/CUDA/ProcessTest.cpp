@@ -4,6 +4,7 @@
 #include "gtest/gtest.h"
 
 using namespace sprig;
+using namespace sprig::cuda;
 using std::chrono::seconds;
 using testing::HasSubstr;
 

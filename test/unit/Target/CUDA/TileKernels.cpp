@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 using namespace sprig;
+using namespace sprig::cuda;
 
 static std::string textOf(const TileCase &each) {
   std::string outer, inner;

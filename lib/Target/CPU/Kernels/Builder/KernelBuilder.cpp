@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 KernelBuilder::KernelBuilder(OpBuilder &builder, func::FuncOp function, kernel::DispatchOp dispatch,
                              const CpuArch &target)

@@ -4,7 +4,7 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "lib/Target/Kernels/ElementBuilder.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Elements from which on what would be one tile is cut in two: where two threads share what is beside it, each then
 /// has its own part of it, too.
@@ -51,4 +51,4 @@ private:
   mlir::Value errorFlag; // memref<i32>, made on first use
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -10,14 +10,14 @@
 
 using namespace mlir;
 
-const sprig::KernelEmitter *sprig::findKernelEmitter(kernel::DispatchOp dispatch) {
+const sprig::cpu::KernelEmitter *sprig::cpu::findKernelEmitter(kernel::DispatchOp dispatch) {
   for (const KernelEmitter *emitter : kernelEmitters())
     if (emitter->matches(dispatch)) return emitter;
   return nullptr;
 }
 
-static const sprig::KernelEmitter *findOrReport(sprig::kernel::DispatchOp dispatch) {
-  const sprig::KernelEmitter *emitter = sprig::findKernelEmitter(dispatch);
+static const sprig::cpu::KernelEmitter *findOrReport(sprig::kernel::DispatchOp dispatch) {
+  const sprig::cpu::KernelEmitter *emitter = sprig::cpu::findKernelEmitter(dispatch);
   if (!emitter) {
     InFlightDiagnostic diagnostic = dispatch.emitOpError("has no kernel for the CPU");
     for (Operation &op : dispatch->getRegion(0).front().without_terminator())
@@ -26,20 +26,20 @@ static const sprig::KernelEmitter *findOrReport(sprig::kernel::DispatchOp dispat
   return emitter;
 }
 
-FailureOr<sprig::KernelPlan> sprig::planDispatch(kernel::DispatchOp dispatch) {
+FailureOr<sprig::KernelPlan> sprig::cpu::planDispatch(kernel::DispatchOp dispatch) {
   const KernelEmitter *emitter = findOrReport(dispatch);
   if (!emitter) return failure();
   return emitter->plan(dispatch);
 }
 
-bool sprig::mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) {
+bool sprig::cpu::mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) {
   if (dispatch->getOperand(operand).getType() != dispatch->getResult(result).getType()) return false;
   if (llvm::count(dispatch->getOperands(), dispatch->getOperand(operand)) != 1) return false;
   const KernelEmitter *emitter = findKernelEmitter(dispatch);
   return emitter && emitter->mayOverwrite(dispatch, operand, result);
 }
 
-sprig::CpuArch sprig::tunedTarget(kernel::DispatchOp dispatch, const CpuArch &target) {
+sprig::cpu::CpuArch sprig::cpu::tunedTarget(kernel::DispatchOp dispatch, const CpuArch &target) {
   CpuArch tuned = target;
   auto tile = dyn_cast_if_present<kernel::RegisterTileAttr>(dispatch.getTileAttr());
   // A dump may be edited by hand: what does not fit is no choice.
@@ -49,8 +49,8 @@ sprig::CpuArch sprig::tunedTarget(kernel::DispatchOp dispatch, const CpuArch &ta
   return tuned;
 }
 
-FailureOr<func::FuncOp> sprig::emitKernel(kernel::DispatchOp dispatch, StringRef name, const CpuArch &target,
-                                          ModuleOp module, bool isPart) {
+FailureOr<func::FuncOp> sprig::cpu::emitKernel(kernel::DispatchOp dispatch, StringRef name, const CpuArch &target,
+                                               ModuleOp module, bool isPart) {
   const KernelEmitter *emitter = findOrReport(dispatch);
   if (!emitter) return failure();
   MLIRContext *context = dispatch.getContext();
@@ -82,7 +82,7 @@ FailureOr<func::FuncOp> sprig::emitKernel(kernel::DispatchOp dispatch, StringRef
   return function;
 }
 
-void sprig::registerKernelDialects(DialectRegistry &registry) {
+void sprig::cpu::registerKernelDialects(DialectRegistry &registry) {
   registry.insert<arith::ArithDialect, func::FuncDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
                   scf::SCFDialect, vector::VectorDialect>();
 }

@@ -8,7 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class KernelBuilder;
 
@@ -57,4 +57,4 @@ mlir::FailureOr<mlir::func::FuncOp> emitKernel(kernel::DispatchOp dispatch, llvm
 /// The dialects that kernels are made of.
 void registerKernelDialects(mlir::DialectRegistry &registry);
 
-} // namespace sprig
+} // namespace sprig::cpu

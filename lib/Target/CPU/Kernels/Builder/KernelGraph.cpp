@@ -14,6 +14,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class GraphEmitter {
@@ -113,15 +114,15 @@ static LogicalResult fold(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
-bool sprig::readsBufferList(Block &body) {
+bool sprig::cpu::readsBufferList(Block &body) {
   if (!llvm::hasSingleElement(body.without_terminator())) return false;
   auto dispatch = dyn_cast<kernel::DispatchOp>(body.front());
   const KernelEmitter *emitter = dispatch ? findKernelEmitter(dispatch) : nullptr;
   return emitter && emitter->readsBufferList(dispatch);
 }
 
-FailureOr<func::FuncOp> sprig::emitKernelGraph(const KernelGraph &graph, StringRef name, const CpuArch &target,
-                                               ModuleOp module) {
+FailureOr<func::FuncOp> sprig::cpu::emitKernelGraph(const KernelGraph &graph, StringRef name, const CpuArch &target,
+                                                    ModuleOp module) {
   Operation *yield = graph.body->getTerminator();
   for (Value value : yield->getOperands())
     if (!isa_and_nonnull<kernel::DispatchOp>(value.getDefiningOp()) || llvm::count(yield->getOperands(), value) != 1)

@@ -4,7 +4,7 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "lib/Target/Kernels/KernelGraph.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Emits a function of the same form as emitKernel, its buffers the block's arguments and then what it yields. One
 /// dispatch computes the tiles [begin, end); several compute all of their tiles, whatever the range.
@@ -14,4 +14,4 @@ mlir::FailureOr<mlir::func::FuncOp> emitKernelGraph(const KernelGraph &graph, ll
 /// Whether that function has a pointer to its buffers in their place (KernelEmitter::readsBufferList).
 bool readsBufferList(mlir::Block &body);
 
-} // namespace sprig
+} // namespace sprig::cpu

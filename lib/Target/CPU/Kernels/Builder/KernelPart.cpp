@@ -8,8 +8,8 @@
 
 using namespace mlir;
 
-FailureOr<Value> sprig::emitPart(OpBuilder &b, func::FuncOp function, kernel::DispatchOp dispatch,
-                                 ArrayRef<Value> buffers, const CpuArch &target, ModuleOp module) {
+FailureOr<Value> sprig::cpu::emitPart(OpBuilder &b, func::FuncOp function, kernel::DispatchOp dispatch,
+                                      ArrayRef<Value> buffers, const CpuArch &target, ModuleOp module) {
   FailureOr<KernelPlan> plan = planDispatch(dispatch);
   if (failed(plan)) return failure();
   auto part = emitKernel(dispatch, "part", target, module, /*isPart=*/true);
@@ -39,7 +39,7 @@ FailureOr<Value> sprig::emitPart(OpBuilder &b, func::FuncOp function, kernel::Di
   return result;
 }
 
-void sprig::shiftOperationNumber(OpBuilder &b, Location loc, Value status, int32_t base) {
+void sprig::cpu::shiftOperationNumber(OpBuilder &b, Location loc, Value status, int32_t base) {
   if (base == 0) return;
   Value address = LLVM::GEPOp::create(b, loc, status.getType(), b.getI8Type(), status,
                                       ArrayRef<LLVM::GEPArg>{int32_t(offsetof(sprig_rt_kernel_status, op))});

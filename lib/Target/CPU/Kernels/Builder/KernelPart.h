@@ -4,7 +4,7 @@
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Emits all tiles of a dispatch at the builder's insertion point, in a kernel function (KernelEmitter.h) of `module`
 /// whose scratch memory starts with what the part needs. `buffers` are those of the dispatch's operands, then of its
@@ -16,4 +16,4 @@ mlir::FailureOr<mlir::Value> emitPart(mlir::OpBuilder &builder, mlir::func::Func
 /// Adds to the number of the operation in a status that a part has written: numbers go on from part to part.
 void shiftOperationNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value status, int32_t base);
 
-} // namespace sprig
+} // namespace sprig::cpu

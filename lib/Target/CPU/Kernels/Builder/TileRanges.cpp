@@ -3,6 +3,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // As many leading dimensions of the space as lie evenly in the buffer count; tiles that differ in the others alone
 // share a range.

@@ -4,7 +4,7 @@
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Target.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// What tiles touch of a buffer, along one dimension of their space, in elements: those of one place in it and in all
 /// dimensions before it touch `extent` of them from `begin` on, and a place further `stride` elements further on.
@@ -34,4 +34,4 @@ private:
   llvm::SmallVector<TileRange> ranges;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

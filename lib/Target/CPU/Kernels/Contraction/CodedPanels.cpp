@@ -2,6 +2,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 Value CodedPanels::wordsOf(const Columns &columns, unsigned vector, Value word) const {
   int64_t lanes = columns.lanes[vector], half = columns.first + vector;

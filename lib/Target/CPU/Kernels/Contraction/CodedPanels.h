@@ -4,7 +4,7 @@
 #include "dialects/Kernel/Panels.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class CodedPanels {
 public:
@@ -51,4 +51,4 @@ public:
   virtual void unpack(mlir::Value panel, mlir::Value target) const = 0;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

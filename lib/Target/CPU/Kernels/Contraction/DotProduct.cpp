@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 Value DotProduct::word(Value buffer, Value offset, int64_t valid) {
   Type element = cast<MemRefType>(buffer.getType()).getElementType(), i32 = k.b.getI32Type();

@@ -6,7 +6,7 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class DotProduct {
 public:
@@ -82,4 +82,4 @@ private:
   int64_t depth;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

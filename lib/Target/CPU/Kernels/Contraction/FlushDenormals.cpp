@@ -3,6 +3,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 static Value assembly(KernelBuilder &k, TypeRange results, Value operand, StringRef text, StringRef constraints) {
   auto op = LLVM::InlineAsmOp::create(k.b, k.loc, results, ValueRange{operand}, text, constraints,

@@ -5,7 +5,7 @@
 #pragma once
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class FlushDenormals {
 public:
@@ -20,4 +20,4 @@ private:
   mlir::Value saved; // a pointer to the register as it was, and as it is within
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 /// A product and its cut into tiles of some rows and some panels of one matrix, by its shape alone.
@@ -211,4 +212,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createMatmulEmitter() { return std::make_unique<MatmulEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createMatmulEmitter() { return std::make_unique<MatmulEmitter>(); }

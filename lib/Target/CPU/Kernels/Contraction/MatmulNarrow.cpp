@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class MatmulNarrowEmitter : public ContractionEmitter {
@@ -40,4 +41,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createMatmulNarrowEmitter() { return std::make_unique<MatmulNarrowEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createMatmulNarrowEmitter() {
+  return std::make_unique<MatmulNarrowEmitter>();
+}

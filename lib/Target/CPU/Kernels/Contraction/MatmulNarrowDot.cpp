@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 /// Codes are the unsigned side of dot products, the left one; what zero points take off is the sum of a group's
@@ -135,6 +136,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createMatmulNarrowDotEmitter() {
+std::unique_ptr<KernelEmitter> sprig::cpu::createMatmulNarrowDotEmitter() {
   return std::make_unique<MatmulNarrowDotEmitter>();
 }

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class MatmulPackedEmitter : public ContractionEmitter {
@@ -49,4 +50,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createMatmulPackedEmitter() { return std::make_unique<MatmulPackedEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createMatmulPackedEmitter() {
+  return std::make_unique<MatmulPackedEmitter>();
+}

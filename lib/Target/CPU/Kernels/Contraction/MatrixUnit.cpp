@@ -3,6 +3,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 static constexpr int64_t kWordBytes = 4, kSumBytes = 4;
 

@@ -12,7 +12,7 @@
 #pragma once
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class MatrixUnit {
 public:
@@ -72,4 +72,4 @@ private:
   int64_t vectors = 0;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 NarrowPanels::NarrowPanels(KernelBuilder &k, kernel::MatmulNarrowOp op)
     : UnpackedPanels(k, {op.getLhs().getType().getShape().back(), int64_t(op.getBits())}),

@@ -6,7 +6,7 @@
 #include "dialects/Kernel/Panels.h"
 #include "lib/Target/CPU/Kernels/Contraction/CodedPanels.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class NarrowPanels : public UnpackedPanels {
 public:
@@ -42,4 +42,4 @@ private:
   mlir::Value scales, zeroPoints; // 1-d; no zero points: `zero`
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

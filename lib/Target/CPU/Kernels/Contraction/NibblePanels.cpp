@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 NibblePanels::NibblePanels(KernelBuilder &k, kernel::MatmulPackedOp op)
     : UnpackedPanels(k, {cast<RankedTensorType>(op.getLhs().getType()).getShape().back(), 4}), lowest(*op.getLowest()) {

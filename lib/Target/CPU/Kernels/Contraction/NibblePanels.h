@@ -6,7 +6,7 @@
 #include "dialects/Kernel/Panels.h"
 #include "lib/Target/CPU/Kernels/Contraction/CodedPanels.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class NibblePanels : public UnpackedPanels {
 public:
@@ -29,4 +29,4 @@ private:
   int64_t lowest;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

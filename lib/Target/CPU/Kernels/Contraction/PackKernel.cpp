@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class PackEmitter : public KernelEmitter {
@@ -71,4 +72,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createPackEmitter() { return std::make_unique<PackEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createPackEmitter() { return std::make_unique<PackEmitter>(); }

@@ -4,7 +4,7 @@
 #include "dialects/Kernel/Panels.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class CodedPanels;
 class UnpackedPanels;
@@ -55,4 +55,4 @@ private:
                  mlir::Type elementType) const;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -2,8 +2,9 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
-void sprig::turnLines(KernelBuilder &k, SmallVectorImpl<Value> &lines) {
+void sprig::cpu::turnLines(KernelBuilder &k, SmallVectorImpl<Value> &lines) {
   // A butterfly: each stage swaps the off-diagonal blocks of lines that are `distance` apart.
   for (int64_t distance = kLanes / 2; distance >= 1; distance /= 2) {
     SmallVector<int64_t> low, high;
@@ -28,8 +29,8 @@ static Value readLine(KernelBuilder &k, Value buffer, Value offset, VectorType t
                                       k.zero(type.getElementType(), kLanes));
 }
 
-void sprig::emitPanel(KernelBuilder &k, const PanelSource &source, int64_t columns, Type elementType, Value panel,
-                      Value offset, PanelEnd end, llvm::function_ref<Value(Value)> change) {
+void sprig::cpu::emitPanel(KernelBuilder &k, const PanelSource &source, int64_t columns, Type elementType, Value panel,
+                           Value offset, PanelEnd end, llvm::function_ref<Value(Value)> change) {
   auto type = VectorType::get({kLanes}, storageType(elementType));
   Value zero = k.zero(type.getElementType(), kLanes);
   int64_t halves = columns <= kLanes && end == PanelEnd::open ? 1 : 2;

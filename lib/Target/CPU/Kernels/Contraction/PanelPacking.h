@@ -3,7 +3,7 @@
 #pragma once
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Where a matrix [depth, columns] lies: element (k, n) at base + k * depthStride + n * columnStride of a 1-d buffer;
 /// one of the strides is 1.
@@ -25,4 +25,4 @@ void emitPanel(KernelBuilder &kernel, const PanelSource &source, int64_t columns
 /// Transposes 16 vectors of 16 elements in registers.
 void turnLines(KernelBuilder &kernel, llvm::SmallVectorImpl<mlir::Value> &lines);
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -3,6 +3,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 /// Vector registers that hold kLanes values of the type that a contraction computes in.
 static int64_t registersPerVector(const CpuArch &target, Type elementType) {
@@ -10,8 +11,8 @@ static int64_t registersPerVector(const CpuArch &target, Type elementType) {
   return std::max<int64_t>(1, bytes / target.vectorBytes);
 }
 
-int64_t sprig::maxTileRows(const CpuArch &target, Type elementType, int64_t vectors, int64_t rowStride,
-                           int64_t interleave) {
+int64_t sprig::cpu::maxTileRows(const CpuArch &target, Type elementType, int64_t vectors, int64_t rowStride,
+                                int64_t interleave) {
   int64_t width = vectors * registersPerVector(target, elementType);
   // One row of accumulators per row, one of the right side's values, one register for the left side's; both sides in
   // two parts where dot products are emulated.
@@ -23,7 +24,7 @@ int64_t sprig::maxTileRows(const CpuArch &target, Type elementType, int64_t vect
   return std::clamp<int64_t>(rows, 1, collide ? 6 : 14);
 }
 
-int64_t sprig::chooseTileVectors(const CpuArch &target, Type elementType, int64_t rows) {
+int64_t sprig::cpu::chooseTileVectors(const CpuArch &target, Type elementType, int64_t rows) {
   if (target.tileVectors) return target.tileVectors;
   int64_t wide = registersPerVector(target, elementType);
   if (wide >= 4) return 1;
@@ -31,34 +32,34 @@ int64_t sprig::chooseTileVectors(const CpuArch &target, Type elementType, int64_
   return rows >= 5 ? 2 : rows >= 3 ? 4 : 8;
 }
 
-SmallVector<Value> sprig::zeroTile(KernelBuilder &k, Type elementType, int64_t rows, int64_t vectors) {
+SmallVector<Value> sprig::cpu::zeroTile(KernelBuilder &k, Type elementType, int64_t rows, int64_t vectors) {
   return SmallVector<Value>(rows * vectors, k.zero(computeType(elementType), kLanes));
 }
 
-SmallVector<Value> sprig::zeroTile(KernelBuilder &k, Type elementType, int64_t rows, ArrayRef<int64_t> lanes) {
+SmallVector<Value> sprig::cpu::zeroTile(KernelBuilder &k, Type elementType, int64_t rows, ArrayRef<int64_t> lanes) {
   SmallVector<Value> row, tile;
   for (int64_t count : lanes) row.push_back(k.zero(computeType(elementType), count));
   for (int64_t i = 0; i < rows; ++i) tile.append(row);
   return tile;
 }
 
-Value sprig::firstLanes(KernelBuilder &k, Value vector, int64_t lanes) {
+Value sprig::cpu::firstLanes(KernelBuilder &k, Value vector, int64_t lanes) {
   if (cast<VectorType>(vector.getType()).getNumElements() == lanes) return vector;
   return vector::ExtractStridedSliceOp::create(k.b, k.loc, vector, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{lanes},
                                                ArrayRef<int64_t>{1});
 }
 
-SmallVector<int64_t> sprig::vectorLanes(int64_t columns) {
+SmallVector<int64_t> sprig::cpu::vectorLanes(int64_t columns) {
   SmallVector<int64_t> lanes(columns / kLanes, kLanes);
   if (int64_t rest = columns % kLanes) lanes.push_back(rest <= kLanes / 2 ? kLanes / 2 : kLanes);
   return lanes;
 }
 
-Value sprig::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
+Value sprig::cpu::laneMask(KernelBuilder &k, int64_t valid, int64_t lanes) {
   return valid < lanes ? k.mask(valid, lanes) : Value();
 }
 
-TileColumns sprig::tileColumns(KernelBuilder &k, Value first, int64_t vectors, int64_t valid) {
+TileColumns sprig::cpu::tileColumns(KernelBuilder &k, Value first, int64_t vectors, int64_t valid) {
   TileColumns made;
   made.lanes = vectorLanes(std::min(valid, vectors * kLanes));
   for (int64_t j = 0; j < vectors; ++j) {
@@ -158,7 +159,7 @@ static SmallVector<Value> emitFetchingChain(KernelBuilder &k, const ContractionL
   return emitChain(k, loop, k.index(fetching), k.index(count), sums);
 }
 
-SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoop &loop, ValueRange accumulators) {
+SmallVector<Value> sprig::cpu::emitContraction(KernelBuilder &k, const ContractionLoop &loop, ValueRange accumulators) {
   std::optional<int64_t> count = getConstantIntValue(OpFoldResult(loop.count));
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(accumulators.front().getType()));
   if (loop.fetch && count && *count <= kLongestChain) return emitFetchingChain(k, loop, *count, accumulators);
@@ -188,15 +189,15 @@ SmallVector<Value> sprig::emitContraction(KernelBuilder &k, const ContractionLoo
   return addPart(k.max(k.index(whole), first), end, totals, true);
 }
 
-RowSplit sprig::splitRows(int64_t length, int64_t most) {
+RowSplit sprig::cpu::splitRows(int64_t length, int64_t most) {
   if (length <= 0) return {};
   int64_t tiles = (length + most - 1) / most, rows = (length + tiles - 1) / tiles;
   int64_t smaller = tiles * rows - length;
   return {rows, tiles - smaller, smaller};
 }
 
-void sprig::forRowTiles(KernelBuilder &k, Value begin, RowSplit split,
-                        llvm::function_ref<void(Value first, int64_t rows)> body) {
+void sprig::cpu::forRowTiles(KernelBuilder &k, Value begin, RowSplit split,
+                             llvm::function_ref<void(Value first, int64_t rows)> body) {
   Value middle = k.add(begin, split.count * split.rows);
   Value end = k.add(middle, split.smallerCount * (split.rows - 1));
   auto tiles = [&](Value from, Value to, int64_t count, int64_t rows) {

@@ -5,7 +5,7 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include <optional>
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// The largest number of rows of a register tile with `vectors` vectors of columns that does not spill and whose rows,
 /// `rowStride` elements apart (or 32 bits where they interleave), do not push each other out of the cache; at least 1.
@@ -94,4 +94,4 @@ RowSplit splitRows(int64_t length, int64_t most);
 void forRowTiles(KernelBuilder &kernel, mlir::Value begin, RowSplit split,
                  llvm::function_ref<void(mlir::Value first, int64_t rows)> body);
 
-} // namespace sprig
+} // namespace sprig::cpu

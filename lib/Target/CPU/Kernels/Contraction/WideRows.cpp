@@ -2,6 +2,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 MemRefType WideRows::type(KernelBuilder &k) { return MemRefType::get({kMostRows * kStride}, k.b.getF32Type()); }
 

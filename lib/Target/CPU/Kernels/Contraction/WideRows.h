@@ -3,7 +3,7 @@
 #pragma once
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class WideRows {
 public:
@@ -31,4 +31,4 @@ private:
   mlir::Value wide;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class CondEmitter : public KernelEmitter {
@@ -52,4 +53,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createCondEmitter() { return std::make_unique<CondEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createCondEmitter() { return std::make_unique<CondEmitter>(); }

@@ -3,7 +3,7 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include <memory>
 
-namespace sprig {
+namespace sprig::cpu {
 std::unique_ptr<KernelEmitter> createCondEmitter();
 std::unique_ptr<KernelEmitter> createWhileEmitter();
-} // namespace sprig
+} // namespace sprig::cpu

@@ -7,23 +7,24 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class CpuParts : public ControlParts {
 public:
   bool hasKernel(kernel::DispatchOp part) const override { return findKernelEmitter(part); }
   bool mayOverwrite(kernel::DispatchOp part, unsigned operand, unsigned result) const override {
-    return sprig::mayOverwrite(part, operand, result);
+    return sprig::cpu::mayOverwrite(part, operand, result);
   }
 };
 } // namespace
 
-const ControlParts &sprig::cpuParts() {
+const ControlParts &sprig::cpu::cpuParts() {
   static const CpuParts parts;
   return parts;
 }
 
-int64_t sprig::partScratch(Operation *control) {
+int64_t sprig::cpu::partScratch(Operation *control) {
   int64_t bytes = 0;
   for (kernel::DispatchOp part : partsOf(control))
     bytes = std::max(bytes, findKernelEmitter(part)->plan(part).scratchBytes);
@@ -66,9 +67,11 @@ FailureOr<Value> ControlRegion::emitFrom(Block::iterator operation, int32_t numb
   return fine;
 }
 
-void sprig::copyBuffer(KernelBuilder &k, Value from, Value to) {
+void sprig::cpu::copyBuffer(KernelBuilder &k, Value from, Value to) {
   int64_t count = cast<MemRefType>(from.getType()).getNumElements();
   if (count > 0 && from != to) copyRow(k, k.flat(from), k.index(0), k.flat(to), k.index(0), count);
 }
 
-Value sprig::loadFlag(KernelBuilder &k, Value buffer) { return k.load(k.flat(buffer), k.index(0), k.b.getI1Type()); }
+Value sprig::cpu::loadFlag(KernelBuilder &k, Value buffer) {
+  return k.load(k.flat(buffer), k.index(0), k.b.getI1Type());
+}

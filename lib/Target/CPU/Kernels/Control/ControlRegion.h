@@ -5,7 +5,7 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/Kernels/ControlBuffers.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 const ControlParts &cpuParts();
 
@@ -31,4 +31,4 @@ void copyBuffer(KernelBuilder &kernel, mlir::Value from, mlir::Value to);
 /// Whether the only element of a buffer of i1 is true.
 mlir::Value loadFlag(KernelBuilder &kernel, mlir::Value buffer);
 
-} // namespace sprig
+} // namespace sprig::cpu

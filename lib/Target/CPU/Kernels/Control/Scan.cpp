@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 /// Rows of a block: all of them where they meet. Every block reads all weights in every step, from the cache as far as
 /// they stay there: then small blocks do, which leave work for several threads.
@@ -80,4 +81,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createScanEmitter() { return std::make_unique<ScanEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createScanEmitter() { return std::make_unique<ScanEmitter>(); }

@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 using ir::RowView;
 
 ScanScratch::ScanScratch(ir::ScanOp scan, const ir::ScanStages &stages, int64_t blockRows) {

@@ -7,7 +7,7 @@
 #include "lib/Target/Kernels/ScanRow.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Where values that a step keeps lie in scratch memory, for blocks of some rows. Carried values have two places, which
 /// take turns: a step reads one and writes the other.
@@ -73,4 +73,4 @@ private:
   mlir::Value firstRow, time, parity, otherParity;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

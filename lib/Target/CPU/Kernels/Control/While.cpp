@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 WhilePlaces placesOf(kernel::DispatchOp dispatch, ir::WhileOp loop) {
@@ -107,4 +108,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createWhileEmitter() { return std::make_unique<WhileEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createWhileEmitter() { return std::make_unique<WhileEmitter>(); }

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // A tile is about so many multiply-adds of vectors.
 static constexpr int64_t kTileTaps = 250000;
@@ -42,7 +43,7 @@ KernelPlan ConvColumns::plan(const Epilogue &epilogue) const {
   return plan;
 }
 
-namespace sprig {
+namespace sprig::cpu {
 class ConvColumnsKernel {
 public:
   ConvColumnsKernel(KernelBuilder &kernel, const ConvColumns &conv, const Epilogue &epilogue, Value input,
@@ -198,7 +199,7 @@ private:
   Value rows;             // copied ones
   Type elementType, type; // in memory and of sums
 };
-} // namespace sprig
+} // namespace sprig::cpu
 
 void ConvColumns::emit(KernelBuilder &k, Epilogue epilogue, Value input, Weights weights) const {
   if (tiles.count() == 0) return;

@@ -4,7 +4,7 @@
 #include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Rows of the input are copied with their padding in width, channel by channel, so that what vectors read lies side by
 /// side: as many as the window spans. From one row of the result to the next they stay, but for those that come new.
@@ -44,4 +44,4 @@ private:
   ChannelTiles tiles;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

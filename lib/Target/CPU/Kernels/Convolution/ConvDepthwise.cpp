@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 ChannelTiles tilesOf(kernel::ConvDepthwiseOp op) {
@@ -94,4 +95,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createConvDepthwiseEmitter() { return std::make_unique<ConvDepthwiseEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createConvDepthwiseEmitter() {
+  return std::make_unique<ConvDepthwiseEmitter>();
+}

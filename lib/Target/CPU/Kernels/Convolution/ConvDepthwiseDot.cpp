@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 struct DepthwiseDot : ChannelTiles {
@@ -205,6 +206,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createConvDepthwiseDotEmitter() {
+std::unique_ptr<KernelEmitter> sprig::cpu::createConvDepthwiseDotEmitter() {
   return std::make_unique<ConvDepthwiseDotEmitter>();
 }

@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class FilterGradientKernel {
@@ -401,9 +402,9 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createConvFilterGradEmitter() {
+std::unique_ptr<KernelEmitter> sprig::cpu::createConvFilterGradEmitter() {
   return std::make_unique<ConvFilterGradEmitter<ir::ConvFilterGradOp>>();
 }
-std::unique_ptr<KernelEmitter> sprig::createConvFilterGradPartsEmitter() {
+std::unique_ptr<KernelEmitter> sprig::cpu::createConvFilterGradPartsEmitter() {
   return std::make_unique<ConvFilterGradEmitter<kernel::ConvFilterGradPartsOp>>();
 }

@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 ConvGeometry ConvGeometry::get(RankedTensorType input, RankedTensorType result, ArrayRef<int64_t> window,
                                ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations, ArrayRef<int64_t> padding) {
@@ -94,11 +95,11 @@ TileStep ConvGeometry::resultColumns(int64_t blockWidth, int64_t channels) const
   return {blockWidth * channels, 0, blockWidth * channels};
 }
 
-Value sprig::firstTapFrom(KernelBuilder &k, const ConvGeometry &g, int d, Value distance) {
+Value sprig::cpu::firstTapFrom(KernelBuilder &k, const ConvGeometry &g, int d, Value distance) {
   return k.div(k.add(k.max(distance, k.index(0)), g.dilation[d] - 1), g.dilation[d]);
 }
 
-std::pair<Value, Value> sprig::tapBounds(KernelBuilder &k, const ConvGeometry &g, int d, Value o) {
+std::pair<Value, Value> sprig::cpu::tapBounds(KernelBuilder &k, const ConvGeometry &g, int d, Value o) {
   if (!g.hasPadding(d)) return {k.index(0), k.index(g.window[d])};
   Value start = k.sub(k.mul(o, g.stride[d]), k.index(g.low[d]));
   Value lower = firstTapFrom(k, g, d, k.sub(k.index(0), start));
@@ -177,9 +178,10 @@ struct WidthTaps {
 };
 } // namespace
 
-SmallVector<Value> sprig::emitWindowRows(KernelBuilder &k, const ConvGeometry &g, Value sample, Value depth,
-                                         Value height, ValueRange accumulators,
-                                         llvm::function_ref<SmallVector<Value>(Value, Value, Value, ValueRange)> body) {
+SmallVector<Value>
+sprig::cpu::emitWindowRows(KernelBuilder &k, const ConvGeometry &g, Value sample, Value depth, Value height,
+                           ValueRange accumulators,
+                           llvm::function_ref<SmallVector<Value>(Value, Value, Value, ValueRange)> body) {
   auto [depthLower, depthUpper] = tapBounds(k, g, 0, depth);
   auto [heightLower, heightUpper] = tapBounds(k, g, 1, height);
   return k.loop(
@@ -193,8 +195,8 @@ SmallVector<Value> sprig::emitWindowRows(KernelBuilder &k, const ConvGeometry &g
       });
 }
 
-SmallVector<Value> sprig::emitTaps(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile, bool mergeTaps,
-                                   ValueRange accumulators, TapBody body) {
+SmallVector<Value> sprig::cpu::emitTaps(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile, bool mergeTaps,
+                                        ValueRange accumulators, TapBody body) {
   return emitWindowRows(k, g, tile.sample, tile.depth, tile.height, accumulators,
                         [&](Value kd, Value kh, Value inputRow, ValueRange inner) {
                           Value windowRow = k.linearize({kd, kh, k.index(0)}, g.window);
@@ -225,9 +227,9 @@ static SmallVector<Pieces> piecesOf(const ConvGeometry &g, int64_t begin, int64_
   return runs;
 }
 
-void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample, Value depth, Value height,
-                          int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body,
-                          std::optional<std::pair<int64_t, int64_t>> columns) {
+void sprig::cpu::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample, Value depth, Value height,
+                               int64_t mostRows, llvm::function_ref<void(const ConvTile &)> body,
+                               std::optional<std::pair<int64_t, int64_t>> columns) {
   auto [first, last] = columns.value_or(std::pair<int64_t, int64_t>(0, g.out[2]));
   const auto [inside, outside] = g.interiorColumns();
   const int64_t interiorBegin = std::clamp(inside, first, last), interiorEnd = std::clamp(outside, interiorBegin, last);
@@ -287,15 +289,15 @@ void sprig::forWidthTiles(KernelBuilder &k, const ConvGeometry &g, Value sample,
   }
 }
 
-Value sprig::firstResultRow(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile) {
+Value sprig::cpu::firstResultRow(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile) {
   return k.linearize({tile.sample, tile.depth, tile.height, tile.width}, {g.batch, g.out[0], g.out[1], g.out[2]});
 }
 
-int64_t sprig::resultDistance(const ConvGeometry &g, const ConvTile &tile) {
+int64_t sprig::cpu::resultDistance(const ConvGeometry &g, const ConvTile &tile) {
   return tile.kind == ConvTile::Rows::Samples ? g.positions() : 1;
 }
 
-SmallVector<Value> sprig::resultRows(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile) {
+SmallVector<Value> sprig::cpu::resultRows(KernelBuilder &k, const ConvGeometry &g, const ConvTile &tile) {
   Value first = firstResultRow(k, g, tile);
   int64_t distance = resultDistance(g, tile);
   SmallVector<Value> rows;

@@ -7,7 +7,7 @@
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include <optional>
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// A convolution of three spatial dimensions (missing ones are of size 1, in front).
 struct ConvGeometry {
@@ -112,4 +112,4 @@ mlir::Value firstResultRow(KernelBuilder &kernel, const ConvGeometry &geometry, 
 int64_t resultDistance(const ConvGeometry &geometry, const ConvTile &tile);
 llvm::SmallVector<mlir::Value> resultRows(KernelBuilder &kernel, const ConvGeometry &geometry, const ConvTile &tile);
 
-} // namespace sprig
+} // namespace sprig::cpu

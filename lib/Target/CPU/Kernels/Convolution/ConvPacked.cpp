@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 /// Emits one tile of panels for given output rows.
@@ -329,4 +330,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createConvPackedEmitter() { return std::make_unique<ConvPackedEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createConvPackedEmitter() { return std::make_unique<ConvPackedEmitter>(); }

@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 /// A Winograd convolution and how it is cut, by its shape alone. A strip is a
@@ -388,4 +389,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createConvWinogradEmitter() { return std::make_unique<ConvWinogradEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createConvWinogradEmitter() {
+  return std::make_unique<ConvWinogradEmitter>();
+}

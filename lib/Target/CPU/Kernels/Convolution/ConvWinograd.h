@@ -3,6 +3,6 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include <memory>
 
-namespace sprig {
+namespace sprig::cpu {
 std::unique_ptr<KernelEmitter> createConvWinogradEmitter();
-} // namespace sprig
+} // namespace sprig::cpu

@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 /// Channels of a tile where each has a filter of its own: two lines of a position.
 static constexpr int64_t kDepthwiseBlock = 2 * kLanes;

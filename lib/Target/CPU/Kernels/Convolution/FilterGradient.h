@@ -10,7 +10,7 @@ namespace sprig::kernel {
 class ConvFilterGradPartsOp;
 }
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Shapes and the cut, by shape alone. Row c * taps + t of a group is channel c at tap t; columns are outputs.
 struct FilterGradient {
@@ -40,4 +40,4 @@ private:
   template <typename OpT> void init(OpT op);
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 PackedConvolution::PackedConvolution(kernel::ConvPackedOp op) {
   auto result = cast<RankedTensorType>(op.getResult().getType());

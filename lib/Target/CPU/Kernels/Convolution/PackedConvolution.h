@@ -5,7 +5,7 @@
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
 #include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 struct PackedConvolution {
   ConvGeometry geometry;
@@ -61,4 +61,4 @@ private:
   llvm::SmallVector<TileStep> withPanels(int64_t all, llvm::SmallVector<TileStep> steps) const;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -2,6 +2,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 /// How many inputs of a dimension so many neighbours of the result read.
 static int64_t reach(const ConvGeometry &g, int d, int64_t outputs) {

@@ -3,7 +3,7 @@
 #pragma once
 #include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class PaddedRows {
 public:
@@ -29,4 +29,4 @@ private:
   int64_t channels, rows, columns;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -2,6 +2,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 /// Where a tap's row of the input begins, at column 0 and the first channel at hand; and whether there is one, where
 /// that is not known (else null).

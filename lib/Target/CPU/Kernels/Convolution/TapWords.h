@@ -5,7 +5,7 @@
 #include "dialects/Kernel/Panels.h"
 #include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class TapWords {
 public:
@@ -43,4 +43,4 @@ private:
   mlir::Value input, words; // 1-d
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

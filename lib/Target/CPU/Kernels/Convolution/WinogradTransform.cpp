@@ -3,6 +3,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 /// Sums of multiples of vectors. A factor of 1 costs an addition; the order is that of the calls.
@@ -41,7 +42,8 @@ static Value apply(KernelBuilder &k, ArrayRef<double> coefficients, int64_t firs
   return sum.get();
 }
 
-SmallVector<Value> sprig::emitInputTransform(KernelBuilder &k, const kernel::WinogradLine &line, ValueRange inputs) {
+SmallVector<Value> sprig::cpu::emitInputTransform(KernelBuilder &k, const kernel::WinogradLine &line,
+                                                  ValueRange inputs) {
   if (line.frequencies() == 1) return SmallVector<Value>(inputs);
   SmallVector<double> all = line.evenPolynomial();
   SmallVector<Value> result{apply(k, all, 0, inputs)};
@@ -55,8 +57,8 @@ SmallVector<Value> sprig::emitInputTransform(KernelBuilder &k, const kernel::Win
   return result;
 }
 
-SmallVector<Value> sprig::emitOutputTransform(KernelBuilder &k, const kernel::WinogradLine &line,
-                                              ValueRange frequencies) {
+SmallVector<Value> sprig::cpu::emitOutputTransform(KernelBuilder &k, const kernel::WinogradLine &line,
+                                                   ValueRange frequencies) {
   if (line.frequencies() == 1) return SmallVector<Value>(frequencies);
   ArrayRef<double> pairs = line.pairs();
   SmallVector<Value> sums, differences;

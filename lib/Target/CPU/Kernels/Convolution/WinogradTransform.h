@@ -5,7 +5,7 @@
 #include "dialects/Kernel/Winograd.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// Frequencies of a line of inputs.
 llvm::SmallVector<mlir::Value> emitInputTransform(KernelBuilder &kernel, const kernel::WinogradLine &line,
@@ -14,4 +14,4 @@ llvm::SmallVector<mlir::Value> emitInputTransform(KernelBuilder &kernel, const k
 llvm::SmallVector<mlir::Value> emitOutputTransform(KernelBuilder &kernel, const kernel::WinogradLine &line,
                                                    mlir::ValueRange frequencies);
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 static bool broadcastsTo(Value value, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> own = tensorOf(value).getShape();

@@ -8,7 +8,7 @@
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "llvm/ADT/DenseMap.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class Epilogue {
 public:
@@ -88,4 +88,4 @@ public:
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

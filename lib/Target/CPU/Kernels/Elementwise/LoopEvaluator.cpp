@@ -2,6 +2,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 Value LoopEvaluator::stored(Value value, ArrayRef<Coordinate> position) {
   if (auto rows = provided.find(value); rows != provided.end()) {

@@ -4,7 +4,7 @@
 #include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
 #include "lib/Target/Kernels/Evaluator.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class LoopEvaluator : public Evaluator {
 public:
@@ -38,4 +38,4 @@ private:
   llvm::DenseMap<mlir::Value, Rows> provided;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 /// A shape with ones in front, to a rank.
 static SmallVector<int64_t> padded(ArrayRef<int64_t> shape, size_t rank) {

@@ -12,7 +12,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// A run of neighbouring dimensions that every value has whole or not at all: one loop.
 struct DimRun {
@@ -98,4 +98,4 @@ private:
   llvm::DenseSet<mlir::Operation *> members;
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

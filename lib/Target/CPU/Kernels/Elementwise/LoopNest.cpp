@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 LoopNest::LoopNest(KernelBuilder &kernel, const LoopGroup &group)
     : k(kernel), group(group), evaluator(kernel, group), yielded(group.yielded) {

@@ -6,7 +6,7 @@
 #include "lib/Target/CPU/Kernels/Elementwise/LoopEvaluator.h"
 #include "lib/Target/Kernels/ReductionSteps.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 class LoopNest {
 public:
@@ -76,4 +76,4 @@ private:
   Columns columns;                           // of emitRows; null: all
 };
 
-} // namespace sprig
+} // namespace sprig::cpu

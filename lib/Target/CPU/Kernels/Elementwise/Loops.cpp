@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class LoopEmitter : public KernelEmitter {
@@ -29,4 +30,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createLoopEmitter() { return std::make_unique<LoopEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createLoopEmitter() { return std::make_unique<LoopEmitter>(); }

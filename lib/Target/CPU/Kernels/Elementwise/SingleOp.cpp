@@ -2,8 +2,9 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
-KernelPlan sprig::planOfSlices(kernel::DispatchOp dispatch, const AxisView &operand) {
+KernelPlan sprig::cpu::planOfSlices(kernel::DispatchOp dispatch, const AxisView &operand) {
   KernelPlan plan;
   plan.tiles = operand.inner == 0 ? 0 : operand.outer;
   if (plan.tiles == 0) return plan;
@@ -18,13 +19,13 @@ KernelPlan sprig::planOfSlices(kernel::DispatchOp dispatch, const AxisView &oper
   return plan;
 }
 
-void sprig::forVectors(KernelBuilder &k, int64_t length, llvm::function_ref<void(Value, Value)> body) {
+void sprig::cpu::forVectors(KernelBuilder &k, int64_t length, llvm::function_ref<void(Value, Value)> body) {
   int64_t whole = length / kLanes * kLanes;
   k.loop(k.index(0), k.index(whole), kLanes, [&](Value offset) { body(offset, Value()); });
   if (whole < length) body(k.index(whole), k.mask(length - whole));
 }
 
-void sprig::copyRow(KernelBuilder &k, Value from, Value fromOffset, Value to, Value toOffset, int64_t length) {
+void sprig::cpu::copyRow(KernelBuilder &k, Value from, Value fromOffset, Value to, Value toOffset, int64_t length) {
   Type element = cast<MemRefType>(from.getType()).getElementType();
   auto type = VectorType::get({kLanes}, element);
   auto copy = [&](Value offset, Value mask) {

@@ -8,7 +8,7 @@
 #include "lib/Target/Kernels/ReductionSteps.h"
 #include "lib/Target/Kernels/SingleOp.h"
 
-namespace sprig {
+namespace sprig::cpu {
 
 /// The plan of an operation whose tiles are the slices [axis, inner] of its operand and of its results.
 KernelPlan planOfSlices(kernel::DispatchOp dispatch, const AxisView &operand);
@@ -27,4 +27,4 @@ void forVectors(KernelBuilder &kernel, int64_t length,
 void copyRow(KernelBuilder &kernel, mlir::Value from, mlir::Value fromOffset, mlir::Value to, mlir::Value toOffset,
              int64_t length);
 
-} // namespace sprig
+} // namespace sprig::cpu

@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 /// The part of one operand: `outer` rows of `row` elements, in tiles of either some rows or a piece of one.
@@ -243,4 +244,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createConcatEmitter() { return std::make_unique<ConcatEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createConcatEmitter() { return std::make_unique<ConcatEmitter>(); }

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class PadEmitter : public KernelEmitter {
@@ -139,4 +140,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createPadEmitter() { return std::make_unique<PadEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createPadEmitter() { return std::make_unique<PadEmitter>(); }

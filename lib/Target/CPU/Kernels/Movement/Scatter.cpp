@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
@@ -88,7 +89,7 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createScatterElementsEmitter() {
+std::unique_ptr<KernelEmitter> sprig::cpu::createScatterElementsEmitter() {
   return std::make_unique<ScatterElementsEmitter>();
 }
-std::unique_ptr<KernelEmitter> sprig::createScatterNdEmitter() { return std::make_unique<ScatterNdEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createScatterNdEmitter() { return std::make_unique<ScatterNdEmitter>(); }

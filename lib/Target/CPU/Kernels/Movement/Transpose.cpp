@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 /// The permutation without dimensions of size 1, and with neighbours that stay neighbours as one.
@@ -212,4 +213,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createTransposeEmitter() { return std::make_unique<TransposeEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createTransposeEmitter() { return std::make_unique<TransposeEmitter>(); }

@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class ArgMaxPoolEmitter : public KernelEmitter {
@@ -36,4 +37,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createArgMaxPoolEmitter() { return std::make_unique<ArgMaxPoolEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createArgMaxPoolEmitter() { return std::make_unique<ArgMaxPoolEmitter>(); }

@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 ChannelTiles poolTiles(ir::PoolOp op) {
@@ -92,4 +93,6 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createMaxPoolBytesEmitter() { return std::make_unique<MaxPoolBytesEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createMaxPoolBytesEmitter() {
+  return std::make_unique<MaxPoolBytesEmitter>();
+}

@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 /// Channels of a tile.
@@ -207,4 +208,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createPoolGradEmitter() { return std::make_unique<PoolGradEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createPoolGradEmitter() { return std::make_unique<PoolGradEmitter>(); }

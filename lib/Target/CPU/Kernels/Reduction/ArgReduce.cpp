@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class ArgReduceEmitter : public KernelEmitter {
@@ -130,4 +131,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createArgReduceEmitter() { return std::make_unique<ArgReduceEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createArgReduceEmitter() { return std::make_unique<ArgReduceEmitter>(); }

@@ -15,6 +15,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 /// Up to so many columns of a product are spelled out, with constant offsets; code does not grow with more.
@@ -375,4 +376,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createAttentionEmitter() { return std::make_unique<AttentionEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createAttentionEmitter() { return std::make_unique<AttentionEmitter>(); }

@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // `count` vectors of columns that are summed down the rows: lines are read whole, and no sum waits for itself alone.
 void LoopNest::columnSums(Value i, int64_t count) {

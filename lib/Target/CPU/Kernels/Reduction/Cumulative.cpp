@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class CumulativeEmitter : public KernelEmitter {
@@ -35,4 +36,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createCumulativeEmitter() { return std::make_unique<CumulativeEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createCumulativeEmitter() { return std::make_unique<CumulativeEmitter>(); }

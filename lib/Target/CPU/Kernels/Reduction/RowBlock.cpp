@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 // Shorter rows are spelled out vector by vector; of longer ones, several run side by side to hide the latency of sums.
 static constexpr int64_t kMostVectors = 8, kRowsTogether = 4;

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cpu;
 
 namespace {
 class TopKEmitter : public KernelEmitter {
@@ -38,4 +39,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<KernelEmitter> sprig::createTopKEmitter() { return std::make_unique<TopKEmitter>(); }
+std::unique_ptr<KernelEmitter> sprig::cpu::createTopKEmitter() { return std::make_unique<TopKEmitter>(); }

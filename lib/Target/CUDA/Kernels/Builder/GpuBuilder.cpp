@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 GpuBuilder::GpuBuilder(OpBuilder &builder, gpu::GPUFuncOp function, unsigned operands, unsigned results,
                        const CudaArch &arch, int32_t firstOperation)

@@ -6,7 +6,7 @@
 #include "lib/Target/Kernels/ElementBuilder.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 inline constexpr int64_t kWarp = CudaArch::kWarp;
 /// Elements of four bytes in the widest access of a thread, 128 bits; rows in shared memory are padded to it.
@@ -70,4 +70,4 @@ private:
   mlir::BlockArgument sharedArena;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

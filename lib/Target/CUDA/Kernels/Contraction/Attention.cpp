@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 /// Of what lies between both products: a row's scores are in shared memory.
@@ -237,9 +238,10 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuAttentionEmitter() { return std::make_unique<AttentionEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuAttentionEmitter() { return std::make_unique<AttentionEmitter>(); }
 
-void sprig::fuseAttentionForCuda(Block &block, Precision precision, llvm::function_ref<bool(Operation *)> isHere) {
+void sprig::cuda::fuseAttentionForCuda(Block &block, Precision precision,
+                                       llvm::function_ref<bool(Operation *)> isHere) {
   fuseAttention(block, isHere, [&](const ir::Attention &attention, std::string &why) {
     auto isOnTensorCores = [](ir::MatmulOp op) { return MatmulForm(op).isWorthTensorCores(); };
     if (precision == Precision::tf32 && (isOnTensorCores(attention.scores) || isOnTensorCores(attention.output))) {

@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 // Elements of a 128-bit access.
 // What a block of every architecture has, less what reductions of rows may need; of a part of a kernel less what other

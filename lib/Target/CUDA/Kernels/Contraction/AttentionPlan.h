@@ -6,7 +6,7 @@
 #include "lib/Target/CUDA/Kernels/Reduction/RowGroup.h"
 #include "lib/Target/Kernels/AttentionForm.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 struct AttentionPlan : AttentionForm {
   /// Fails for what no block can compute; `why` says it.
@@ -37,4 +37,4 @@ private:
   double nanosecondsApart() const;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

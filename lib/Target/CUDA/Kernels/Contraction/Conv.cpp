@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static std::optional<ConvForm> formOf(kernel::DispatchOp dispatch) { return ConvForm::of(contractionOf(dispatch)); }
 
@@ -154,4 +155,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuConvEmitter() { return std::make_unique<ConvEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuConvEmitter() { return std::make_unique<ConvEmitter>(); }

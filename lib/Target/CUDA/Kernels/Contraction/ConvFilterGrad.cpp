@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 class FilterGradKernel {
@@ -89,4 +90,6 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuConvFilterGradEmitter() { return std::make_unique<FilterGradEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuConvFilterGradEmitter() {
+  return std::make_unique<FilterGradEmitter>();
+}

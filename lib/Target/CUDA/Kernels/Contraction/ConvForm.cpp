@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static constexpr int64_t kDeepestSlice = 16; // steps
 
@@ -197,14 +198,14 @@ bool ConvForm::isWorthTiles() const {
          instructionsPerProduct(tile, *wasted) < (depth() <= kChainPart ? kShortLoopInstructions : kLoopInstructions);
 }
 
-SmallVector<int64_t> sprig::filterPermutation(int64_t rank, bool isFirstInner) {
+SmallVector<int64_t> sprig::cuda::filterPermutation(int64_t rank, bool isFirstInner) {
   SmallVector<int64_t> permutation{rank - 1, rank - 2};
   if (!isFirstInner) std::swap(permutation[0], permutation[1]);
   for (int64_t d = 0; d < rank - 2; ++d) permutation.push_back(d);
   return permutation;
 }
 
-bool sprig::isFilterView(Operation *op, Operation *convolution) {
+bool sprig::cuda::isFilterView(Operation *op, Operation *convolution) {
   auto transpose = dyn_cast_if_present<ir::TransposeOp>(op);
   if (!transpose || !isa_and_present<ir::ConvOp, ir::ConvTransposeOp>(convolution) ||
       convolution->getOperand(1) != transpose.getResult())
@@ -214,7 +215,7 @@ bool sprig::isFilterView(Operation *op, Operation *convolution) {
          permutation == ArrayRef<int64_t>(filterPermutation(permutation.size(), false));
 }
 
-Value sprig::storedFilter(Operation *convolution) {
+Value sprig::cuda::storedFilter(Operation *convolution) {
   Value filter = convolution->getOperand(1);
   Operation *def = filter.getDefiningOp();
   return isFilterView(def, convolution) ? def->getOperand(0) : filter;

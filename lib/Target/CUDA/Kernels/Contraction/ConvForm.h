@@ -4,7 +4,7 @@
 #include "lib/Target/CUDA/Kernels/Contraction/TileProduct.h"
 #include "mlir/IR/Operation.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// One dimension of the windows. Result positions whose number is the same modulo the number of phases are a phase:
 /// number phases.size() * m + p reads, at tap i of its own, the operand at m * step + shift + i * dilation, if that is
@@ -86,4 +86,4 @@ bool isFilterView(mlir::Operation *op, mlir::Operation *convolution);
 /// The filter as it lies in memory: what the transpose sees, else the convolution's operand.
 mlir::Value storedFilter(mlir::Operation *convolution);
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -2,6 +2,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 ConvPlaces::ConvPlaces(ElementBuilder &kernel, Operation *op, const ConvForm &form, ArrayRef<Value> numbers,
                        Value group)

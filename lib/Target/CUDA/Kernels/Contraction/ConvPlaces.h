@@ -5,7 +5,7 @@
 #include "lib/Target/CUDA/Kernels/Contraction/Epilogue.h"
 #include "lib/Target/CUDA/Kernels/Contraction/Index32.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 class ConvPlaces {
 public:
@@ -75,4 +75,4 @@ private:
   const mlir::Value group;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

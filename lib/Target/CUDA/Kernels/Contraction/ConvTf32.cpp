@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 struct ConvTf32Form : ConvForm {
@@ -114,4 +115,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuConvTf32Emitter() { return std::make_unique<ConvTf32Emitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuConvTf32Emitter() { return std::make_unique<ConvTf32Emitter>(); }

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 // The only operation of a dispatch that is a root, of f32 operands in memory, with elementwise operations behind it.
 static Operation *rootOf(kernel::DispatchOp dispatch, llvm::function_ref<bool(Operation *)> isRoot) {
@@ -30,15 +31,15 @@ static Operation *rootOf(kernel::DispatchOp dispatch, llvm::function_ref<bool(Op
   return found;
 }
 
-Operation *sprig::contractionOf(kernel::DispatchOp dispatch) {
+Operation *sprig::cuda::contractionOf(kernel::DispatchOp dispatch) {
   return rootOf(dispatch, [](Operation *op) { return fusionKind(op) == FusionKind::contraction; });
 }
 
-ir::PoolOp sprig::poolOf(kernel::DispatchOp dispatch) {
+ir::PoolOp sprig::cuda::poolOf(kernel::DispatchOp dispatch) {
   return cast_if_present<ir::PoolOp>(rootOf(dispatch, llvm::IsaPred<ir::PoolOp>));
 }
 
-bool sprig::mayOverwriteAfterContraction(kernel::DispatchOp dispatch, unsigned operand) {
+bool sprig::cuda::mayOverwriteAfterContraction(kernel::DispatchOp dispatch, unsigned operand) {
   return llvm::all_of(dispatch->getRegion(0).getArgument(operand).getUsers(), llvm::IsaPred<ElementwiseOpInterface>);
 }
 

@@ -4,7 +4,7 @@
 #include "dialects/NN/NNReduction.h"
 #include "lib/Target/CUDA/Kernels/Elements/GpuEvaluator.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// The contraction of a dispatch that is one, of f32 operands as they lie in memory (of a convolution also a filter
 /// with its rows or channels inside: ConvForm.h), with elementwise operations of its shape behind it; null for any
@@ -39,4 +39,4 @@ private:
   mlir::Operation *contraction;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 template <typename Op>
 static std::optional<FilterGradForm> filterFormOf(Op op, ArrayRef<int64_t> filter, bool inParts) {

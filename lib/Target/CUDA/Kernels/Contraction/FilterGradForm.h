@@ -3,7 +3,7 @@
 #pragma once
 #include "lib/Target/CUDA/Kernels/Contraction/ConvForm.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// One product for each group; of parts, for each group and part.
 struct FilterGradForm {
@@ -45,4 +45,4 @@ private:
   void choose();
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -3,8 +3,9 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
-Operation *sprig::filterGradientOf(kernel::DispatchOp dispatch) {
+Operation *sprig::cuda::filterGradientOf(kernel::DispatchOp dispatch) {
   Operation &first = dispatch->getRegion(0).front().front();
   return isa<kernel::ConvFilterGradPartsOp>(first) ? &first : contractionOf(dispatch);
 }

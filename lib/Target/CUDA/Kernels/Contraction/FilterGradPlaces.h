@@ -5,7 +5,7 @@
 #include "lib/Target/CUDA/Kernels/Contraction/FilterGradForm.h"
 #include "lib/Target/CUDA/Kernels/Contraction/Index32.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// The gradient of a dispatch, or its parts, which nothing follows.
 mlir::Operation *filterGradientOf(kernel::DispatchOp dispatch);
@@ -39,4 +39,4 @@ private:
   const mlir::Value part, group;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 struct FilterGradTf32Form : FilterGradForm {
@@ -88,6 +89,6 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuConvFilterGradTf32Emitter() {
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuConvFilterGradTf32Emitter() {
   return std::make_unique<FilterGradTf32Emitter>();
 }

@@ -2,6 +2,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 // The window's elements are in a row of an odd size, so those of neighbouring rows and channels are at different banks.
 static int64_t windowOf(const ConvForm &form) {

@@ -3,7 +3,7 @@
 #pragma once
 #include "lib/Target/CUDA/Kernels/Contraction/ConvPlaces.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 class FilterPatch {
 public:
@@ -28,4 +28,4 @@ private:
   mlir::Value shared;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -3,7 +3,7 @@
 #pragma once
 #include "lib/Target/Kernels/ElementBuilder.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 class Index32 {
 public:
@@ -55,4 +55,4 @@ private:
   ElementBuilder &k;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

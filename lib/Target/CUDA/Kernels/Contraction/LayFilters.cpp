@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static ElementsAttr filterConstant(Operation *op) {
   auto constant = op->getOperand(1).getDefiningOp<ir::ConstantOp>();
@@ -73,7 +74,7 @@ static double costOfTranspose(Value filter) {
   return CudaDevice::kLaunchNanoseconds + bytes / CudaDevice::kMovedBytes;
 }
 
-void sprig::layFiltersForCuda(Block &block, llvm::function_ref<bool(Operation *)> isHere) {
+void sprig::cuda::layFiltersForCuda(Block &block, llvm::function_ref<bool(Operation *)> isHere) {
   llvm::DenseMap<Value, Value> made[2]; // of convolutions, of transposed ones
   struct Changing {
     SmallVector<Operation *> convolutions;

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static TileShape tileOf(const MatmulForm &form) {
   return chooseTile(form.matrices(), form.rows, form.columns, form.depth);
@@ -76,4 +77,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuMatmulEmitter() { return std::make_unique<MatmulEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuMatmulEmitter() { return std::make_unique<MatmulEmitter>(); }

@@ -5,8 +5,9 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
-Operation *sprig::matmulOf(kernel::DispatchOp dispatch) {
+Operation *sprig::cuda::matmulOf(kernel::DispatchOp dispatch) {
   Operation &first = dispatch->getRegion(0).front().front();
   if (isa<kernel::MatmulPartsOp>(first) && getElementTypeOrSelf(first.getResult(0).getType()).isF32()) return &first;
   return dyn_cast_if_present<ir::MatmulOp>(contractionOf(dispatch));

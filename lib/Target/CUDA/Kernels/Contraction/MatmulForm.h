@@ -5,7 +5,7 @@
 #include "lib/Target/Kernels/BatchedProduct.h"
 #include "lib/Target/Kernels/ElementBuilder.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// The nn.matmul of a dispatch that is one (contractionOf), or its kernel.matmul_parts; null for any other.
 mlir::Operation *matmulOf(kernel::DispatchOp dispatch);
@@ -55,4 +55,4 @@ private:
   mlir::Value firstRow;          // of the matrix, in the whole result
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

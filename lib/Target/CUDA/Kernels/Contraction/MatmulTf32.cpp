@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static MmaShape shapeFor(const MatmulForm &form) { return chooseMmaShape(form.matrices(), form.rows, form.columns); }
 
@@ -62,4 +63,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuMatmulTf32Emitter() { return std::make_unique<MatmulTf32Emitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuMatmulTf32Emitter() { return std::make_unique<MatmulTf32Emitter>(); }

@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 // An instruction multiplies 16 rows by 8 columns over 8 steps; each of its operands is in matrices of 8 places by 4
 // steps, of which a lane has an element.
@@ -16,7 +17,7 @@ static constexpr int64_t kRows = 16, kColumns = 8, kSteps = 8, kMatrixSteps = 4;
 // Slices that are in shared memory at one time.
 static constexpr int64_t kMostStages = 4;
 
-MmaShape sprig::chooseMmaShape(int64_t products, int64_t rows, int64_t columns) {
+MmaShape sprig::cuda::chooseMmaShape(int64_t products, int64_t rows, int64_t columns) {
   if (rows <= 16) return {16, 64, 32, 16, 16};
   if (columns <= 16) return {64, 16, 32, 16, 16};
   constexpr MmaShape kShapes[] = {{128, 128, 16, 64, 32}, {64, 64, 16, 32, 32}, {32, 32, 32, 16, 16}};
@@ -30,13 +31,13 @@ MmaShape sprig::chooseMmaShape(int64_t products, int64_t rows, int64_t columns) 
   return kShapes[2];
 }
 
-bool sprig::isWorthMma(int64_t rows, int64_t columns) {
+bool sprig::cuda::isWorthMma(int64_t rows, int64_t columns) {
   constexpr int64_t kFew = 8, kNarrow = 16;
   return std::min(rows, columns) > kFew && std::max(rows, columns) > kNarrow;
 }
 
 // Copies, an element of which takes twelve; what multiplies is few beside them.
-double sprig::instructionsPerProduct(const MmaShape &shape, double waste) {
+double sprig::cuda::instructionsPerProduct(const MmaShape &shape, double waste) {
   constexpr double kCopy = 12;
   return waste * kCopy * (1.0 / double(shape.rows) + 1.0 / double(shape.columns));
 }

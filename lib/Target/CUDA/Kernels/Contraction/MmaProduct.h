@@ -6,7 +6,7 @@
 #include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
 #include <functional>
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// What a block and each of its warps compute, and how many steps of the contracted dimension a slice has. Of a warp
 /// multiples of 16.
@@ -109,4 +109,4 @@ private:
   bool isPart = false;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 struct SumForm {
@@ -81,4 +82,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuSumPartsEmitter() { return std::make_unique<SumPartsEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuSumPartsEmitter() { return std::make_unique<SumPartsEmitter>(); }

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 // Elements of a 128-bit access.
 // Steps of the deepest slice. They are written out one after the other: many more, and ptxas reads so far ahead that
@@ -13,7 +14,7 @@ static constexpr int64_t kDeepest = 64;
 
 static int64_t powerFor(int64_t size) { return llvm::PowerOf2Ceil(size); }
 
-TileShape sprig::chooseTile(int64_t products, int64_t rows, int64_t columns, int64_t depth) {
+TileShape sprig::cuda::chooseTile(int64_t products, int64_t rows, int64_t columns, int64_t depth) {
   TileShape tile;
   // Of few rows or columns the other side is read once.
   constexpr int64_t kFew = 8;
@@ -35,14 +36,14 @@ TileShape sprig::chooseTile(int64_t products, int64_t rows, int64_t columns, int
   return tile;
 }
 
-void sprig::fitSlices(TileShape &tile, int64_t depth) {
+void sprig::cuda::fitSlices(TileShape &tile, int64_t depth) {
   constexpr int64_t kShallowest = 8;
   auto isWasteful = [&] { return 8 * int64_t(llvm::alignTo(depth, tile.unrolled())) > 9 * depth; };
   while (tile.depth > kShallowest && isWasteful()) tile.depth /= 2;
 }
 
 // The product itself, reading of shared memory for it, and copies, an element of which takes eight.
-double sprig::instructionsPerProduct(const TileShape &tile, double waste) {
+double sprig::cuda::instructionsPerProduct(const TileShape &tile, double waste) {
   auto perElement = [](int64_t a, int64_t b) { return 1.0 / double(a) + 1.0 / double(b); };
   constexpr double kCopy = 8;
   return waste * (1 + perElement(tile.threadRows, tile.threadColumns) + kCopy * perElement(tile.rows, tile.columns));

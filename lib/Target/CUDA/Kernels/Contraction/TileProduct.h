@@ -6,7 +6,7 @@
 #include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
 #include <functional>
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// What a block and its threads compute, and how many steps of the contracted dimension a slice has.
 struct TileShape {
@@ -169,4 +169,4 @@ private:
   int64_t stages = 2;     // slices that are in shared memory at one time
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

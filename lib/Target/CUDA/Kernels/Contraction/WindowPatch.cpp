@@ -3,6 +3,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static constexpr int64_t kBanks = 32;
 

@@ -3,7 +3,7 @@
 #pragma once
 #include "lib/Target/CUDA/Kernels/Contraction/ConvPlaces.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// Where the patch of a tile lies; from shapes alone.
 struct PatchForm {
@@ -46,4 +46,4 @@ private:
   mlir::Value shared, firstImage, firstRow, firstOrigin;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

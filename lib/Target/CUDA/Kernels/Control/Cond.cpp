@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 class GpuCondEmitter : public GpuEmitter {
@@ -43,4 +44,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuCondEmitter() { return std::make_unique<GpuCondEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuCondEmitter() { return std::make_unique<GpuCondEmitter>(); }

@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 class GpuParts : public ControlParts {
@@ -20,12 +21,12 @@ public:
 };
 } // namespace
 
-const ControlParts &sprig::gpuParts() {
+const ControlParts &sprig::cuda::gpuParts() {
   static const GpuParts parts;
   return parts;
 }
 
-GpuPlan sprig::planOfParts(Operation *control) {
+GpuPlan sprig::cuda::planOfParts(Operation *control) {
   GpuPlan plan;
   plan.tiles = 1;
   for (kernel::DispatchOp part : partsOf(control)) {
@@ -122,7 +123,7 @@ LogicalResult GpuRegion::emitPart(kernel::DispatchOp part, int32_t number) {
   return cloned;
 }
 
-Value sprig::isFineSoFar(GpuBuilder &k) {
+Value sprig::cuda::isFineSoFar(GpuBuilder &k) {
   Value address = LLVM::GEPOp::create(k.b, k.loc, k.status().getType(), k.b.getI8Type(), k.status(),
                                       ArrayRef<LLVM::GEPArg>{int32_t(offsetof(sprig_rt_kernel_status, code))});
   Value code = LLVM::LoadOp::create(k.b, k.loc, k.b.getI32Type(), address);
@@ -132,13 +133,13 @@ Value sprig::isFineSoFar(GpuBuilder &k) {
   return isFine;
 }
 
-Value sprig::loadFlag(GpuBuilder &k, Value buffer) {
+Value sprig::cuda::loadFlag(GpuBuilder &k, Value buffer) {
   Value flag = k.load(k.flat(buffer), k.index(0), k.b.getI1Type());
   k.barrier();
   return flag;
 }
 
-void sprig::copyBuffer(GpuBuilder &k, Value from, Value to) {
+void sprig::cuda::copyBuffer(GpuBuilder &k, Value from, Value to) {
   int64_t count = cast<MemRefType>(from.getType()).getNumElements();
   if (count == 0 || from == to) return;
   Value source = k.flat(from), target = k.flat(to);

@@ -6,7 +6,7 @@
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 #include "lib/Target/Kernels/ControlBuffers.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 const ControlParts &gpuParts();
 
@@ -38,4 +38,4 @@ mlir::Value loadFlag(GpuBuilder &kernel, mlir::Value buffer);
 /// The block copies all elements of a buffer to one of as many; a barrier has to follow.
 void copyBuffer(GpuBuilder &kernel, mlir::Value from, mlir::Value to);
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 // The one dispatch of a kernel that takes and gives what the kernel does.
 static kernel::DispatchOp onlyDispatch(Block &body) {
@@ -38,8 +39,8 @@ static FailureOr<RegionPlaces> placesOf(const KernelGraph &graph) {
   return RegionPlaces(std::move(offsets));
 }
 
-FailureOr<CudaKernel> sprig::emitCudaKernelGraph(const KernelGraph &graph, StringRef name, gpu::GPUModuleOp module,
-                                                 const CudaArch &arch) {
+FailureOr<CudaKernel> sprig::cuda::emitCudaKernelGraph(const KernelGraph &graph, StringRef name,
+                                                       gpu::GPUModuleOp module, const CudaArch &arch) {
   if (kernel::DispatchOp dispatch = onlyDispatch(*graph.body)) return emitCudaKernel(dispatch, name, module, arch);
   Operation *kernel = graph.body->getParentOp(), *yield = graph.body->getTerminator();
   FailureOr<RegionPlaces> places = placesOf(graph);
@@ -71,7 +72,7 @@ FailureOr<CudaKernel> sprig::emitCudaKernelGraph(const KernelGraph &graph, Strin
 }
 
 // A launch costs about as much as a few turns of a block; a loop's turns are longer.
-bool sprig::isShortOnCuda(kernel::DispatchOp dispatch) {
+bool sprig::cuda::isShortOnCuda(kernel::DispatchOp dispatch) {
   constexpr int64_t kTurns = 4;
   const GpuEmitter *emitter = findGpuEmitter(dispatch, GpuScope::block);
   bool isLoop = llvm::any_of(dispatch->getRegion(0).front(), llvm::IsaPred<ir::ScanOp, ir::WhileOp, ir::CondOp>);

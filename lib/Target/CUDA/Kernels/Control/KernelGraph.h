@@ -3,7 +3,7 @@
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 #include "lib/Target/Kernels/KernelGraph.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// Emits a function of the same form as emitCudaKernel, its buffers the block's arguments and then what it yields.
 /// Several dispatches are one tile.
@@ -13,4 +13,4 @@ mlir::FailureOr<CudaKernel> emitCudaKernelGraph(const KernelGraph &graph, llvm::
 /// Whether a dispatch is quickly done by one block, in a kernel of several.
 bool isShortOnCuda(kernel::DispatchOp dispatch);
 
-} // namespace sprig
+} // namespace sprig::cuda

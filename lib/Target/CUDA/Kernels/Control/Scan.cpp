@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static std::optional<ScanForm> scanFormOf(kernel::DispatchOp dispatch) {
   ir::ScanOp scan = controlIn<ir::ScanOp>(dispatch);
@@ -36,9 +37,9 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuScanEmitter() { return std::make_unique<GpuScanEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuScanEmitter() { return std::make_unique<GpuScanEmitter>(); }
 
-bool sprig::takesScanOnCuda(ir::ScanOp scan, std::string &why) {
+bool sprig::cuda::takesScanOnCuda(ir::ScanOp scan, std::string &why) {
   std::optional<ScanForm> form = ScanForm::analyze(scan, why);
   return form && form->pays(why);
 }

@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 using ir::RowView;
 
 // Blocks that keep a large GPU busy.

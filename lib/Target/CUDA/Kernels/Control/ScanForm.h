@@ -7,7 +7,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 struct ScanForm {
   /// Fails where rows meet, or where shared memory cannot hold one; `why` says so.
@@ -52,4 +52,4 @@ private:
   int64_t launches = 0;     // that a step would be
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 using ir::RowView;
 
 static kernel::DispatchOp dispatchOf(ir::ScanOp scan) { return cast<kernel::DispatchOp>(scan->getParentOp()); }

@@ -6,7 +6,7 @@
 #include "lib/Target/CUDA/Kernels/Control/ScanForm.h"
 #include "lib/Target/Kernels/ScanRow.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 class GpuScanStep : ScanRow {
 public:
@@ -83,4 +83,4 @@ private:
   } here;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 class GpuWhileCode : public LoopBuffers {
@@ -96,4 +97,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuWhileEmitter() { return std::make_unique<GpuWhileEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuWhileEmitter() { return std::make_unique<GpuWhileEmitter>(); }

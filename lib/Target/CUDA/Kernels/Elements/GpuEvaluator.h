@@ -3,7 +3,7 @@
 #include "lib/Target/CUDA/Kernels/Builder/GpuBuilder.h"
 #include "lib/Target/Kernels/Evaluator.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// How positions count a dispatch's values.
 enum class Positions {
@@ -26,4 +26,4 @@ private:
   Positions positions;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

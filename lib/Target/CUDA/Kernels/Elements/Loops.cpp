@@ -11,6 +11,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 /// How the threads of a dispatch share its elements.
@@ -126,4 +127,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuLoopEmitter() { return std::make_unique<LoopEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuLoopEmitter() { return std::make_unique<LoopEmitter>(); }

@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 struct PoolForm {
@@ -96,4 +97,4 @@ private:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuPoolEmitter() { return std::make_unique<PoolEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuPoolEmitter() { return std::make_unique<PoolEmitter>(); }

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 /// The operand as [outer, across, along...]: `across` is the result's innermost dimension, and what lies behind it in
@@ -134,4 +135,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuTransposeEmitter() { return std::make_unique<TransposeEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuTransposeEmitter() { return std::make_unique<TransposeEmitter>(); }

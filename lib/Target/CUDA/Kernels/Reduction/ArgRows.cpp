@@ -10,6 +10,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 struct ArgRowForm {
@@ -139,4 +140,4 @@ std::optional<ArgRowForm> ArgRowForm::of(kernel::DispatchOp dispatch) {
   return ArgRowForm{op, view.outer, view.length};
 }
 
-std::unique_ptr<GpuEmitter> sprig::createGpuArgRowEmitter() { return std::make_unique<ArgRowEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuArgRowEmitter() { return std::make_unique<ArgRowEmitter>(); }

@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 std::optional<RowGroup> RowGroup::analyze(kernel::DispatchOp dispatch) {
   Block &body = dispatch->getRegion(0).front();

@@ -10,7 +10,7 @@
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 #include "llvm/ADT/DenseMap.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// Rows that are no innermost dimension are a chain each up to this many elements.
 inline constexpr int64_t kLongestLoneRow = 63;
@@ -50,4 +50,4 @@ private:
   llvm::DenseMap<mlir::Value, int64_t> levelOf;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 void RowPasses::enter(ValueRange kept, Value ownPart) {
   part = ownPart;

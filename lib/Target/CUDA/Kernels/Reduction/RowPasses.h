@@ -5,7 +5,7 @@
 #include "lib/Target/CUDA/Kernels/Reduction/RowGroup.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 class RowPasses {
 public:
@@ -56,4 +56,4 @@ private:
   llvm::SmallVector<Place> places;
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

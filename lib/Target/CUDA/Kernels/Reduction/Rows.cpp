@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 class RowKernel {
@@ -112,4 +113,4 @@ public:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuRowEmitter() { return std::make_unique<RowEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuRowEmitter() { return std::make_unique<RowEmitter>(); }

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 class ArgReduceEmitter : public SliceEmitter<ir::ArgReduceOp> {
@@ -48,5 +49,5 @@ protected:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuArgReduceEmitter() { return std::make_unique<ArgReduceEmitter>(); }
-std::unique_ptr<GpuEmitter> sprig::createGpuArgMaxPoolEmitter() { return std::make_unique<ArgMaxPoolEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuArgReduceEmitter() { return std::make_unique<ArgReduceEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuArgMaxPoolEmitter() { return std::make_unique<ArgMaxPoolEmitter>(); }

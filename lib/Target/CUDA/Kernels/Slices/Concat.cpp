@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 class ConcatEmitter : public SliceEmitter<ir::ConcatOp> {
@@ -41,7 +42,7 @@ private:
 };
 } // namespace
 
-void sprig::splitConcatsForCuda(Block &block, llvm::function_ref<bool(Operation *)> isHere) {
+void sprig::cuda::splitConcatsForCuda(Block &block, llvm::function_ref<bool(Operation *)> isHere) {
   constexpr size_t kMostOperands = 128;
   for (auto op : llvm::make_early_inc_range(block.getOps<ir::ConcatOp>())) {
     if (!isHere(op)) continue;
@@ -64,4 +65,4 @@ void sprig::splitConcatsForCuda(Block &block, llvm::function_ref<bool(Operation 
   }
 }
 
-std::unique_ptr<GpuEmitter> sprig::createGpuConcatEmitter() { return std::make_unique<ConcatEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuConcatEmitter() { return std::make_unique<ConcatEmitter>(); }

@@ -4,6 +4,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 namespace {
 class CumulativeEmitter : public SliceEmitter<ir::CumulativeOp> {
@@ -37,5 +38,5 @@ protected:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuCumulativeEmitter() { return std::make_unique<CumulativeEmitter>(); }
-std::unique_ptr<GpuEmitter> sprig::createGpuTopKEmitter() { return std::make_unique<TopKEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuCumulativeEmitter() { return std::make_unique<CumulativeEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuTopKEmitter() { return std::make_unique<TopKEmitter>(); }

@@ -5,6 +5,7 @@
 
 using namespace mlir;
 using namespace sprig;
+using namespace sprig::cuda;
 
 static void copyElement(GpuBuilder &k, Value from, Value to, Value at) {
   memref::StoreOp::create(k.b, k.loc, memref::LoadOp::create(k.b, k.loc, from, at), to, at);
@@ -99,7 +100,7 @@ private:
 };
 } // namespace
 
-std::unique_ptr<GpuEmitter> sprig::createGpuScatterElementsEmitter() {
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuScatterElementsEmitter() {
   return std::make_unique<ScatterElementsEmitter>();
 }
-std::unique_ptr<GpuEmitter> sprig::createGpuScatterNdEmitter() { return std::make_unique<ScatterNdEmitter>(); }
+std::unique_ptr<GpuEmitter> sprig::cuda::createGpuScatterNdEmitter() { return std::make_unique<ScatterNdEmitter>(); }

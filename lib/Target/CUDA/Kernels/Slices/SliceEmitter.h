@@ -6,7 +6,7 @@
 #include "lib/Target/Kernels/SingleOp.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 template <typename OpT> class SliceEmitter : public GpuEmitter {
 public:
@@ -34,4 +34,4 @@ protected:
   }
 };
 
-} // namespace sprig
+} // namespace sprig::cuda

@@ -4,10 +4,10 @@
 #include "mlir/IR/Block.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
-namespace sprig {
+namespace sprig::cuda {
 
 /// Concatenations of many operands become some of a few neighbours each, and one of their results: a kernel has a
 /// parameter for each buffer, whose room is bounded, and each of its threads looks for its operand among all.
 void splitConcatsForCuda(mlir::Block &block, llvm::function_ref<bool(mlir::Operation *)> isHere);
 
-} // namespace sprig
+} // namespace sprig::cuda
