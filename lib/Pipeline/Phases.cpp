@@ -128,6 +128,9 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   ShareKernelsOptions shared;
   shared.target = options.target;
   if (options.fuse) passes.addNestedPass<func::FuncOp>(createShareKernels(shared));
+  ReportEmittersOptions report;
+  report.target = options.target;
+  passes.addNestedPass<func::FuncOp>(createReportEmitters(report));
 }
 
 static void buildSchedule(OpPassManager &passes, const CompileOptions &options) {

@@ -108,6 +108,8 @@ public:
   virtual bool canFuse(const FusionGroup &group, mlir::Operation *op) const = 0;
   /// The plan of a dispatch; a failure has been reported: it has no kernel for it.
   virtual mlir::FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const = 0;
+  /// The name of what makes the kernel of a dispatch, for remarks; empty where nothing does.
+  virtual llvm::StringRef emitterOf(kernel::DispatchOp dispatch) const { return {}; }
   /// Whether the kernel of a dispatch may write a result into the buffer of an operand of the same type: each element
   /// of the operand is read only for the same element of the dispatch's results, before any of those is written (or, in
   /// a row that is reduced, before any of the row is written).

@@ -91,6 +91,17 @@ def ShareKernels : Pass<"sprig-share-kernels", "::mlir::func::FuncOp"> {
   ];
 }
 
+def ReportEmitters : Pass<"sprig-report-emitters", "::mlir::func::FuncOp"> {
+  let summary = "Says in remarks which emitter takes each dispatch";
+  let description = [{
+    Changes nothing. Emitters are the target's own, in the order of preference of its `Kernels/Registry.cpp`. The pass
+    ends the phase `fuse`, and its remarks have that category.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,
+  ];
+}
+
 def SplitSums : Pass<"sprig-split-sums", "::mlir::func::FuncOp"> {
   let summary = "Makes of a long sum over samples and positions one for each sample, and the sum of these";
   let description = [{

@@ -60,6 +60,10 @@ public:
 
   bool canFuse(const FusionGroup &group, Operation *op) const override { return sprig::cpu::canFuse(group, op); }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planDispatch(dispatch); }
+  StringRef emitterOf(kernel::DispatchOp dispatch) const override {
+    const KernelEmitter *emitter = findKernelEmitter(dispatch);
+    return emitter ? emitter->name() : StringRef();
+  }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
     return sprig::cpu::mayOverwrite(dispatch, operand, result);
   }

@@ -94,6 +94,10 @@ public:
   }
   bool canFuse(const FusionGroup &group, Operation *op) const override { return canFuseOnCuda(group, op); }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return planCudaDispatch(dispatch); }
+  StringRef emitterOf(kernel::DispatchOp dispatch) const override {
+    const GpuEmitter *emitter = findGpuEmitter(dispatch);
+    return emitter ? emitter->name() : StringRef();
+  }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
     return mayOverwriteOnCuda(dispatch, operand, result);
   }

@@ -53,6 +53,7 @@ public:
     return at(group.ops.front()).canFuse(group, op);
   }
   FailureOr<KernelPlan> plan(kernel::DispatchOp dispatch) const override { return at(dispatch).plan(dispatch); }
+  StringRef emitterOf(kernel::DispatchOp dispatch) const override { return at(dispatch).emitterOf(dispatch); }
   bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override {
     return at(dispatch).mayOverwrite(dispatch, operand, result);
   }
