@@ -46,11 +46,11 @@ void DerivedRule::visit(Block &block) {
 }
 
 void DerivedRule::visit(Operation &inner) {
-  ShardingRule rule = shardingRuleOf(&inner);
+  DimensionRule rule = dimensionRuleOf(&inner);
   SmallVector<SmallVector<unsigned>> nodes(rule.factors.size());
   SmallVector<bool> isHeld;
   for (const Factor &factor : rule.factors) isHeld.push_back(factor.kind != FactorKind::passes);
-  auto take = [&](Value value, const ShardingRule::Map &map) {
+  auto take = [&](Value value, const DimensionRule::Map &map) {
     for (auto [dim, parts] : llvm::enumerate(map)) {
       unsigned node = nodeOf(value, int64_t(dim));
       if (parts.empty()) isWhole[find(node)] = true;
@@ -81,7 +81,7 @@ void DerivedRule::holdRepeated() {
   }
 }
 
-unsigned DerivedRule::factorOf(ShardingRule &rule, unsigned node, int64_t size) {
+unsigned DerivedRule::factorOf(DimensionRule &rule, unsigned node, int64_t size) {
   unsigned root = find(node);
   if (isWhole[root]) return rule.addFactor(size, FactorKind::whole);
   auto [at, isNew] = factors.try_emplace(root, 0);
@@ -89,12 +89,12 @@ unsigned DerivedRule::factorOf(ShardingRule &rule, unsigned node, int64_t size) 
   return at->second;
 }
 
-ShardingRule DerivedRule::rule() {
+DimensionRule DerivedRule::rule() {
   for (ArrayRef<Anchor> anchors : {ArrayRef(operands), ArrayRef(results)})
     for (const Anchor &anchor : anchors) nodeOf(anchor.inner, 0);
   holdRepeated();
-  ShardingRule rule(op);
-  auto give = [&](ArrayRef<Anchor> anchors, SmallVectorImpl<ShardingRule::Map> &maps, ValueRange outer) {
+  DimensionRule rule(op);
+  auto give = [&](ArrayRef<Anchor> anchors, SmallVectorImpl<DimensionRule::Map> &maps, ValueRange outer) {
     for (const Anchor &anchor : anchors)
       for (int64_t dim = 0; dim < rankOfValue(anchor.inner); ++dim) {
         int64_t size = cast<RankedTensorType>(outer[anchor.index].getType()).getDimSize(dim + anchor.skip);
@@ -131,10 +131,10 @@ void DerivedRule::buildBlock(Block &from, Block &to, ArrayRef<int64_t> sizes) {
       b.clone(inner)->setOperands(operands);
       continue;
     }
-    ShardingRule rule = shardingRuleOf(&inner);
+    DimensionRule rule = dimensionRuleOf(&inner);
     SmallVector<int64_t> own;
     for (const Factor &factor : rule.factors) own.push_back(factor.size);
-    auto take = [&](Value value, const ShardingRule::Map &map) {
+    auto take = [&](Value value, const DimensionRule::Map &map) {
       for (auto [dim, parts] : llvm::enumerate(map))
         if (parts.size() == 1) own[parts.front()] = sizeOf(value, int64_t(dim), sizes);
     };

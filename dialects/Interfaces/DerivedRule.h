@@ -1,8 +1,8 @@
-// The sharding rule of what is made of other operations: a composite, or an operation with regions. Dimensions that
+// The dimension rule of what is made of other operations: a composite, or an operation with regions. Dimensions that
 // rules tie become one class; what any operation needs whole, adds up or cuts in factors is whole in the derived rule.
-// For shardingRuleOf, and for dialects whose operations hold regions.
+// For dimensionRuleOf, and for dialects whose operations hold regions.
 #pragma once
-#include "dialects/Interfaces/ShardingRule.h"
+#include "dialects/Interfaces/DimensionRule.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace sprig {
@@ -20,7 +20,7 @@ public:
   void setResult(unsigned i, mlir::Value inner, int64_t skip = 0) { results.push_back({i, inner, skip}); }
 
   /// When all is tied.
-  ShardingRule rule();
+  DimensionRule rule();
   /// After rule(): the operations of a block on parts, appended to another one, whose arguments stand for its own.
   void buildBlock(mlir::Block &from, mlir::Block &to, llvm::ArrayRef<int64_t> sizes);
   /// After rule(): the type of a part of a value inside.
@@ -38,7 +38,7 @@ private:
   void join(unsigned a, unsigned b);
   void visit(mlir::Operation &inner);
   void holdRepeated();
-  unsigned factorOf(ShardingRule &rule, unsigned node, int64_t size);
+  unsigned factorOf(DimensionRule &rule, unsigned node, int64_t size);
   int64_t sizeOf(mlir::Value value, int64_t dim, llvm::ArrayRef<int64_t> sizes);
 
   mlir::Operation *op;

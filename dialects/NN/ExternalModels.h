@@ -1,4 +1,4 @@
-// Interfaces that the dialect attaches to its operations when it is loaded, beside sharding rules (ShardingRules.h).
+// Interfaces that the dialect attaches to its operations when it is loaded, beside dimension rules (DimensionRules.h).
 #pragma once
 #include "mlir/IR/MLIRContext.h"
 

@@ -3,7 +3,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/ExternalModels.h"
-#include "dialects/NN/ShardingRules.h"
+#include "dialects/NN/DimensionRules.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -39,12 +39,12 @@ void NNDialect::initialize() {
   registerRandomOperations(*this);
   registerQuantizedOperations(*this);
   registerYieldOperations(*this);
-  attachElementwiseShardingRules(getContext());
-  attachContractionShardingRules(getContext());
-  attachReductionShardingRules(getContext());
-  attachShapeShardingRules(getContext());
-  attachGatherShardingRules(getContext());
-  attachControlShardingRules(getContext());
+  attachElementwiseDimensionRules(getContext());
+  attachContractionDimensionRules(getContext());
+  attachReductionDimensionRules(getContext());
+  attachShapeDimensionRules(getContext());
+  attachGatherDimensionRules(getContext());
+  attachControlDimensionRules(getContext());
   attachIndexRanges(getContext());
   attachTouch(getContext());
 }

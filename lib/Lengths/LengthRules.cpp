@@ -1,6 +1,6 @@
 #include "lib/Lengths/LengthRules.h"
 #include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/Interfaces/ShardingRule.h"
+#include "dialects/Interfaces/DimensionRule.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNRandom.h"
@@ -114,24 +114,24 @@ void LengthRules::guardIndices(Operation *op) {
 
 // Whether dimensions of operands that grow are those of results, and no more.
 bool LengthRules::passesAll(Operation *op) const {
-  ShardingRule rule = shardingRuleOf(op);
+  DimensionRule rule = dimensionRuleOf(op);
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     for (int64_t dim = 0; dim < rankOfShaped(operand); ++dim) {
       if (!grows(operand, dim)) continue;
-      const ShardingRule::Dim &factors = rule.operands[i][size_t(dim)];
+      const DimensionRule::Dim &factors = rule.operands[i][size_t(dim)];
       if (factors.size() != 1 || rule.factors[factors.front()].kind != FactorKind::passes) return false;
     }
   return true;
 }
 
 LogicalResult LengthRules::followRule(Operation *op, ArrayRef<Place> done, ArrayRef<ResultLength> given) {
-  ShardingRule rule = shardingRuleOf(op);
+  DimensionRule rule = dimensionRuleOf(op);
   SmallVector<std::optional<Length>> known(rule.factors.size());
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     for (int64_t dim = 0; dim < rankOfShaped(operand); ++dim) {
       const Length &length = of(operand)[size_t(dim)];
       if (length.isFixed() || llvm::is_contained(done, Place{unsigned(i), dim})) continue;
-      const ShardingRule::Dim &factors = rule.operands[i][size_t(dim)];
+      const DimensionRule::Dim &factors = rule.operands[i][size_t(dim)];
       if (factors.size() != 1 || rule.factors[factors.front()].kind != FactorKind::passes)
         return refuse(op) << "it needs all of dimension " << dim << " of operand " << i << " at once";
       std::optional<Length> &ofFactor = known[factors.front()];

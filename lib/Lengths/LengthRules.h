@@ -41,7 +41,7 @@ private:
   };
 
   mlir::LogicalResult visit(mlir::Operation *op);
-  /// By the operation's sharding rule; `done`: places that somebody has dealt with, `given`: what came of it.
+  /// By the operation's dimension rule; `done`: places that somebody has dealt with, `given`: what came of it.
   mlir::LogicalResult followRule(mlir::Operation *op, llvm::ArrayRef<Place> done = {},
                                  llvm::ArrayRef<ResultLength> given = {});
   bool passesAll(mlir::Operation *op) const;

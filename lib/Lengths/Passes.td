@@ -13,7 +13,7 @@ def MaskLengths : Pass<"sprig-mask-lengths", "::mlir::ModuleOp"> {
     t, and computes on arrays of `last` elements, of which the first t are given. Its attribute then tells which
     dimensions of its arguments and results grow, and how (`Length`): {axis, first, last, inputs, outputs}.
 
-    The functions are compared operation by operation. Dimensions whose sizes differ grow; sharding rules say how their
+    The functions are compared operation by operation. Dimensions whose sizes differ grow; dimension rules say how their
     lengths go on from operands to results. What lies behind a length is anything, and nothing valid is made of it:
     where elements of a growing dimension come together, those behind its end are replaced before by what does not count
     (-0 and 0 of products, -0 of sums, the lowest number of maxima and of softmax), so each valid element has the bits

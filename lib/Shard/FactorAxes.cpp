@@ -4,8 +4,8 @@ using namespace mlir;
 
 namespace sprig::shard {
 
-SmallVector<std::pair<unsigned, Axes>> axesOfFactors(const Mesh &mesh, const ShardingRule &rule,
-                                                     const ShardingRule::Dim &dim, ArrayRef<unsigned> axes) {
+SmallVector<std::pair<unsigned, Axes>> axesOfFactors(const Mesh &mesh, const DimensionRule &rule,
+                                                     const DimensionRule::Dim &dim, ArrayRef<unsigned> axes) {
   SmallVector<std::pair<unsigned, Axes>> split;
   for (unsigned factor : dim) split.push_back({factor, {}});
   if (dim.empty()) return split;
@@ -25,7 +25,7 @@ SmallVector<std::pair<unsigned, Axes>> axesOfFactors(const Mesh &mesh, const Sha
 }
 
 bool FactorAxes::canSay() const {
-  auto dimCan = [&](const ShardingRule::Dim &dim) {
+  auto dimCan = [&](const DimensionRule::Dim &dim) {
     if (dim.size() < 2) return true;
     bool isSplitUp = true; // what lies before
     for (unsigned factor : dim) {
@@ -35,7 +35,7 @@ bool FactorAxes::canSay() const {
     }
     return true;
   };
-  auto mapCan = [&](const ShardingRule::Map &map) { return llvm::all_of(map, dimCan); };
+  auto mapCan = [&](const DimensionRule::Map &map) { return llvm::all_of(map, dimCan); };
   return llvm::all_of(rule.operands, mapCan) && llvm::all_of(rule.results, mapCan);
 }
 
@@ -50,15 +50,15 @@ void FactorAxes::extend(unsigned factor, ArrayRef<unsigned> wanted) {
   }
 }
 
-void FactorAxes::take(const ShardingRule::Map &map, ArrayRef<Axes> dims, llvm::function_ref<bool(unsigned)> only) {
+void FactorAxes::take(const DimensionRule::Map &map, ArrayRef<Axes> dims, llvm::function_ref<bool(unsigned)> only) {
   for (auto [dim, own] : llvm::zip_equal(map, dims))
     for (auto &[factor, wanted] : axesOfFactors(mesh, rule, dim, own))
       if (only(factor)) extend(factor, wanted);
 }
 
-SmallVector<Axes> FactorAxes::dimsOf(const ShardingRule::Map &map) const {
+SmallVector<Axes> FactorAxes::dimsOf(const DimensionRule::Map &map) const {
   SmallVector<Axes> dims;
-  for (const ShardingRule::Dim &dim : map) {
+  for (const DimensionRule::Dim &dim : map) {
     dims.emplace_back();
     for (unsigned factor : dim) llvm::append_range(dims.back(), axes[factor]);
   }

@@ -1,6 +1,6 @@
-// Which axes of a mesh split which factors of an operation: between the shardings of its values and its sharding rule.
+// Which axes of a mesh split which factors of an operation: between the shardings of its values and its dimension rule.
 #pragma once
-#include "dialects/Interfaces/ShardingRule.h"
+#include "dialects/Interfaces/DimensionRule.h"
 #include "lib/Shard/Mesh.h"
 
 namespace sprig::shard {
@@ -10,16 +10,16 @@ namespace sprig::shard {
 /// factor only where those before are split up entirely.
 class FactorAxes {
 public:
-  FactorAxes(const Mesh &mesh, const ShardingRule &rule) : mesh(mesh), rule(rule), axes(rule.factors.size()) {}
+  FactorAxes(const Mesh &mesh, const DimensionRule &rule) : mesh(mesh), rule(rule), axes(rule.factors.size()) {}
 
   /// Takes over what the dimensions of an operand or result say, as far as it fits to what is there already. With
   /// `only` of those factors alone.
   void take(
-      const ShardingRule::Map &map, llvm::ArrayRef<Axes> dims,
+      const DimensionRule::Map &map, llvm::ArrayRef<Axes> dims,
       llvm::function_ref<bool(unsigned)> only = [](unsigned) { return true; });
 
   /// The axes of the dimensions of an operand or result.
-  llvm::SmallVector<Axes> dimsOf(const ShardingRule::Map &map) const;
+  llvm::SmallVector<Axes> dimsOf(const DimensionRule::Map &map) const;
   llvm::ArrayRef<unsigned> operator[](unsigned factor) const { return axes[factor]; }
   bool uses(unsigned axis) const {
     return llvm::any_of(axes, [&](const Axes &each) { return llvm::is_contained(each, axis); });
@@ -32,12 +32,13 @@ private:
   void extend(unsigned factor, llvm::ArrayRef<unsigned> wanted);
 
   const Mesh &mesh;
-  const ShardingRule &rule;
+  const DimensionRule &rule;
   llvm::SmallVector<Axes> axes;
 };
 
 /// Which axes of a dimension split which of its factors; what cannot be told apart is left out.
-llvm::SmallVector<std::pair<unsigned, Axes>> axesOfFactors(const Mesh &mesh, const ShardingRule &rule,
-                                                           const ShardingRule::Dim &dim, llvm::ArrayRef<unsigned> axes);
+llvm::SmallVector<std::pair<unsigned, Axes>> axesOfFactors(const Mesh &mesh, const DimensionRule &rule,
+                                                           const DimensionRule::Dim &dim,
+                                                           llvm::ArrayRef<unsigned> axes);
 
 } // namespace sprig::shard

@@ -85,8 +85,8 @@ LogicalResult Writer::write(Operation &op) {
   for (auto [value, result, sharding] : llvm::zip_equal(op.getResults(), part->getResults(), own.gives)) {
     Type expected = mesh.localType(value.getType(), sharding, rank);
     if (result.getType() != expected)
-      return op.emitError() << "the sharding rule of '" << op.getName().getStringRef() << "' gives " << result.getType()
-                            << " where ranks have " << expected;
+      return op.emitError() << "the dimension rule of '" << op.getName().getStringRef() << "' gives "
+                            << result.getType() << " where ranks have " << expected;
   }
   for (auto [value, result] : llvm::zip_equal(op.getResults(), part->getResults())) define(value, result);
   return success();

@@ -33,7 +33,7 @@ LogicalResult PartitionPlan::refuse(Operation &op) const {
   if (dist::collectiveUse(&op) || isa<dist::StepsOp>(op))
     return op.emitOpError() << "is of the program of one rank, which is not divided again";
   bool isOurs = isa<func::ReturnOp, ir::GetParamOp, ir::SetParamOp, dist::ShardOp>(op);
-  if (!isOurs && (op.getNumSuccessors() || (op.getNumRegions() && !isa<ShardingOpInterface>(op) && !isPure(&op)) ||
+  if (!isOurs && (op.getNumSuccessors() || (op.getNumRegions() && !isa<DimensionRuleOpInterface>(op) && !isPure(&op)) ||
                   (!op.getNumRegions() && !isMemoryEffectFree(&op))))
     return op.emitOpError() << "has no meaning that ranks could share";
   return success();
@@ -59,7 +59,7 @@ SmallVector<Axes> PartitionPlan::dimsOf(Value value) const {
 
 // First what operands agree to be summed over; then what the results are to be; then what the operands are.
 void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
-  const ShardingRule &rule = plan.rule;
+  const DimensionRule &rule = plan.rule;
   plan.axes = std::make_unique<FactorAxes>(*mesh, rule);
   SmallVector<std::optional<Axes>> wanted(rule.factors.size());
   SmallVector<bool> agree(rule.factors.size(), true);
@@ -83,8 +83,8 @@ void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
     own.reduction = reductionOf(factor.kind);
   }
   llvm::sort(own.partial);
-  for (const ShardingRule::Map &map : rule.operands) plan.needs.push_back({plan.axes->dimsOf(map), {}});
-  for (const ShardingRule::Map &map : rule.results) {
+  for (const DimensionRule::Map &map : rule.operands) plan.needs.push_back({plan.axes->dimsOf(map), {}});
+  for (const DimensionRule::Map &map : rule.results) {
     plan.gives.push_back({plan.axes->dimsOf(map), own.partial, own.reduction});
     plan.partial.push_back(plan.gives.back());
   }

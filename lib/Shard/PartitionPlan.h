@@ -8,8 +8,8 @@
 namespace sprig::shard {
 
 struct OpPlan {
-  explicit OpPlan(mlir::Operation *op) : rule(shardingRuleOf(op)) {}
-  ShardingRule rule;
+  explicit OpPlan(mlir::Operation *op) : rule(dimensionRuleOf(op)) {}
+  DimensionRule rule;
   std::unique_ptr<FactorAxes> axes;    ///< null for what the partition makes itself: return, state, dist.shard
   llvm::SmallVector<Sharding> needs;   ///< of its operands
   llvm::SmallVector<Sharding> gives;   ///< its results as it computes them

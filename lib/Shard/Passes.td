@@ -44,7 +44,7 @@ def GatherFactors : Pass<"sprig-gather-factors", "::mlir::func::FuncOp"> {
     of two matrices that nobody else reads; between them may be reshapes, transposes and products with one number. Sums
     of several passes stay, as do means. In a program that is one rank's alone (`dist.rank`) the sum has to be marked
     `dist.late`, which says that other ranks have it in the same form, each rank two samples at least (`dist.shares`),
-    and the rows have to be those of samples, by the sharding rules of what made them. Where shares are not even each
+    and the rows have to be those of samples, by the dimension rules of what made them. Where shares are not even each
     rank gives as many samples as the largest share has, filled with zeros. `dist.factors` on the function says in words
     what was done. Gathers stand right behind their operand, and are late where the sum was.
     With `divide` each rank multiplies its part of a product's rows, where ranks have even parts, and all gather these:
@@ -86,7 +86,7 @@ def PropagateShardings : Pass<"sprig-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "Gives all values shardings, from those that are stated";
   let description = [{
     What is stated (on arguments, results and parameters of functions, by dist.shard) stays as it is; a parameter without
-    a sharding is replicated. Everything else follows: along the factors of an operation's sharding rule the axes of one
+    a sharding is replicated. Everything else follows: along the factors of an operation's dimension rule the axes of one
     value become those of the others, forward and backward until nothing changes. Lists of axes only grow. Elementwise
     operations come first, all others when these agree. Where values disagree about a factor, stated ones win over others,
     then results over operands, then those that come first; the others keep what they have, and the partition moves data.

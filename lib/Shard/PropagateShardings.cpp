@@ -46,21 +46,21 @@ private:
     if (isNew) found->second.sharding = Sharding::replicated(value.getType());
     return found->second;
   }
-  const ShardingRule &ruleOf(Operation *op) {
+  const DimensionRule &ruleOf(Operation *op) {
     auto [found, isNew] = rules.try_emplace(op);
-    if (isNew) found->second = std::make_unique<ShardingRule>(shardingRuleOf(op));
+    if (isNew) found->second = std::make_unique<DimensionRule>(dimensionRuleOf(op));
     return *found->second;
   }
   void extend(Value value, ArrayRef<Axes> dims);
   void visit(Operation &op, bool elementwiseOnly);
   void visitFactors(Operation &op);
-  void take(FactorAxes &axes, Operation &op, const ShardingRule &rule, bool ofFixed);
+  void take(FactorAxes &axes, Operation &op, const DimensionRule &rule, bool ofFixed);
 
   const Mesh &mesh;
   func::FuncOp function;
   bool openParameters;
   DenseMap<Value, Known> values;
-  DenseMap<Operation *, std::unique_ptr<ShardingRule>> rules;
+  DenseMap<Operation *, std::unique_ptr<DimensionRule>> rules;
   bool hasChanged = false;
 };
 
@@ -94,7 +94,7 @@ void Propagation::extend(Value value, ArrayRef<Axes> dims) {
   }
 }
 
-void Propagation::take(FactorAxes &axes, Operation &op, const ShardingRule &rule, bool ofFixed) {
+void Propagation::take(FactorAxes &axes, Operation &op, const DimensionRule &rule, bool ofFixed) {
   for (auto [value, map] : llvm::zip_equal(op.getResults(), rule.results))
     if (at(value).isFixed == ofFixed) axes.take(map, at(value).sharding.dims);
   for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands))
@@ -102,7 +102,7 @@ void Propagation::take(FactorAxes &axes, Operation &op, const ShardingRule &rule
 }
 
 void Propagation::visitFactors(Operation &op) {
-  const ShardingRule &rule = ruleOf(&op);
+  const DimensionRule &rule = ruleOf(&op);
   FactorAxes axes(mesh, rule);
   take(axes, op, rule, true);
   take(axes, op, rule, false);
@@ -137,7 +137,7 @@ void Propagation::run() {
 SmallVector<DecomposableOpInterface> Propagation::unfit() {
   SmallVector<DecomposableOpInterface> unfit;
   for (auto composite : function.getBody().front().getOps<DecomposableOpInterface>()) {
-    const ShardingRule &rule = ruleOf(composite);
+    const DimensionRule &rule = ruleOf(composite);
     auto isSplit = [&](auto pair) {
       auto [value, map] = pair;
       return llvm::any_of(llvm::zip_equal(map, at(value).sharding.dims), [&](auto each) {

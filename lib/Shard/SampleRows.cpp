@@ -1,5 +1,5 @@
 #include "lib/Shard/SampleRows.h"
-#include "dialects/Interfaces/ShardingRule.h"
+#include "dialects/Interfaces/DimensionRule.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
@@ -22,8 +22,8 @@ bool leadsWithSamples(Value value, int64_t dim, int64_t samples) {
     auto result = cast<OpResult>(at.first);
     Operation *op = result.getOwner();
     if (op->getNumRegions()) continue;
-    ShardingRule rule = shardingRuleOf(op);
-    const ShardingRule::Dim &factors = rule.results[result.getResultNumber()][size_t(at.second)];
+    DimensionRule rule = dimensionRuleOf(op);
+    const DimensionRule::Dim &factors = rule.results[result.getResultNumber()][size_t(at.second)];
     // What is minor to samples may be part of one factor with them.
     if (factors.empty() || rule.factors[factors.front()].size % samples) continue;
     for (auto [operand, map] : llvm::zip_equal(op->getOperands(), rule.operands))

@@ -6,7 +6,7 @@
 namespace sprig::shard {
 
 /// Whether a dimension is made up, major to minor, of the function's samples (the first axis of its arguments, of which
-/// this rank has so many) and something that is the same on all ranks: by the sharding rules of what is between. With
+/// this rank has so many) and something that is the same on all ranks: by the dimension rules of what is between. With
 /// one sample nothing is proved, as rules do not name dimensions of one.
 bool leadsWithSamples(mlir::Value value, int64_t dim, int64_t samples);
 

@@ -265,7 +265,7 @@ def WidenProducts : Pass<"sprig-widen-products", "::mlir::func::FuncOp"> {
 def IndependentSamples : Pass<"sprig-independent-samples", "::mlir::ModuleOp"> {
   let summary = "Finds entries whose samples do not depend on each other";
   let description = [{
-    Follows the first axis of the inputs by the operations' sharding rules. Where everything that goes in and out has the same number of
+    Follows the first axis of the inputs by the operations' dimension rules. Where everything that goes in and out has the same number of
     samples there, and sample i of each result is computed from sample i of the inputs alone, the function gets
     `nn.independent_samples`, and the runtime may split or pad a batch to the entry's. What no rule tells counts as
     dependent. Functions of one `nn.entry` are marked together or not at all.
@@ -277,7 +277,7 @@ def SplitSamples : Pass<"sprig-split-samples", "::mlir::ModuleOp"> {
   let description = [{
     A call of many samples that goes through a network operation by operation reads and writes arrays that no near cache
     holds. Of a function with `nn.independent_samples`, this pass makes one for a piece of the samples, by the operations'
-    sharding rules, and says by `kernel.pieces` in how many pieces a call has them: `sprig-repeat-pieces` makes a program for
+    dimension rules, and says by `kernel.pieces` in how many pieces a call has them: `sprig-repeat-pieces` makes a program for
     all of them again of what becomes of it. How large a piece is, if any, is chosen for the least expected time by the
     machine model: arrays of a piece come from the cache that holds them, constants are read again for each, and pieces are
     to be shared out over the threads. Decides how fast a program is, never what it computes: what would choose otherwise

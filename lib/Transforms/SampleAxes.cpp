@@ -23,7 +23,7 @@ void SampleAxes::visit(Operation *op) {
   if (auto scan = dyn_cast<ir::ScanOp>(op)) return visitScan(scan);
   auto isTensor = [](Value value) { return isa<RankedTensorType>(value.getType()); };
   bool isPlain = op->getNumRegions() == 0 && llvm::all_of(op->getOperands(), isTensor);
-  ShardingRule rule = isPlain ? shardingRuleOf(op) : ShardingRule(op);
+  DimensionRule rule = isPlain ? dimensionRuleOf(op) : DimensionRule(op);
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     SampleAxis axis = isPlain && isTensor(result) ? transfer(rule, op, unsigned(i)) : SampleAxis::mixed();
     // Whatever the rules say, slices along a sample axis are as many as samples.
@@ -109,13 +109,13 @@ bool SampleAxes::sameForAllSamples(Value value, int64_t axis) const {
   return false;
 }
 
-std::optional<unsigned> SampleAxes::factorOf(const ShardingRule &rule, Operation *op) const {
+std::optional<unsigned> SampleAxes::factorOf(const DimensionRule &rule, Operation *op) const {
   std::optional<unsigned> common;
   for (auto [operand, map] : llvm::zip_equal(op->getOperands(), rule.operands)) {
     SampleAxis axis = get(operand);
     if (axis.isNone()) continue;
     if (axis.isMixed()) return std::nullopt;
-    const ShardingRule::Dim &dim = map[size_t(axis.axis())];
+    const DimensionRule::Dim &dim = map[size_t(axis.axis())];
     if (dim.size() != 1 || rule.factors[dim.front()].kind != FactorKind::passes) return std::nullopt;
     if (common && *common != dim.front()) return std::nullopt;
     common = dim.front();
@@ -124,7 +124,7 @@ std::optional<unsigned> SampleAxes::factorOf(const ShardingRule &rule, Operation
 }
 
 // Which axis of a result consists of the factor that the operands' sample axes are.
-SampleAxis SampleAxes::transfer(const ShardingRule &rule, Operation *op, unsigned result) const {
+SampleAxis SampleAxes::transfer(const DimensionRule &rule, Operation *op, unsigned result) const {
   if (llvm::all_of(op->getOperands(), [&](Value operand) { return get(operand).isNone(); })) return SampleAxis::none();
   std::optional<unsigned> common = factorOf(rule, op);
   if (!common) return SampleAxis::mixed();

@@ -1,8 +1,8 @@
-// Follows the axis of the samples through a graph, by the sharding rules of its operations. For the independent-samples
-// pass. A value has such an axis when slice i of it along that axis depends on sample i alone; what no rule tells has
-// none (mixed).
+// Follows the axis of the samples through a graph, by the dimension rules of its operations. For the
+// independent-samples pass. A value has such an axis when slice i of it along that axis depends on sample i alone; what
+// no rule tells has none (mixed).
 #pragma once
-#include "dialects/Interfaces/ShardingRule.h"
+#include "dialects/Interfaces/DimensionRule.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -36,11 +36,11 @@ public:
   void visit(mlir::Operation *op);
   /// The factor of an operation's rule that its operands' sample axes are: one that passes, alone in each; none where
   /// there is no such axis, or they differ.
-  std::optional<unsigned> factorOf(const ShardingRule &rule, mlir::Operation *op) const;
+  std::optional<unsigned> factorOf(const DimensionRule &rule, mlir::Operation *op) const;
 
 private:
   void visitScan(ir::ScanOp scan);
-  SampleAxis transfer(const ShardingRule &rule, mlir::Operation *op, unsigned result) const;
+  SampleAxis transfer(const DimensionRule &rule, mlir::Operation *op, unsigned result) const;
   bool sameForAllSamples(mlir::Value value, int64_t axis) const;
 
   int64_t samples;

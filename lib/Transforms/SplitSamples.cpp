@@ -83,7 +83,7 @@ private:
       b.clone(*op, parts);
       return;
     }
-    ShardingRule rule = shardingRuleOf(op);
+    DimensionRule rule = dimensionRuleOf(op);
     unsigned factor = *axes.factorOf(rule, op);
     SmallVector<int64_t> sizes;
     for (const Factor &each : rule.factors) sizes.push_back(each.size);

@@ -1,5 +1,5 @@
-// Every operation of nn has a sharding rule or is one of a few that have none; rules that follow from decompositions.
-#include "dialects/Interfaces/ShardingRule.h"
+// Every operation of nn has a dimension rule or is one of a few that have none; rules that follow from decompositions.
+#include "dialects/Interfaces/DimensionRule.h"
 #include "test/unit/Interpreter/ModuleFixture.h"
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ TEST_F(RulesTest, EveryOperationHasARuleOrIsNamedHere) {
   int count = 0;
   for (mlir::RegisteredOperationName name : context.getRegisteredOperationsByDialect("nn")) {
     ++count;
-    if (!hasShardingRule(name)) found.insert(name.getStringRef().str());
+    if (!hasDimensionRule(name)) found.insert(name.getStringRef().str());
   }
   EXPECT_EQ(found, without);
   EXPECT_GE(count, 110);
@@ -24,9 +24,9 @@ TEST_F(RulesTest, EveryOperationHasARuleOrIsNamedHere) {
 
 // "02,0 1" reads: the first dimension of operand 0 consists of factors 0 and 2, the other of factor 0. A capital W is a
 // factor that must be whole, + - of a sum.
-std::string text(const ShardingRule &rule) {
+std::string text(const DimensionRule &rule) {
   std::string text;
-  auto add = [&](const ShardingRule::Map &map) {
+  auto add = [&](const DimensionRule::Map &map) {
     for (const auto &[i, dim] : llvm::enumerate(map)) {
       if (i) text += ",";
       if (dim.empty()) text += "-";
@@ -37,9 +37,9 @@ std::string text(const ShardingRule &rule) {
     }
     text += " ";
   };
-  for (const ShardingRule::Map &map : rule.operands) add(map);
+  for (const DimensionRule::Map &map : rule.operands) add(map);
   text += "-> ";
-  for (const ShardingRule::Map &map : rule.results) add(map);
+  for (const DimensionRule::Map &map : rule.results) add(map);
   text.pop_back();
   return text;
 }
@@ -82,7 +82,7 @@ TEST_F(RulesTest, RulesAreThese) {
     auto module = parse(std::string("func.func @f(") + row.arguments + ") {\n%r = " + row.operation + "\nreturn\n}");
     ASSERT_TRUE(module) << row.operation;
     mlir::Operation &op = onlyFunction(*module).getBody().front().front();
-    EXPECT_EQ(text(shardingRuleOf(&op)), row.rule) << row.operation;
+    EXPECT_EQ(text(dimensionRuleOf(&op)), row.rule) << row.operation;
   }
 }
 
@@ -98,7 +98,7 @@ TEST_F(RulesTest, LoopsKeepApartWhatTheirStepsDo) {
     })mlir");
   ASSERT_TRUE(module);
   mlir::Operation &op = onlyFunction(*module).getBody().front().front();
-  EXPECT_EQ(text(shardingRuleOf(&op)), "-,0,W 0,W W,W -> 0,W -,0,W");
+  EXPECT_EQ(text(dimensionRuleOf(&op)), "-,0,W 0,W W,W -> 0,W -,0,W");
 }
 
 } // namespace

@@ -1,13 +1,13 @@
-// Sharding rules of matrix products and convolutions.
+// Dimension rules of matrix products and convolutions.
 #include "dialects/NN/NNContraction.h"
-#include "dialects/NN/ShardingRules.h"
+#include "dialects/NN/DimensionRules.h"
 
 using namespace mlir;
 
 namespace sprig::ir {
 
-static ShardingRule ruleOf(MatmulOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(MatmulOp op) {
+  DimensionRule rule(op);
   RankedTensorType lhs = tensorOf(op.getLhs()), rhs = tensorOf(op.getRhs()), result = tensorOf(op.getResult());
   int64_t rank = result.getRank();
   for (int64_t dim = 0; dim < rank - 2; ++dim) { // leading dimensions broadcast
@@ -34,7 +34,7 @@ static ShardingRule ruleOf(MatmulOp op) {
 namespace {
 /// The factors that convolutions have: samples, and channels in groups, those of the input and of the output.
 struct ConvFactors {
-  ConvFactors(ShardingRule &rule, int64_t samples, int64_t groups, int64_t inputs, int64_t outputs,
+  ConvFactors(DimensionRule &rule, int64_t samples, int64_t groups, int64_t inputs, int64_t outputs,
               FactorKind ofSamples, FactorKind ofInputs)
       : rule(rule), samples(rule.addFactor(samples, ofSamples)) {
     if (groups > 1) group = rule.addFactor(groups);
@@ -42,22 +42,22 @@ struct ConvFactors {
     output = rule.addFactor(outputs);
   }
   /// The factors of a dimension of all channels.
-  ShardingRule::Dim all(unsigned channels) const {
-    return group ? ShardingRule::Dim{*group, channels} : ShardingRule::Dim{channels};
+  DimensionRule::Dim all(unsigned channels) const {
+    return group ? DimensionRule::Dim{*group, channels} : DimensionRule::Dim{channels};
   }
   /// [N, C, spatial...] or [N, spatial..., C], whose spatial dimensions must be whole.
-  void image(ShardingRule::Map &map, RankedTensorType type, unsigned channels, bool channelsLast) const {
+  void image(DimensionRule::Map &map, RankedTensorType type, unsigned channels, bool channelsLast) const {
     int64_t channelDim = channelsLast ? type.getRank() - 1 : 1;
     for (int64_t dim = 1; dim < type.getRank(); ++dim) map[size_t(dim)] = whole(type.getDimSize(dim));
     map[0] = {samples};
     map[size_t(channelDim)] = all(channels);
   }
-  void window(ShardingRule::Map &map, RankedTensorType type) const {
+  void window(DimensionRule::Map &map, RankedTensorType type) const {
     for (int64_t dim = 2; dim < type.getRank(); ++dim) map[size_t(dim)] = whole(type.getDimSize(dim));
   }
-  ShardingRule::Dim whole(int64_t size) const { return {rule.addFactor(size, FactorKind::whole)}; }
+  DimensionRule::Dim whole(int64_t size) const { return {rule.addFactor(size, FactorKind::whole)}; }
 
-  ShardingRule &rule;
+  DimensionRule &rule;
   unsigned samples, input, output;
   std::optional<unsigned> group;
 };
@@ -67,8 +67,8 @@ template <typename OpT> void fitGroups(OpT part, ArrayRef<int64_t> sizes) {
 }
 } // namespace
 
-static ShardingRule ruleOf(ConvOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(ConvOp op) {
+  DimensionRule rule(op);
   RankedTensorType input = tensorOf(op.getInput()), filter = tensorOf(op.getFilter());
   int64_t groups = int64_t(op.getGroups());
   ConvFactors factors(rule, input.getDimSize(0), groups, filter.getDimSize(1), filter.getDimSize(0) / groups,
@@ -81,10 +81,10 @@ static ShardingRule ruleOf(ConvOp op) {
   rule.linear = {{0}, {1}};
   return rule;
 }
-static void fitParts(ConvOp part, const ShardingRule &, ArrayRef<int64_t> sizes) { fitGroups(part, sizes); }
+static void fitParts(ConvOp part, const DimensionRule &, ArrayRef<int64_t> sizes) { fitGroups(part, sizes); }
 
-static ShardingRule ruleOf(ConvTransposeOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(ConvTransposeOp op) {
+  DimensionRule rule(op);
   RankedTensorType input = tensorOf(op.getInput()), filter = tensorOf(op.getFilter());
   int64_t groups = int64_t(op.getGroups());
   ConvFactors factors(rule, input.getDimSize(0), groups, filter.getDimSize(0) / groups, filter.getDimSize(1),
@@ -97,11 +97,11 @@ static ShardingRule ruleOf(ConvTransposeOp op) {
   rule.linear = {{0}, {1}};
   return rule;
 }
-static void fitParts(ConvTransposeOp part, const ShardingRule &, ArrayRef<int64_t> sizes) { fitGroups(part, sizes); }
+static void fitParts(ConvTransposeOp part, const DimensionRule &, ArrayRef<int64_t> sizes) { fitGroups(part, sizes); }
 
 // A sum over samples: each rank's give a part of it.
-static ShardingRule ruleOf(ConvFilterGradOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(ConvFilterGradOp op) {
+  DimensionRule rule(op);
   RankedTensorType input = tensorOf(op.getInput()), filter = tensorOf(op.getResult());
   int64_t groups = int64_t(op.getGroups());
   ConvFactors factors(rule, input.getDimSize(0), groups, filter.getDimSize(1), filter.getDimSize(0) / groups,
@@ -114,10 +114,10 @@ static ShardingRule ruleOf(ConvFilterGradOp op) {
   rule.linear = {{0}, {1}};
   return rule;
 }
-static void fitParts(ConvFilterGradOp part, const ShardingRule &, ArrayRef<int64_t> sizes) { fitGroups(part, sizes); }
+static void fitParts(ConvFilterGradOp part, const DimensionRule &, ArrayRef<int64_t> sizes) { fitGroups(part, sizes); }
 
-void attachContractionShardingRules(MLIRContext *context) {
-  attachShardingRules<MatmulOp, ConvOp, ConvTransposeOp, ConvFilterGradOp>(context);
+void attachContractionDimensionRules(MLIRContext *context) {
+  attachDimensionRules<MatmulOp, ConvOp, ConvTransposeOp, ConvFilterGradOp>(context);
 }
 
 } // namespace sprig::ir

@@ -1,11 +1,11 @@
-#include "dialects/Interfaces/ShardingRule.h"
+#include "dialects/Interfaces/DimensionRule.h"
 #include "dialects/Interfaces/DerivedRule.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 using namespace mlir;
 
-#include "dialects/Interfaces/ShardingInterface.cpp.inc"
+#include "dialects/Interfaces/DimensionRuleInterface.cpp.inc"
 
 namespace sprig {
 
@@ -14,23 +14,23 @@ static int64_t rankOf(Type type) {
   return tensor ? tensor.getRank() : 0;
 }
 
-ShardingRule::ShardingRule(Operation *op) {
+DimensionRule::DimensionRule(Operation *op) {
   for (Type type : op->getOperandTypes()) operands.emplace_back(size_t(rankOf(type)));
   for (Type type : op->getResultTypes()) results.emplace_back(size_t(rankOf(type)));
 }
 
-unsigned ShardingRule::addFactor(int64_t size, FactorKind kind) {
+unsigned DimensionRule::addFactor(int64_t size, FactorKind kind) {
   factors.push_back({size, kind});
   return unsigned(factors.size() - 1);
 }
 
-bool ShardingRule::isWhole(const Dim &dim) const {
+bool DimensionRule::isWhole(const Dim &dim) const {
   return llvm::all_of(dim, [&](unsigned factor) { return factors[factor].kind == FactorKind::whole; });
 }
 
 // A dimension of the result is that of every operand that does not broadcast along it.
-ShardingRule elementwiseShardingRule(Operation *op) {
-  ShardingRule rule(op);
+DimensionRule elementwiseDimensionRule(Operation *op) {
+  DimensionRule rule(op);
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     unsigned factor = rule.addFactor(type.getDimSize(dim));
@@ -45,7 +45,7 @@ ShardingRule elementwiseShardingRule(Operation *op) {
 }
 
 // The decomposition of a copy that stands nowhere, on arguments.
-static ShardingRule decomposedRule(DecomposableOpInterface op) {
+static DimensionRule decomposedRule(DecomposableOpInterface op) {
   Block block;
   OpBuilder b(op.getContext());
   b.setInsertionPointToStart(&block);
@@ -53,7 +53,7 @@ static ShardingRule decomposedRule(DecomposableOpInterface op) {
   for (OpOperand &use : copy->getOpOperands()) use.set(block.addArgument(use.get().getType(), op.getLoc()));
   b.setInsertionPoint(copy);
   FailureOr<SmallVector<Value>> values = cast<DecomposableOpInterface>(copy).decompose(b);
-  if (failed(values)) return ShardingRule(op);
+  if (failed(values)) return DimensionRule(op);
   copy->erase();
   DerivedRule derived(op);
   derived.visit(block);
@@ -62,22 +62,22 @@ static ShardingRule decomposedRule(DecomposableOpInterface op) {
   return derived.rule();
 }
 
-ShardingRule shardingRuleOf(Operation *op) {
+DimensionRule dimensionRuleOf(Operation *op) {
   auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
   if (!llvm::all_of(op->getResultTypes(), isTensor) || !llvm::all_of(op->getOperandTypes(), isTensor))
-    return ShardingRule(op);
-  if (auto own = dyn_cast<ShardingOpInterface>(op)) return own.getShardingRule();
-  if (isa<ElementwiseOpInterface>(op)) return elementwiseShardingRule(op);
+    return DimensionRule(op);
+  if (auto own = dyn_cast<DimensionRuleOpInterface>(op)) return own.getDimensionRule();
+  if (isa<ElementwiseOpInterface>(op)) return elementwiseDimensionRule(op);
   if (auto composite = dyn_cast<DecomposableOpInterface>(op)) return decomposedRule(composite);
-  return ShardingRule(op);
+  return DimensionRule(op);
 }
 
-bool hasShardingRule(OperationName name) {
-  return name.hasInterface<ShardingOpInterface>() || name.hasInterface<ElementwiseOpInterface>() ||
+bool hasDimensionRule(OperationName name) {
+  return name.hasInterface<DimensionRuleOpInterface>() || name.hasInterface<ElementwiseOpInterface>() ||
          name.hasInterface<DecomposableOpInterface>();
 }
 
-Type localType(Type type, const ShardingRule::Map &map, ArrayRef<int64_t> sizes) {
+Type localType(Type type, const DimensionRule::Map &map, ArrayRef<int64_t> sizes) {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor) return type;
   SmallVector<int64_t> shape(tensor.getShape());
@@ -89,7 +89,7 @@ Type localType(Type type, const ShardingRule::Map &map, ArrayRef<int64_t> sizes)
   return tensor.clone(shape);
 }
 
-Operation *detail::cloneLocal(Operation *op, const ShardingRule &rule, OpBuilder &builder, ValueRange operands,
+Operation *detail::cloneLocal(Operation *op, const DimensionRule &rule, OpBuilder &builder, ValueRange operands,
                               ArrayRef<int64_t> sizes) {
   Operation *copy = builder.clone(*op);
   copy->setOperands(operands);
@@ -99,8 +99,8 @@ Operation *detail::cloneLocal(Operation *op, const ShardingRule &rule, OpBuilder
 }
 
 Operation *buildLocal(Operation *op, OpBuilder &builder, ValueRange operands, ArrayRef<int64_t> sizes) {
-  if (auto own = dyn_cast<ShardingOpInterface>(op)) return own.buildOnParts(builder, operands, sizes);
-  return detail::cloneLocal(op, shardingRuleOf(op), builder, operands, sizes);
+  if (auto own = dyn_cast<DimensionRuleOpInterface>(op)) return own.buildOnParts(builder, operands, sizes);
+  return detail::cloneLocal(op, dimensionRuleOf(op), builder, operands, sizes);
 }
 
 } // namespace sprig

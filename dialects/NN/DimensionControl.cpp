@@ -1,10 +1,10 @@
-// Sharding rules of operations with regions: what their regions keep apart. Nothing inside is a matter of several
+// Dimension rules of operations with regions: what their regions keep apart. Nothing inside is a matter of several
 // ranks, so what a region adds up must be whole.
 #include "dialects/Interfaces/DerivedRule.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNYield.h"
-#include "dialects/NN/ShardingRules.h"
+#include "dialects/NN/DimensionRules.h"
 
 using namespace mlir;
 
@@ -57,12 +57,12 @@ static DerivedRule derive(WhileOp op) {
 }
 
 namespace {
-template <typename OpT> struct RegionModel : ShardingOpInterface::ExternalModel<RegionModel<OpT>, OpT> {
-  ShardingRule getShardingRule(Operation *op) const { return derive(cast<OpT>(op)).rule(); }
+template <typename OpT> struct RegionModel : DimensionRuleOpInterface::ExternalModel<RegionModel<OpT>, OpT> {
+  DimensionRule getDimensionRule(Operation *op) const { return derive(cast<OpT>(op)).rule(); }
 
   Operation *buildOnParts(Operation *op, OpBuilder &builder, ValueRange operands, ArrayRef<int64_t> sizes) const {
     DerivedRule derived = derive(cast<OpT>(op));
-    ShardingRule rule = derived.rule();
+    DimensionRule rule = derived.rule();
     Operation *part = op->cloneWithoutRegions();
     part->setOperands(operands);
     for (auto [i, result] : llvm::enumerate(part->getResults()))
@@ -78,7 +78,7 @@ template <typename OpT> struct RegionModel : ShardingOpInterface::ExternalModel<
 };
 } // namespace
 
-void attachControlShardingRules(MLIRContext *context) {
+void attachControlDimensionRules(MLIRContext *context) {
   ScanOp::attachInterface<RegionModel<ScanOp>>(*context);
   CondOp::attachInterface<RegionModel<CondOp>>(*context);
   WhileOp::attachInterface<RegionModel<WhileOp>>(*context);

@@ -1,6 +1,6 @@
-// Sharding rules of reductions, sliding windows, running sums and choices.
+// Dimension rules of reductions, sliding windows, running sums and choices.
 #include "dialects/NN/NNReduction.h"
-#include "dialects/NN/ShardingRules.h"
+#include "dialects/NN/DimensionRules.h"
 
 using namespace mlir;
 
@@ -18,8 +18,8 @@ static FactorKind kindOf(ReduceKind kind, Type element) {
   return FactorKind::whole;
 }
 
-static ShardingRule ruleOf(ReduceOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(ReduceOp op) {
+  DimensionRule rule(op);
   RankedTensorType type = tensorOf(op.getOperand());
   int64_t removed = 0;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
@@ -35,8 +35,8 @@ static ShardingRule ruleOf(ReduceOp op) {
 }
 
 /// All along one axis, the others pass.
-static ShardingRule alongAxis(Operation *op, int64_t axis, bool isRemoved) {
-  ShardingRule rule(op);
+static DimensionRule alongAxis(Operation *op, int64_t axis, bool isRemoved) {
+  DimensionRule rule(op);
   RankedTensorType type = tensorOf(op->getOperand(0));
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     if (dim != axis) {
@@ -49,17 +49,17 @@ static ShardingRule alongAxis(Operation *op, int64_t axis, bool isRemoved) {
   }
   return rule;
 }
-static ShardingRule ruleOf(ArgReduceOp op) { return alongAxis(op, int64_t(op.getAxis()), !op.getKeepDims()); }
-static ShardingRule ruleOf(TopKOp op) { return alongAxis(op, int64_t(op.getAxis()), false); }
-static ShardingRule ruleOf(CumulativeOp op) {
-  ShardingRule rule = alongAxis(op, int64_t(op.getAxis()), false);
+static DimensionRule ruleOf(ArgReduceOp op) { return alongAxis(op, int64_t(op.getAxis()), !op.getKeepDims()); }
+static DimensionRule ruleOf(TopKOp op) { return alongAxis(op, int64_t(op.getAxis()), false); }
+static DimensionRule ruleOf(CumulativeOp op) {
+  DimensionRule rule = alongAxis(op, int64_t(op.getAxis()), false);
   if (op.getKind() == ReduceKind::sum) rule.linear = {{0}};
   return rule;
 }
 
 /// Samples and channels pass, windows lie within the rest.
-static ShardingRule windowRule(Operation *op, bool channelsLast) {
-  ShardingRule rule(op);
+static DimensionRule windowRule(Operation *op, bool channelsLast) {
+  DimensionRule rule(op);
   int64_t rank = tensorOf(op->getOperand(0)).getRank(), channelDim = channelsLast ? rank - 1 : 1;
   for (int64_t dim = 0; dim < rank; ++dim) {
     bool passes = dim == 0 || dim == channelDim;
@@ -72,21 +72,21 @@ static ShardingRule windowRule(Operation *op, bool channelsLast) {
   }
   return rule;
 }
-static ShardingRule ruleOf(PoolOp op) {
-  ShardingRule rule = windowRule(op, op.getChannelsLast());
+static DimensionRule ruleOf(PoolOp op) {
+  DimensionRule rule = windowRule(op, op.getChannelsLast());
   if (op.getKind() == ReduceKind::sum) rule.linear = {{0}};
   return rule;
 }
-static ShardingRule ruleOf(PoolGradOp op) {
-  ShardingRule rule = windowRule(op, op.getChannelsLast());
+static DimensionRule ruleOf(PoolGradOp op) {
+  DimensionRule rule = windowRule(op, op.getChannelsLast());
   rule.linear = {{1}};
   return rule;
 }
 // A flat index counts over all samples and channels.
-static ShardingRule ruleOf(ArgMaxPoolOp op) { return ShardingRule(op); }
+static DimensionRule ruleOf(ArgMaxPoolOp op) { return DimensionRule(op); }
 
-void attachReductionShardingRules(MLIRContext *context) {
-  attachShardingRules<ReduceOp, ArgReduceOp, CumulativeOp, TopKOp, PoolOp, PoolGradOp, ArgMaxPoolOp>(context);
+void attachReductionDimensionRules(MLIRContext *context) {
+  attachDimensionRules<ReduceOp, ArgReduceOp, CumulativeOp, TopKOp, PoolOp, PoolGradOp, ArgMaxPoolOp>(context);
 }
 
 } // namespace sprig::ir

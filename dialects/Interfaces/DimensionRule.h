@@ -1,5 +1,6 @@
-// How the dimensions of an operation's operands and results belong together, as an einsum says it: its sharding rule.
-// Operations give it through ShardingOpInterface; sample axes, propagation and partition of shardings follow it.
+// How the dimensions of an operation's operands and results belong together, as an einsum says it: its dimension rule.
+// Operations give it through DimensionRuleOpInterface; lengths, sample axes, propagation and partition of shardings
+// follow it.
 #pragma once
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Operation.h"
@@ -22,14 +23,14 @@ struct Factor {
   bool isReduced() const { return kind != FactorKind::passes && kind != FactorKind::whole; }
 };
 
-class ShardingRule {
+class DimensionRule {
 public:
   /// The factors that a dimension consists of, major to minor; none: the dimension must be whole.
   using Dim = llvm::SmallVector<unsigned, 1>;
   using Map = llvm::SmallVector<Dim>;
 
   /// A rule that ties nothing: every dimension must be whole.
-  explicit ShardingRule(mlir::Operation *op);
+  explicit DimensionRule(mlir::Operation *op);
 
   unsigned addFactor(int64_t size, FactorKind kind = FactorKind::passes);
   /// The dimension consists of the factors that it has already and, minor to them, this one.
@@ -49,23 +50,23 @@ public:
 };
 
 /// That of an operation whose operands broadcast to its results; linear in nothing.
-ShardingRule elementwiseShardingRule(mlir::Operation *op);
+DimensionRule elementwiseDimensionRule(mlir::Operation *op);
 /// The rule of any operation: its own, that of elementwise ones, that of its decomposition, or that all must be whole.
-ShardingRule shardingRuleOf(mlir::Operation *op);
+DimensionRule dimensionRuleOf(mlir::Operation *op);
 /// Whether an operation has a rule that somebody stated, be it for a kind of operations.
-bool hasShardingRule(mlir::OperationName name);
+bool hasDimensionRule(mlir::OperationName name);
 
 /// The operation on this rank's parts of its operands, where factor f has `sizes[f]` positions.
 mlir::Operation *buildLocal(mlir::Operation *op, mlir::OpBuilder &builder, mlir::ValueRange operands,
                             llvm::ArrayRef<int64_t> sizes);
 /// The type of a part of a tensor.
-mlir::Type localType(mlir::Type type, const ShardingRule::Map &map, llvm::ArrayRef<int64_t> sizes);
+mlir::Type localType(mlir::Type type, const DimensionRule::Map &map, llvm::ArrayRef<int64_t> sizes);
 
 namespace detail {
 /// A copy on other operands, whose results have the types that follow from the rule.
-mlir::Operation *cloneLocal(mlir::Operation *op, const ShardingRule &rule, mlir::OpBuilder &builder,
+mlir::Operation *cloneLocal(mlir::Operation *op, const DimensionRule &rule, mlir::OpBuilder &builder,
                             mlir::ValueRange operands, llvm::ArrayRef<int64_t> sizes);
 } // namespace detail
 } // namespace sprig
 
-#include "dialects/Interfaces/ShardingInterface.h.inc"
+#include "dialects/Interfaces/DimensionRuleInterface.h.inc"

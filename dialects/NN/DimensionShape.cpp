@@ -1,40 +1,40 @@
-// Sharding rules of operations that move elements to places that are known.
+// Dimension rules of operations that move elements to places that are known.
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/ShardingRules.h"
+#include "dialects/NN/DimensionRules.h"
 
 using namespace mlir;
 
 namespace sprig::ir {
 
 // Equal elements are so in every part.
-static ShardingRule ruleOf(ConstantOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(ConstantOp op) {
+  DimensionRule rule(op);
   bool isSplat = bool(splatOf(op.getOperation()));
   for (auto [dim, size] : llvm::enumerate(tensorOf(op.getResult()).getShape()))
     rule.result(0, int64_t(dim), rule.addFactor(size, isSplat ? FactorKind::passes : FactorKind::whole));
   return rule;
 }
-static void fitParts(ConstantOp part, const ShardingRule &, ArrayRef<int64_t>) {
+static void fitParts(ConstantOp part, const DimensionRule &, ArrayRef<int64_t>) {
   if (DenseElementsAttr splat = splatOf(part.getOperation())) part.setValueAttr(splat.resizeSplat(part.getType()));
 }
 
-static ShardingRule ruleOf(IotaOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(IotaOp op) {
+  DimensionRule rule(op);
   for (auto [dim, size] : llvm::enumerate(tensorOf(op.getResult()).getShape()))
     rule.result(0, int64_t(dim),
                 rule.addFactor(size, int64_t(dim) == int64_t(op.getAxis()) ? FactorKind::whole : FactorKind::passes));
   return rule;
 }
 
-static ShardingRule ruleOf(BroadcastOp op) {
-  ShardingRule rule = elementwiseShardingRule(op);
+static DimensionRule ruleOf(BroadcastOp op) {
+  DimensionRule rule = elementwiseDimensionRule(op);
   rule.linear = {{0}};
   return rule;
 }
 
-static ShardingRule ruleOf(TransposeOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(TransposeOp op) {
+  DimensionRule rule(op);
   for (auto [to, from] : llvm::enumerate(op.getPermutation())) passDim(rule, op, 0, from, int64_t(to));
   rule.linear = {{0}};
   return rule;
@@ -43,7 +43,7 @@ static ShardingRule ruleOf(TransposeOp op) {
 namespace {
 /// A group of dimensions of the operand and one of the result with the same elements.
 struct ReshapeGroup {
-  ShardingRule &rule;
+  DimensionRule &rule;
   ArrayRef<int64_t> from, to;
   int64_t fromBegin, fromEnd, toBegin, toEnd;
 
@@ -69,8 +69,8 @@ struct ReshapeGroup {
 };
 } // namespace
 
-static ShardingRule ruleOf(ReshapeOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(ReshapeOp op) {
+  DimensionRule rule(op);
   rule.linear = {{0}};
   ArrayRef<int64_t> from = tensorOf(op.getOperand()).getShape(), to = tensorOf(op.getResult()).getShape();
   if (llvm::is_contained(from, 0)) return rule;
@@ -98,8 +98,8 @@ static ShardingRule ruleOf(ReshapeOp op) {
   return rule;
 }
 
-static ShardingRule ruleOf(SliceOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(SliceOp op) {
+  DimensionRule rule(op);
   for (auto [dim, size] : llvm::enumerate(tensorOf(op.getOperand()).getShape())) {
     int64_t taken = op.getSizes()[dim];
     if (taken == size && op.getStarts()[dim] == 0 && (size <= 1 || op.getSteps()[dim] == 1)) {
@@ -112,12 +112,12 @@ static ShardingRule ruleOf(SliceOp op) {
   rule.linear = {{0}};
   return rule;
 }
-static void fitParts(SliceOp part, const ShardingRule &, ArrayRef<int64_t>) {
+static void fitParts(SliceOp part, const DimensionRule &, ArrayRef<int64_t>) {
   part.setSizes(tensorOf(part.getResult()).getShape());
 }
 
-static ShardingRule ruleOf(ConcatOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(ConcatOp op) {
+  DimensionRule rule(op);
   RankedTensorType type = tensorOf(op.getResult());
   rule.linear.emplace_back();
   for (unsigned i = 0; i < op->getNumOperands(); ++i) rule.linear.front().push_back(i);
@@ -135,8 +135,8 @@ static ShardingRule ruleOf(ConcatOp op) {
   return rule;
 }
 
-static ShardingRule ruleOf(PadOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(PadOp op) {
+  DimensionRule rule(op);
   for (auto [dim, size] : llvm::enumerate(tensorOf(op.getOperand()).getShape())) {
     if (op.getLow()[dim] == 0 && op.getHigh()[dim] == 0) {
       passDim(rule, op, 0, int64_t(dim), int64_t(dim));
@@ -148,8 +148,8 @@ static ShardingRule ruleOf(PadOp op) {
   return rule;
 }
 
-void attachShapeShardingRules(MLIRContext *context) {
-  attachShardingRules<ConstantOp, IotaOp, BroadcastOp, TransposeOp, ReshapeOp, SliceOp, ConcatOp, PadOp>(context);
+void attachShapeDimensionRules(MLIRContext *context) {
+  attachDimensionRules<ConstantOp, IotaOp, BroadcastOp, TransposeOp, ReshapeOp, SliceOp, ConcatOp, PadOp>(context);
 }
 
 } // namespace sprig::ir

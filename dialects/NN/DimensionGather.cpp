@@ -1,14 +1,14 @@
-// Sharding rules of operations that take elements from, or put them to, places that data name.
+// Dimension rules of operations that take elements from, or put them to, places that data name.
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/ShardingRules.h"
+#include "dialects/NN/DimensionRules.h"
 
 using namespace mlir;
 
 namespace sprig::ir {
 
 // result[p..., i..., s...]: an index may name any slice.
-static ShardingRule ruleOf(GatherOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(GatherOp op) {
+  DimensionRule rule(op);
   RankedTensorType from = tensorOf(op.getOperand()), indices = tensorOf(op.getIndices());
   int64_t axis = int64_t(op.getAxis());
   for (int64_t dim = 0; dim < from.getRank(); ++dim) {
@@ -23,8 +23,8 @@ static ShardingRule ruleOf(GatherOp op) {
 }
 
 /// Operations whose operands agree in dimensions, of which one is addressed: others pass where they are of one size.
-static ShardingRule elementsRule(Operation *op, int64_t axis) {
-  ShardingRule rule(op);
+static DimensionRule elementsRule(Operation *op, int64_t axis) {
+  DimensionRule rule(op);
   RankedTensorType type = tensorOf(op->getOperand(0));
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     int64_t size = type.getDimSize(dim);
@@ -39,16 +39,16 @@ static ShardingRule elementsRule(Operation *op, int64_t axis) {
   }
   return rule;
 }
-static ShardingRule ruleOf(GatherElementsOp op) {
-  ShardingRule rule = elementsRule(op, int64_t(op.getAxis()));
+static DimensionRule ruleOf(GatherElementsOp op) {
+  DimensionRule rule = elementsRule(op, int64_t(op.getAxis()));
   rule.linear = {{0}};
   return rule;
 }
-static ShardingRule ruleOf(ScatterElementsOp op) { return elementsRule(op, int64_t(op.getAxis())); }
+static DimensionRule ruleOf(ScatterElementsOp op) { return elementsRule(op, int64_t(op.getAxis())); }
 
 // Batch dimensions, then tuples of indices, then what they address: slices of the dimensions behind.
-static ShardingRule ruleOf(GatherNdOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(GatherNdOp op) {
+  DimensionRule rule(op);
   RankedTensorType from = tensorOf(op.getOperand()), indices = tensorOf(op.getIndices());
   int64_t batch = int64_t(op.getBatchDims()), places = indices.getRank() - 1, tuple = indices.getDimSize(places);
   for (int64_t dim = 0; dim < places; ++dim) {
@@ -65,8 +65,8 @@ static ShardingRule ruleOf(GatherNdOp op) {
 }
 
 // Updates are put one after the other, so only the slices themselves can be split.
-static ShardingRule ruleOf(ScatterNdOp op) {
-  ShardingRule rule(op);
+static DimensionRule ruleOf(ScatterNdOp op) {
+  DimensionRule rule(op);
   RankedTensorType into = tensorOf(op.getOperand()), indices = tensorOf(op.getIndices());
   int64_t places = indices.getRank() - 1, tuple = indices.getDimSize(places);
   for (int64_t dim = tuple; dim < into.getRank(); ++dim) {
@@ -76,8 +76,8 @@ static ShardingRule ruleOf(ScatterNdOp op) {
   return rule;
 }
 
-void attachGatherShardingRules(MLIRContext *context) {
-  attachShardingRules<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(context);
+void attachGatherDimensionRules(MLIRContext *context) {
+  attachDimensionRules<GatherOp, GatherElementsOp, GatherNdOp, ScatterElementsOp, ScatterNdOp>(context);
 }
 
 } // namespace sprig::ir
