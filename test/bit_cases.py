@@ -1,5 +1,6 @@
 """The cases of scripts/compare-bits: what one build makes, which must have the bits of what another build makes."""
 import json
+import math
 import os
 import pathlib
 import random
@@ -20,6 +21,14 @@ class Case(NamedTuple):
     config: dict | None = None
 
 
+def on_ranks(build, ranks, processes, *command):
+    return [build.sprig, 'launch', '-n', str(ranks), '--', *command] if processes else list(command)
+
+
+def models():
+    return sorted(path.parent for path in (SHARED / 'models').glob('*/model.onnx'))
+
+
 def references():
     return sorted(path.parent for path in (SHARED / 'training').glob('*/config.json'))
 
@@ -31,16 +40,28 @@ def samples_of(folder):
 def packages():
     def package(model, *flags):
         return lambda build, out: [build.sprig, 'compile', model, *flags, '-q', '-o', out / 'model.sprig']
-    for model in sorted((SHARED / 'models').glob('*/model.onnx')):
+    for folder in models():
         for batch in (1, 8):
-            yield Case(f'package/{model.parent.name}/batch-{batch}', package(model, '--dim', f'batch={batch}'))
+            yield Case(f'package/{folder.name}/batch-{batch}', package(folder / 'model.onnx', '--dim', f'batch={batch}'))
     for folder in references():
         yield Case(f'package/{folder.name}/train', package(folder / 'model.onnx', '--train', folder / 'config.json', '--samples',
                                                            str(samples_of(folder))))
 
 
-def on_ranks(build, ranks, processes, *command):
-    return [build.sprig, 'launch', '-n', str(ranks), '--', *command] if processes else list(command)
+def splits():
+    """Inference on ranks that divide the samples, or the samples and the last dimension of the input."""
+    def split(folder, mesh, processes):
+        data = folder / 'data_b8/input_0.npy'
+        axes = ['data', *['-'] * (len(bits.npy(data.read_bytes())['array'].shape) - 1)]
+        if 'model' in mesh:
+            axes[-1] = 'model'
+        flags = [folder / 'model.onnx', '--dim', 'batch=8', '--input', data, '-q', '--mesh',
+                 ','.join(f'{axis}={size}' for axis, size in mesh.items()), '--shard', f'x={",".join(axes)}']
+        return lambda build, out: on_ranks(build, math.prod(mesh.values()), processes, build.sprig, 'run', *flags, '--output-dir', out)
+    for folder in models():
+        for way, mesh in {'samples': {'data': 3}, 'samples-and-values': {'data': 2, 'model': 2}}.items():
+            for of in ('threads', 'processes'):
+                yield Case(f'split/{folder.name}/{math.prod(mesh.values())}-{of}/{way}', split(folder, mesh, of == 'processes'))
 
 
 def training(model, data, ranks, processes, *flags, config=None):
@@ -61,11 +82,13 @@ def shares(ranks):
 
 def runs():
     for folder in references():
-        for ranks in (2, 3, 4):
-            ways = {'plain': [], 'zero': ['--zero', '1'], 'shares': ['--shares', shares(ranks)], 'factors': ['--factors', 'always'],
-                    'calls': ['--steps-per-call', '3'], 'replica': ['--batch-norm', 'replica']}
+        for ranks in (1, 2, 3, 4):
+            ways = {'plain': [], 'calls': ['--steps-per-call', '3']}
+            if ranks > 1:
+                ways |= {'zero': ['--zero', '1'], 'shares': ['--shares', ','.join(map(str, SHARES[:ranks]))],
+                         'factors': ['--factors', 'always'], 'replica': ['--batch-norm', 'replica']}
             for way, flags in ways.items():
-                for of in ('threads', 'processes'):
+                for of in ('threads', 'processes')[:ranks]:
                     run = training(folder / 'model.onnx', folder, ranks, of == 'processes', '--steps', str(STEPS), *flags,
                                    config=folder / 'config.json')
                     yield Case(f'train/{folder.name}/{ranks}-{of}/{way}', run)
@@ -74,15 +97,16 @@ def runs():
 def trainers():
     def trainer(folder, ranks, processes, words):
         return lambda build, out: on_ranks(build, ranks, processes, build.trainer, folder, out, str(ranks), *words)
-    compiled = ['plain', 'zero', 'shares', 'factors', 'calls', 'replica']
-    imperative = ['imperative', 'zero imperative', 'shares imperative', 'replica imperative']
     for folder in references():
         for ranks in (1, 2, 3, 4):
-            for of, ways in {'threads': compiled + imperative if ranks > 1 else ['plain', 'calls', 'imperative'],
-                             'processes': ['plain', 'zero', 'imperative'] if ranks > 1 else []}.items():
-                for way in ways:
-                    yield Case(f'trainer/{folder.name}/{ranks}-{of}/{way.replace(" ", "-")}', trainer(
-                        folder, ranks, of == 'processes', [word for word in way.split() if word != 'plain']))
+            ways = [['plain'], ['calls'], ['imperative']]
+            if ranks > 1:
+                ways += [['zero'], ['shares'], ['factors'], ['replica']]
+                ways += [['imperative', 'zero'], ['imperative', 'shares'], ['imperative', 'replica']]
+            for way in ways:
+                for of in ('threads', 'processes')[:ranks]:
+                    words = [word for word in way if word != 'plain']
+                    yield Case(f'trainer/{folder.name}/{ranks}-{of}/{"-".join(way)}', trainer(folder, ranks, of == 'processes', words))
 
 
 class Draw(random.Random):
@@ -175,6 +199,7 @@ def random_run(seed, number):
 def every(random_runs, seed):
     """All cases, with so many random ones."""
     yield from packages()
+    yield from splits()
     yield from runs()
     yield from trainers()
     for number in range(random_runs):
