@@ -85,7 +85,7 @@ def runs():
         for ranks in (1, 2, 3, 4):
             ways = {'plain': [], 'calls': ['--steps-per-call', '3']}
             if ranks > 1:
-                ways |= {'zero': ['--zero', '1'], 'shares': ['--shares', ','.join(map(str, SHARES[:ranks]))],
+                ways |= {'zero': ['--zero', '1'], 'shares': ['--shares', shares(ranks)],
                          'factors': ['--factors', 'always'], 'replica': ['--batch-norm', 'replica']}
             for way, flags in ways.items():
                 for of in ('threads', 'processes')[:ranks]:
