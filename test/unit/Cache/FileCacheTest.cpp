@@ -35,6 +35,16 @@ struct FileCacheTest : testing::Test {
     EXPECT_NE(lines.front().find(part), std::string::npos) << lines.front();
   }
 
+  static void age(const fs::path &path, time_t seconds) {
+    timespec times[2] = {{seconds, 0}, {seconds, 0}};
+    ::utimensat(AT_FDCWD, path.c_str(), times, 0);
+  }
+  uint64_t size() const {
+    uint64_t total = 0;
+    for (auto &entry : fs::directory_iterator(fs::path(folder) / "kernels")) total += entry.file_size();
+    return total;
+  }
+
   fs::path root;
   std::string folder;
   std::vector<std::string> lines;
@@ -110,10 +120,7 @@ TEST_F(FileCacheTest, DeletesTheLeastRecentlyUsed) {
     for (int i = 0; i < 8; ++i) cache.store("k" + std::to_string(i), value);
   }
   // Ages, so that the order does not hang on the clock's steps.
-  for (int i = 0; i < 8; ++i) {
-    timespec times[2] = {{1000 + i, 0}, {1000 + i, 0}};
-    ::utimensat(AT_FDCWD, file("k" + std::to_string(i)).c_str(), times, 0);
-  }
+  for (int i = 0; i < 8; ++i) age(file("k" + std::to_string(i)), 1000 + i);
   FileCache *cache = new FileCache(folder, "kernels", 5000, collect());
   EXPECT_TRUE(cache->load("k0")); // used now
   cache->store("fresh", value);
@@ -123,9 +130,7 @@ TEST_F(FileCacheTest, DeletesTheLeastRecentlyUsed) {
   EXPECT_FALSE(fs::exists(file("k1")));
   EXPECT_FALSE(fs::exists(file("k4")));
   EXPECT_TRUE(fs::exists(file("k7")));
-  uint64_t total = 0;
-  for (auto &entry : fs::directory_iterator(fs::path(folder) / "kernels")) total += entry.file_size();
-  EXPECT_LE(total, 5000u);
+  EXPECT_LE(size(), 5000u);
   FileCache small(folder, "kernels", 500);
   small.store("large", value); // larger than everything may be
   EXPECT_EQ(small.counts().stored, 0u);
@@ -135,23 +140,19 @@ TEST_F(FileCacheTest, DeletesTheLeastRecentlyUsed) {
 TEST_F(FileCacheTest, LooksAgainWhenItsRoomIsUsed) {
   constexpr uint64_t kLimit = 64000;
   std::string value(1000, 'v');
-  uint64_t lists = 0, most = 0, total = 0;
+  FileCache(folder, "kernels", kLimit).store("first", value);
+  uint64_t lists = 0, most = 0;
+  const fs::path forgotten = file("tmp-forgotten");
   for (int i = 0; i < 200; ++i) {
-    std::string foreign = file("tmp-forgotten");
-    if (i > 0) {
-      std::ofstream(foreign) << "half";
-      timespec times[2] = {{1000, 0}, {1000, 0}};
-      ::utimensat(AT_FDCWD, foreign.c_str(), times, 0);
-    }
+    std::ofstream(forgotten) << "half";
+    age(forgotten, 1000);
     FileCache(folder, "kernels", kLimit).store("k" + std::to_string(i), value);
-    if (i > 0) lists += !fs::exists(foreign); // a listing removes it
-    fs::remove(foreign);
-    total = 0;
-    for (auto &entry : fs::directory_iterator(fs::path(folder) / "kernels")) total += entry.file_size();
-    most = std::max(most, total);
+    lists += !fs::exists(forgotten); // a listing removes it
+    fs::remove(forgotten);
+    most = std::max(most, size());
   }
   EXPECT_LE(most, kLimit + kLimit / 16 + value.size());
-  EXPECT_GT(total, kLimit * 8 / 10);
+  EXPECT_GT(size(), kLimit * 8 / 10);
   EXPECT_GE(lists, 200u / 4);
   EXPECT_LE(lists, 200u / 2);
 }
@@ -160,8 +161,7 @@ TEST_F(FileCacheTest, RemovesForgottenUnfinishedFiles) {
   FileCache(folder, "kernels", kRoom).store("a", "1");
   std::ofstream(file("tmp-1-0")) << "half";
   std::ofstream(file("tmp-2-0")) << "in the making";
-  timespec times[2] = {{1000, 0}, {1000, 0}};
-  ::utimensat(AT_FDCWD, file("tmp-1-0").c_str(), times, 0);
+  age(file("tmp-1-0"), 1000);
   FileCache(folder, "kernels", kRoom + 1).store("b", "2"); // with another limit it looks again
   EXPECT_FALSE(fs::exists(file("tmp-1-0")));
   EXPECT_TRUE(fs::exists(file("tmp-2-0")));

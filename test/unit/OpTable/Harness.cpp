@@ -150,8 +150,9 @@ private:
   std::vector<std::vector<Bytes>> first;
 };
 
-// What is wrong with each row by itself, where together they do not compile.
-void blame(const std::vector<Row> &rows, Given given) {
+// Rows that together are no module, or do not compile, fail the test; so does each that is wrong by itself, by name.
+void blame(const std::vector<Row> &rows, Given given, const std::string &why) {
+  ADD_FAILURE() << rows.size() << " rows together: " << why;
   for (const Row &row : rows) {
     try {
       if (!parseRows({row})) throw std::runtime_error("is not valid");
@@ -165,7 +166,7 @@ void blame(const std::vector<Row> &rows, Given given) {
 // In every way and for every instruction set, or fused for `sets` alone.
 void checkRows(const std::vector<Row> &rows, const std::vector<std::string> &sets, bool inEveryWay, Given given) {
   auto module = parseRows(rows);
-  if (!module) return blame(rows, given);
+  if (!module) return blame(rows, given, "they are no module");
   std::vector<Prepared> prepared = prepare(*module, rows);
   ASSERT_EQ(prepared.size(), rows.size());
   if (llvm::any_of(rows, [](const Row &row) { return !row.dispatch.empty(); })) {
@@ -182,8 +183,7 @@ void checkRows(const std::vector<Row> &rows, const std::vector<std::string> &set
     if (given == Given::program && llvm::none_of(rows, isQuantized))
       comparison.run(compileInPieces(rows), {Form::pieces});
   } catch (const std::exception &error) {
-    ADD_FAILURE() << "rows do not compile: " << error.what();
-    blame(rows, given);
+    blame(rows, given, error.what());
   }
 }
 
@@ -195,10 +195,8 @@ void check(std::vector<Row> rows, Given given, Depth depth) {
   std::vector<std::vector<Row>> fused(sets.size());
   numberRows(rows);
   for (const Row &row : rows) {
-    if (depth == Depth::everyWay || isInSample(row))
-      inEveryWay.push_back(row);
-    else
-      fused[hashOf(row) % sets.size()].push_back(row);
+    auto &group = isInEveryWay(row, depth) ? inEveryWay : fused[hashOf(row) / 8 % sets.size()];
+    group.push_back(row);
   }
   if (!inEveryWay.empty()) checkRows(inEveryWay, sets, true, given);
   for (size_t i = 0; i < sets.size(); ++i)

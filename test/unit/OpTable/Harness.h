@@ -3,8 +3,9 @@
 // running (fused or not, v3 or v4, one thread or two) must give the same bits; those bits must be the interpreter's
 // values within the row's bound. A file of rows calls `check` once per family: many rows share one package.
 //
-// Compiling takes the time. So each row is compiled fused for one instruction set, one that its name chooses, and one
-// row in eight in every way. With SPRIG_TEST_EVERY_WAY in the environment, as in check-long, all rows are.
+// Compiling rows takes most of the time. So one row in eight is compiled in every way, and each other one fused for one
+// instruction set; the hash of its name chooses both. With SPRIG_TEST_EVERY_WAY in the environment, as in check-long,
+// all rows are compiled in every way.
 #pragma once
 #include "test/unit/OpTable/InputData.h"
 #include <string>

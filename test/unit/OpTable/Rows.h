@@ -13,10 +13,10 @@ mlir::MLIRContext &sharedContext();
 std::string entryName(size_t i);
 /// Gives each row its seed.
 void numberRows(std::vector<Row> &rows);
-/// Of the row's name.
+/// Of the row's name: the same on every machine.
 uint64_t hashOf(const Row &row);
-/// Whether the row is compiled in every way: one in eight, or all (Harness.h).
-bool isInSample(const Row &row);
+/// Whether the row is compiled in every way (Harness.h): of a sample, one in eight is.
+bool isInEveryWay(const Row &row, Depth depth);
 /// Null where a row is not valid.
 mlir::OwningOpRef<mlir::ModuleOp> parseRows(const std::vector<Row> &rows);
 

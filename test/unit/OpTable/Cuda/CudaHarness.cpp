@@ -44,7 +44,7 @@ void runRows(const std::vector<Row> &rows, const std::vector<Prepared> &all, boo
   CudaRows cuda(makeRunner());
   std::set<size_t> taken;
   for (size_t i = 0; i < rows.size(); ++i) {
-    if (!fuse && depth == Depth::sampled && !isInSample(rows[i])) continue;
+    if (!fuse && !isInEveryWay(rows[i], depth)) continue;
     auto function = module->lookupSymbol<mlir::func::FuncOp>(entryName(i));
     if (!seen.insert(textOf(function)).second) continue;
     std::string why = cuda.take(function);
