@@ -49,7 +49,7 @@ static DimensionRule ruleOf(StopGradientOp op) {
   return rule;
 }
 
-// What is waited for may be split in any way.
+// The operands that the operation waits for may be split in any way.
 static DimensionRule ruleOf(AfterOp op) {
   DimensionRule rule(op);
   for (int64_t dim = 0; dim < tensorOf(op.getOperand()).getRank(); ++dim) passDim(rule, op, 0, dim, dim);
