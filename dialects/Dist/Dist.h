@@ -46,6 +46,9 @@ inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh", kPieceAttr = "dist
 /// The sharding of a function's argument or result or of a parameter, and those of an operation's results.
 inline constexpr llvm::StringLiteral kShardingAttr = "dist.sharding", kShardingsAttr = "dist.shardings";
 
+/// The axis of what a sharding says of a dimension: a name or a cut; null for anything else.
+mlir::StringAttr axisOf(mlir::Attribute axis);
+
 /// Whether a sharding fits its mesh, which is looked up from `op`, and a type; else an error at `op` about `what`.
 mlir::LogicalResult verifySharding(mlir::Operation *op, mlir::SymbolTableCollection &symbols, ShardingAttr sharding,
                                    mlir::Type type, const llvm::Twine &what);

@@ -68,25 +68,53 @@ def Dist_MeshOp : Dist_Op<"mesh", [Symbol, HasParent<"::mlir::ModuleOp">]> {
   }];
 }
 
+def Dist_CutAttr : AttrDef<Dist_Dialect, "Cut"> {
+  let mnemonic = "cut";
+  let summary = "how a dimension is dealt along an axis, where its pieces are not even ones";
+  let description = [{
+    Written in a sharding: `"data" by 3,1 in 16,16,8 of 4`. Ranks along the axis have positions in proportion to the weights
+    behind `by` (runtime/collective/Shares.h), evenly without them. Each of the blocks behind `in` is dealt by itself, one
+    after the other: of a step in several passes each rank has rows of every pass. A block counts units, which stay
+    together, of as many positions as `of` says: a dimension of 16 x 4 positions whose major part is dealt has units of 4.
+    Without blocks all units are one; blocks and units stand alone in their dimension.
+  }];
+  let parameters = (ins "::mlir::StringAttr":$axis, ArrayRefParameter<"int64_t">:$weights,
+                        ArrayRefParameter<"int64_t">:$blocks, "int64_t":$unit);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
 def Dist_ShardingAttr : AttrDef<Dist_Dialect, "Sharding"> {
   let mnemonic = "sharding";
   let summary = "which part of a tensor each rank of a mesh has";
   let description = [{
     For each dimension the axes of the mesh that it is split by, major to minor: each cuts the pieces of the one before
     into as many as it has ranks. Sizes of pieces differ by one at most and larger ones come first, so a rank may have no
-    row at all. Along `partial` axes each rank has a value of the whole shape, and what is meant is their sum (or product,
-    min, max). Along axes that are not named all ranks have the same.
+    row at all. An axis may say how else a dimension is dealt (CutAttr). Along `partial` axes each rank has a value of the
+    whole shape, and what is meant is their sum (or product, min, max). Along axes that are not named all ranks have the
+    same.
+
+    A `flat` sharding is of the row-major vector of all elements: zeros behind its end make it a multiple of the ranks,
+    and each has a piece of one size. So an optimizer's state is divided, whatever its shape is (ZeRO, arXiv:1910.02054).
 
     ```mlir
     dist.mesh @mesh ["data", "model"] [4, 2]
     func.func @example(%x: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>},
-                       %y: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, [[], ["data"]], partial sum ["model"]>}) {
+                       %y: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, [[], ["data"]], partial sum ["model"]>},
+                       %z: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, [["data" by 3,1,1,1], []]>},
+                       %w: tensor<8x6xf32> {dist.sharding = #dist.sharding<@mesh, flat ["data"]>}) {
       return
     }
     ```
   }];
   let parameters = (ins "::mlir::FlatSymbolRefAttr":$mesh, ArrayRefParameter<"::mlir::ArrayAttr">:$dims,
-                        "::mlir::ArrayAttr":$partial, "::sprig::ir::dist::Reduction":$reduction);
+                        "::mlir::ArrayAttr":$flat, "::mlir::ArrayAttr":$partial,
+                        "::sprig::ir::dist::Reduction":$reduction);
+  // Of dimensions alone.
+  let builders = [AttrBuilder<(ins "::mlir::FlatSymbolRefAttr":$mesh, "::llvm::ArrayRef<::mlir::ArrayAttr>":$dims), [{
+    auto none = ::mlir::ArrayAttr::get($_ctxt, {});
+    return $_get($_ctxt, mesh, dims, none, none, Reduction::sum);
+  }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -3,6 +3,7 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/Interfaces/AttributeRow.h"
 #include "runtime/collective/Piece.h"
+#include "runtime/collective/Shares.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSet.h"
@@ -24,40 +25,133 @@ void DistDialect::registerAttributes() {
       >();
 }
 
-// `["data", "model"]`
-static FailureOr<ArrayAttr> parseAxes(AsmParser &parser) {
+/// `3,1`: numbers up to the comma behind which none comes; `isOver` says that there was no such comma.
+static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &numbers, bool &isOver) {
+  if (parser.parseInteger(numbers.emplace_back())) return failure();
+  for (;;) {
+    isOver = failed(parser.parseOptionalComma());
+    if (isOver) return success();
+    int64_t next = 0;
+    OptionalParseResult more = parser.parseOptionalInteger(next);
+    if (!more.has_value()) return success();
+    if (failed(*more)) return failure();
+    numbers.push_back(next);
+  }
+}
+
+// What stands behind an axis, if anything does: `by 3,1 in 16,16 of 4`.
+static Attribute parseCut(AsmParser &parser, StringAttr axis, bool &isOver) {
+  llvm::SMLoc place = parser.getCurrentLocation();
+  SmallVector<int64_t> weights, blocks, unit;
+  for (auto [keyword, numbers] : {std::pair("by", &weights), {"in", &blocks}, {"of", &unit}})
+    if (isOver && succeeded(parser.parseOptionalKeyword(keyword)) && parseNumbers(parser, *numbers, isOver)) return {};
+  if (unit.size() > 1) {
+    parser.emitError(place) << "expected one number of positions, found " << unit.size();
+    return {};
+  }
+  if (isOver) isOver = failed(parser.parseOptionalComma());
+  if (weights.empty() && blocks.empty() && unit.empty()) return axis;
+  return CutAttr::getChecked([&] { return parser.emitError(place); }, parser.getContext(), axis, weights, blocks,
+                             unit.empty() ? 1 : unit[0]);
+}
+
+// `["data", "model"]`; with `mayCut` also `["data" by 3,1]`.
+static FailureOr<ArrayAttr> parseAxes(AsmParser &parser, bool mayCut = false) {
   SmallVector<Attribute> axes;
-  auto parseAxis = [&]() -> ParseResult {
+  if (parser.parseLSquare()) return failure();
+  if (succeeded(parser.parseOptionalRSquare())) return ArrayAttr::get(parser.getContext(), {});
+  for (bool isOver = false; !isOver;) {
     std::string name;
     if (parser.parseString(&name)) return failure();
-    axes.push_back(StringAttr::get(parser.getContext(), name));
-    return success();
-  };
-  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseAxis)) return failure();
+    auto axis = StringAttr::get(parser.getContext(), name);
+    isOver = true; // no comma yet
+    axes.push_back(mayCut ? parseCut(parser, axis, isOver) : axis);
+    if (!axes.back()) return failure();
+    if (!mayCut) isOver = failed(parser.parseOptionalComma());
+  }
+  if (parser.parseRSquare()) return failure();
   return ArrayAttr::get(parser.getContext(), axes);
 }
 
 static void printAxes(AsmPrinter &printer, ArrayAttr axes) {
+  auto printNumbers = [&](StringRef keyword, ArrayRef<int64_t> numbers) {
+    if (numbers.empty()) return;
+    printer << " " << keyword << " ";
+    llvm::interleave(numbers, printer.getStream(), ",");
+  };
   printer << "[";
-  llvm::interleaveComma(axes, printer.getStream(), [&](Attribute axis) { printer << axis; });
+  llvm::interleaveComma(axes, printer.getStream(), [&](Attribute axis) {
+    auto cut = dyn_cast<CutAttr>(axis);
+    printer << (cut ? Attribute(cut.getAxis()) : axis);
+    if (!cut) return;
+    printNumbers("by", cut.getWeights());
+    printNumbers("in", cut.getBlocks());
+    if (cut.getUnit() > 1) printNumbers("of", cut.getUnit());
+  });
   printer << "]";
+}
+
+Attribute CutAttr::parse(AsmParser &parser, Type) {
+  std::string name;
+  bool isOver = true;
+  if (parser.parseLess() || parser.parseString(&name)) return {};
+  Attribute cut = parseCut(parser, StringAttr::get(parser.getContext(), name), isOver);
+  if (!cut || parser.parseGreater()) return {};
+  return cut;
+}
+
+void CutAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printAxes(printer, ArrayAttr::get(getContext(), {*this}));
+  printer << ">";
+}
+
+LogicalResult CutAttr::verify(llvm::function_ref<InFlightDiagnostic()> error, StringAttr axis,
+                              ArrayRef<int64_t> weights, ArrayRef<int64_t> blocks, int64_t unit) {
+  int64_t sum = 0;
+  for (int64_t weight : weights) {
+    if (weight < 1) return error() << "expected weights from 1 on of axis " << axis << ", found " << weight;
+    if (weight > rt::collective::kMostWeight - sum)
+      return error() << "has weights of axis " << axis << " of more than " << rt::collective::kMostWeight
+                     << " together";
+    sum += weight;
+  }
+  for (int64_t block : blocks)
+    if (block < 0) return error() << "expected blocks of 0 or more units along " << axis << ", found " << block;
+  if (unit < 1) return error() << "expected units of 1 position or more along " << axis << ", found " << unit;
+  return success();
+}
+
+StringAttr sprig::ir::dist::axisOf(Attribute axis) {
+  auto cut = dyn_cast<CutAttr>(axis);
+  return cut ? cut.getAxis() : dyn_cast<StringAttr>(axis);
 }
 
 Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   llvm::SMLoc place = parser.getCurrentLocation();
   StringAttr mesh;
   SmallVector<ArrayAttr> dims;
-  ArrayAttr partial = ArrayAttr::get(parser.getContext(), {});
+  ArrayAttr flat = ArrayAttr::get(parser.getContext(), {}), partial = flat;
   Reduction reduction = Reduction::sum;
   auto parseDim = [&]() -> ParseResult {
-    FailureOr<ArrayAttr> axes = parseAxes(parser);
+    FailureOr<ArrayAttr> axes = parseAxes(parser, /*mayCut=*/true);
     if (failed(axes)) return failure();
     dims.push_back(*axes);
     return success();
   };
-  if (parser.parseLess() || parser.parseSymbolName(mesh) || parser.parseComma() ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim))
+  if (parser.parseLess() || parser.parseSymbolName(mesh) || parser.parseComma()) return {};
+  if (succeeded(parser.parseOptionalKeyword("flat"))) {
+    llvm::SMLoc at = parser.getCurrentLocation();
+    FailureOr<ArrayAttr> axes = parseAxes(parser);
+    if (failed(axes)) return {};
+    if (axes->empty()) {
+      parser.emitError(at) << "expected an axis that the vector is split by";
+      return {};
+    }
+    flat = *axes;
+  } else if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim)) {
     return {};
+  }
   if (succeeded(parser.parseOptionalComma())) {
     llvm::SMLoc at = parser.getCurrentLocation();
     StringRef name;
@@ -77,13 +171,19 @@ Attribute ShardingAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater()) return {};
   return getChecked([&] { return parser.emitError(place); }, parser.getContext(), FlatSymbolRefAttr::get(mesh), dims,
-                    partial, reduction);
+                    flat, partial, reduction);
 }
 
 void ShardingAttr::print(AsmPrinter &printer) const {
-  printer << "<" << getMesh() << ", [";
-  llvm::interleaveComma(getDims(), printer.getStream(), [&](ArrayAttr axes) { printAxes(printer, axes); });
-  printer << "]";
+  printer << "<" << getMesh() << ", ";
+  if (getFlat().empty()) {
+    printer << "[";
+    llvm::interleaveComma(getDims(), printer.getStream(), [&](ArrayAttr axes) { printAxes(printer, axes); });
+    printer << "]";
+  } else {
+    printer << "flat ";
+    printAxes(printer, getFlat());
+  }
   if (!getPartial().empty()) {
     printer << ", partial " << stringifyReduction(getReduction()) << " ";
     printAxes(printer, getPartial());
@@ -92,16 +192,20 @@ void ShardingAttr::print(AsmPrinter &printer) const {
 }
 
 LogicalResult ShardingAttr::verify(llvm::function_ref<InFlightDiagnostic()> error, FlatSymbolRefAttr,
-                                   ArrayRef<ArrayAttr> dims, ArrayAttr partial, Reduction reduction) {
+                                   ArrayRef<ArrayAttr> dims, ArrayAttr flat, ArrayAttr partial, Reduction reduction) {
   llvm::StringSet<> seen;
   SmallVector<ArrayAttr> all(dims);
-  all.push_back(partial);
+  all.append({flat, partial});
   for (ArrayAttr axes : all)
     for (Attribute axis : axes) {
-      auto name = dyn_cast<StringAttr>(axis);
+      StringAttr name = axisOf(axis);
       if (!name) return error() << "expected names of axes, found " << axis;
       if (!seen.insert(name).second) return error() << "axis " << name << " is there twice in a sharding";
+      auto cut = dyn_cast<CutAttr>(axis);
+      if (cut && axes.size() > 1 && (!cut.getBlocks().empty() || cut.getUnit() > 1))
+        return error() << "axis " << name << " deals blocks or units, which stand alone in a dimension";
     }
+  if (!flat.empty() && !dims.empty()) return error() << "a flat sharding has no dimensions";
   if (reduction == Reduction::mean) return error() << "a value is no partial mean; it is a partial sum";
   if (partial.empty() && reduction != Reduction::sum)
     return error() << "expected an axis that the value is partial along";
@@ -114,15 +218,30 @@ static LogicalResult verifyOn(MeshOp mesh, Operation *op, ShardingAttr sharding,
   if (!mesh) return error() << "expected a dist.mesh, found '" << sharding.getMesh().getValue() << "'";
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape()) return error() << "expected a tensor of static shape, found " << type;
-  if (int64_t(sharding.getDims().size()) != tensor.getRank())
+  if (sharding.getFlat().empty() && int64_t(sharding.getDims().size()) != tensor.getRank())
     return error() << "has " << sharding.getDims().size() << " dimensions and " << tensor << " has "
                    << tensor.getRank();
   SmallVector<ArrayAttr> all(sharding.getDims());
-  all.push_back(sharding.getPartial());
-  for (ArrayAttr axes : all)
-    for (Attribute axis : axes)
-      if (!llvm::is_contained(mesh.getAxes(), axis))
-        return error() << "expected an axis of " << sharding.getMesh() << " " << mesh.getAxes() << ", found " << axis;
+  all.append({sharding.getFlat(), sharding.getPartial()});
+  for (auto [dim, axes] : llvm::enumerate(all))
+    for (Attribute axis : axes) {
+      auto found = llvm::find(mesh.getAxes(), Attribute(axisOf(axis)));
+      if (found == mesh.getAxes().end())
+        return error() << "expected an axis of " << sharding.getMesh() << " " << mesh.getAxes() << ", found "
+                       << axisOf(axis);
+      auto cut = dyn_cast<CutAttr>(axis);
+      if (!cut) continue;
+      int64_t ranks = mesh.getSizes()[size_t(found - mesh.getAxes().begin())], units = 0;
+      if (!cut.getWeights().empty() && int64_t(cut.getWeights().size()) != ranks)
+        return error() << "has " << cut.getWeights().size() << " weights of the " << ranks << " ranks along "
+                       << cut.getAxis();
+      int64_t size = tensor.getDimSize(int64_t(dim)), unit = cut.getUnit();
+      for (int64_t block : cut.getBlocks()) units += std::min(block, size + 1);
+      if (size % unit || (!cut.getBlocks().empty() && units != size / unit))
+        return error() << "deals blocks of " << (cut.getBlocks().empty() ? size / unit : units) << " x " << unit
+                       << " positions along " << cut.getAxis() << ", and dimension " << dim << " of " << tensor
+                       << " has " << size;
+    }
   return success();
 }
 

@@ -6,8 +6,8 @@
 namespace sprig::shard {
 
 /// For each factor its axes, major to minor. No axis is twice in it, factors that must be whole have none, and every
-/// operand and result has dimensions that can say it: a dimension of several factors is split evenly, and a minor
-/// factor only where those before are split up entirely.
+/// operand and result has dimensions that can say it: of several factors one is cut along one axis, or they are split
+/// evenly, and a minor one only where those before are split up entirely.
 class FactorAxes {
 public:
   FactorAxes(const Mesh &mesh, const DimensionRule &rule) : mesh(mesh), rule(rule), axes(rule.factors.size()) {}
@@ -22,12 +22,13 @@ public:
   llvm::SmallVector<Axes> dimsOf(const DimensionRule::Map &map) const;
   llvm::ArrayRef<unsigned> operator[](unsigned factor) const { return axes[factor]; }
   bool uses(unsigned axis) const {
-    return llvm::any_of(axes, [&](const Axes &each) { return llvm::is_contained(each, axis); });
+    return llvm::any_of(axes, [&](const Axes &each) { return mesh.holds(each, axis); });
   }
   /// How many positions of each factor a rank has.
   llvm::SmallVector<int64_t> sizesOf(int64_t rank) const;
 
 private:
+  std::optional<Axes> axesOf(const DimensionRule::Dim &dim) const;
   bool canSay() const;
   void extend(unsigned factor, llvm::ArrayRef<unsigned> wanted);
 

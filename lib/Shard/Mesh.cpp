@@ -1,4 +1,5 @@
 #include "lib/Shard/Mesh.h"
+#include "runtime/collective/Shares.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -21,7 +22,7 @@ Mesh::Mesh(dist::MeshOp op)
 
 int64_t Mesh::ranksOf(ArrayRef<unsigned> of) const {
   int64_t count = 1;
-  for (unsigned axis : of) count *= sizes[axis];
+  for (unsigned axis : of) count *= sizeOf(axis);
   return count;
 }
 
@@ -31,13 +32,23 @@ int64_t Mesh::numRanks() const {
   return count;
 }
 
-int64_t Mesh::placeOf(int64_t rank, unsigned axis) const { return rank / steps[axis] % sizes[axis]; }
+int64_t Mesh::placeOf(int64_t rank, unsigned axis) const { return rank / steps[axisOf(axis)] % sizeOf(axis); }
 
-Sharding Mesh::read(dist::ShardingAttr attribute) const {
+unsigned Mesh::numberOf(Cut cut) const {
+  if (cut.weights.empty() && cut.isOfNeighbours()) return cut.axis;
+  size_t at = size_t(llvm::find(cuts, cut) - cuts.begin());
+  if (at == cuts.size()) cuts.push_back(std::move(cut));
+  return numAxes() + unsigned(at);
+}
+
+Sharding Mesh::read(dist::ShardingAttr attribute, Type type) const {
   auto numbers = [&](ArrayAttr names) {
     Axes numbers;
-    for (StringAttr each : names.getAsRange<StringAttr>())
-      numbers.push_back(unsigned(llvm::find(axes, each) - axes.begin()));
+    for (Attribute each : names) {
+      auto axis = unsigned(llvm::find(axes, dist::axisOf(each)) - axes.begin());
+      auto cut = dyn_cast<dist::CutAttr>(each);
+      numbers.push_back(cut ? numberOf({axis, cut.getWeights().vec(), cut.getBlocks().vec(), cut.getUnit()}) : axis);
+    }
     return numbers;
   };
   Sharding sharding;
@@ -45,36 +56,66 @@ Sharding Mesh::read(dist::ShardingAttr attribute) const {
   sharding.partial = numbers(attribute.getPartial());
   llvm::sort(sharding.partial);
   sharding.reduction = attribute.getReduction();
+  sharding.flat = numbers(attribute.getFlat());
+  if (!sharding.flat.empty()) sharding.dims = Sharding::replicated(type).dims;
   return sharding;
 }
 
 ArrayAttr Mesh::namesOf(ArrayRef<unsigned> of) const {
   SmallVector<Attribute> names;
-  for (unsigned axis : of) names.push_back(axes[axis]);
+  for (unsigned axis : of) names.push_back(axes[axisOf(axis)]);
   return ArrayAttr::get(name.getContext(), names);
 }
 
 dist::ShardingAttr Mesh::write(const Sharding &sharding) const {
+  auto attributeOf = [&](unsigned axis) -> Attribute {
+    if (axis < numAxes()) return axes[axis];
+    const Cut &cut = cuts[axis - numAxes()];
+    return dist::CutAttr::get(name.getContext(), axes[cut.axis], cut.weights, cut.blocks, cut.unit);
+  };
   SmallVector<ArrayAttr> dims;
-  for (const Axes &each : sharding.dims) dims.push_back(namesOf(each));
-  return dist::ShardingAttr::get(name.getContext(), name, dims, namesOf(sharding.partial), sharding.reduction);
+  if (sharding.flat.empty())
+    for (const Axes &each : sharding.dims)
+      dims.push_back(ArrayAttr::get(name.getContext(), llvm::map_to_vector(each, attributeOf)));
+  return dist::ShardingAttr::get(name.getContext(), name, dims, namesOf(sharding.flat), namesOf(sharding.partial),
+                                 sharding.reduction);
 }
 
-rt::collective::Range Mesh::pieceOf(int64_t size, ArrayRef<unsigned> of, int64_t rank) const {
-  rt::collective::Range range{0, size};
+SmallVector<rt::collective::Range, 1> Mesh::rangesOf(int64_t size, ArrayRef<unsigned> of, int64_t rank) const {
+  SmallVector<rt::collective::Range, 1> ranges{{0, size}};
   for (unsigned axis : of) {
-    auto inner = rt::collective::pieceOf(range.size(), uint32_t(sizes[axis]), uint32_t(placeOf(rank, axis)));
-    range = {range.begin + inner.begin, range.begin + inner.end};
+    Cut cut = cutOf(axis);
+    int64_t first = ranges[0].begin, left = ranges[0].size();
+    if (cut.blocks.empty()) cut.blocks.push_back(left / cut.unit);
+    ranges.clear();
+    for (int64_t block : cut.blocks) {
+      auto own = rt::collective::shareOf(block, uint32_t(sizeOf(axis)), cut.weights, uint32_t(placeOf(rank, axis)));
+      ranges.push_back({first + own.begin * cut.unit, first + own.end * cut.unit});
+      first += block * cut.unit;
+    }
   }
-  return range;
+  return ranges;
+}
+
+SmallVector<int64_t> Mesh::positionsOf(int64_t size, ArrayRef<unsigned> of, int64_t rank) const {
+  SmallVector<int64_t> positions;
+  for (const rt::collective::Range &range : rangesOf(size, of, rank))
+    llvm::append_range(positions, llvm::seq(range.begin, range.end));
+  return positions;
+}
+
+int64_t Mesh::countOf(int64_t size, ArrayRef<unsigned> of, int64_t rank) const {
+  int64_t count = 0;
+  for (const rt::collective::Range &range : rangesOf(size, of, rank)) count += range.size();
+  return count;
 }
 
 Type Mesh::localType(Type type, const Sharding &sharding, int64_t rank) const {
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor) return type;
+  if (!sharding.flat.empty()) return tensor.clone(flatSizeOf(tensor.getNumElements(), sharding.flat));
   SmallVector<int64_t> shape;
-  for (auto [size, of] : llvm::zip_equal(tensor.getShape(), sharding.dims))
-    shape.push_back(pieceOf(size, of, rank).size());
+  for (auto [size, of] : llvm::zip_equal(tensor.getShape(), sharding.dims)) shape.push_back(countOf(size, of, rank));
   return tensor.clone(shape);
 }
 

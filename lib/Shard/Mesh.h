@@ -2,27 +2,36 @@
 #pragma once
 #include "dialects/Dist/Dist.h"
 #include "runtime/collective/Collective.h"
+#include <vector>
 
 namespace sprig::shard {
 
-/// Axes of a mesh, by number.
+/// Axes of a mesh, by number; numbers from Mesh::numAxes() on are cuts along them that are not even ones.
 using Axes = llvm::SmallVector<unsigned, 2>;
 inline bool isPrefix(llvm::ArrayRef<unsigned> a, llvm::ArrayRef<unsigned> of) {
   return a.size() <= of.size() && of.take_front(a.size()) == a;
 }
 
-/// Of a value: the axes of each dimension, major to minor, and those that it is partial along, in ascending order.
+/// How a dimension is dealt along an axis (dist::CutAttr).
+struct Cut {
+  unsigned axis = 0;
+  std::vector<int64_t> weights, blocks; ///< none: even pieces; one block
+  int64_t unit = 1;                     ///< positions that stay together
+  bool isOfNeighbours() const { return blocks.size() < 2 && unit == 1; }
+  bool operator==(const Cut &) const = default;
+};
+
+/// Of a value: the axes of each dimension, major to minor, or of its flat vector, and those that it is partial along,
+/// in ascending order.
 struct Sharding {
   llvm::SmallVector<Axes> dims;
   Axes partial;
   ir::dist::Reduction reduction = ir::dist::Reduction::sum;
+  Axes flat = {};
 
   static Sharding replicated(mlir::Type type);
-  bool splits(unsigned axis) const {
-    return llvm::any_of(dims, [&](const Axes &axes) { return llvm::is_contained(axes, axis); });
-  }
   bool isSplit() const {
-    return llvm::any_of(dims, [](const Axes &axes) { return !axes.empty(); });
+    return !flat.empty() || llvm::any_of(dims, [](const Axes &axes) { return !axes.empty(); });
   }
   bool operator==(const Sharding &) const = default;
 };
@@ -33,24 +42,52 @@ public:
 
   mlir::FlatSymbolRefAttr symbol() const { return name; }
   unsigned numAxes() const { return unsigned(sizes.size()); }
-  int64_t sizeOf(unsigned axis) const { return sizes[axis]; }
+  /// The axis itself, of a cut the one that it is along.
+  unsigned axisOf(unsigned axis) const { return axis < numAxes() ? axis : cuts[axis - numAxes()].axis; }
+  Cut cutOf(unsigned axis) const { return axis < numAxes() ? Cut{axis, {}, {}} : cuts[axis - numAxes()]; }
+  /// The number of a cut: the axis where it is an even one.
+  unsigned numberOf(Cut cut) const;
+  int64_t sizeOf(unsigned axis) const { return sizes[axisOf(axis)]; }
   int64_t ranksOf(llvm::ArrayRef<unsigned> axes) const;
   int64_t numRanks() const;
-  /// Where a rank is along an axis.
+  /// Where a rank is along an axis; the one that differs from it in that alone.
   int64_t placeOf(int64_t rank, unsigned axis) const;
+  int64_t rankAt(int64_t rank, unsigned axis, int64_t place) const {
+    return rank + (place - placeOf(rank, axis)) * steps[axisOf(axis)];
+  }
+  /// Whether any of these is the axis or a cut along it.
+  bool holds(llvm::ArrayRef<unsigned> axes, unsigned axis) const {
+    return llvm::any_of(axes, [&](unsigned each) { return axisOf(each) == axisOf(axis); });
+  }
+  bool splits(const Sharding &sharding, unsigned axis) const {
+    return llvm::any_of(sharding.dims, [&](const Axes &axes) { return holds(axes, axis); });
+  }
 
-  Sharding read(ir::dist::ShardingAttr attribute) const;
+  Sharding read(ir::dist::ShardingAttr attribute, mlir::Type type) const;
   ir::dist::ShardingAttr write(const Sharding &sharding) const;
   mlir::ArrayAttr namesOf(llvm::ArrayRef<unsigned> axes) const;
 
-  /// The positions of a dimension that a rank has: each axis cuts what the one before has left.
-  rt::collective::Range pieceOf(int64_t size, llvm::ArrayRef<unsigned> axes, int64_t rank) const;
+  /// The positions of a dimension that a rank has, in order: each axis cuts what the one before has left. As many
+  /// ranges on all ranks, empty ones among them.
+  llvm::SmallVector<rt::collective::Range, 1> rangesOf(int64_t size, llvm::ArrayRef<unsigned> axes, int64_t rank) const;
+  llvm::SmallVector<int64_t> positionsOf(int64_t size, llvm::ArrayRef<unsigned> axes, int64_t rank) const;
+  /// How many these are.
+  int64_t countOf(int64_t size, llvm::ArrayRef<unsigned> axes, int64_t rank) const;
+  /// Whether each axis gives pieces as collectives cut them.
+  bool isEven(llvm::ArrayRef<unsigned> axes) const {
+    return llvm::all_of(axes, [&](unsigned axis) { return axis < numAxes(); });
+  }
+  /// Elements of every rank's piece of a flat vector.
+  int64_t flatSizeOf(int64_t elements, llvm::ArrayRef<unsigned> axes) const {
+    return int64_t(llvm::divideCeil(uint64_t(elements), uint64_t(ranksOf(axes))));
+  }
   mlir::Type localType(mlir::Type type, const Sharding &sharding, int64_t rank) const;
 
 private:
   mlir::FlatSymbolRefAttr name;
   llvm::SmallVector<mlir::StringAttr> axes;
   llvm::SmallVector<int64_t> sizes, steps;
+  mutable std::vector<Cut> cuts; ///< those that were seen
 };
 
 /// Of a tensor, as it is sent.

@@ -33,6 +33,8 @@ private:
   };
 
   LogicalResult write(Operation &op);
+  Operation *onParts(Operation &op, ValueRange operands);
+  void broadcastNumbers(Operation *part);
   Value partOf(Value value, const Sharding &wanted, Location loc);
   void define(Value value, Value part);
 
@@ -62,6 +64,39 @@ Value Writer::partOf(Value value, const Sharding &wanted, Location loc) {
   return moved;
 }
 
+// What has one element broadcasts to a vector only without dimensions.
+void Writer::broadcastNumbers(Operation *part) {
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPoint(part);
+  for (OpOperand &use : part->getOpOperands())
+    if (auto type = cast<RankedTensorType>(use.get().getType()); type.getRank() > 1)
+      use.set(ir::ReshapeOp::create(b, part->getLoc(), type.clone(ArrayRef<int64_t>()), use.get()));
+}
+
+Operation *Writer::onParts(Operation &op, ValueRange operands) {
+  const OpPlan &own = plan.of(&op);
+  if (own.axes) return buildLocal(&op, b, operands, own.axes->sizesOf(rank));
+  Operation *part = b.clone(op);
+  part->setOperands(operands);
+  for (auto [result, sharding] : llvm::zip_equal(part->getResults(), own.gives))
+    result.setType(mesh.localType(result.getType(), sharding, rank));
+  bool isFlat = llvm::any_of(own.needs, [](const Sharding &sharding) { return !sharding.flat.empty(); });
+  if (auto sum = dyn_cast<ir::ReduceOp>(part); sum && isFlat) sum.setAxes(0);
+  if (isFlat && isa<ElementwiseOpInterface>(part)) broadcastNumbers(part);
+  if (auto slice = dyn_cast<ir::SliceOp>(part)) {
+    auto whole = cast<ir::SliceOp>(op);
+    std::optional<BlockSlice> block = blockSliceOf(mesh, &op, own.needs[0].dims);
+    Cut cut = mesh.cutOf(own.needs[0].dims[block->dim][0]);
+    cut.blocks.resize(block->block); // those in front of it
+    SmallVector<int64_t> starts(slice.getStarts());
+    starts[block->dim] = 0;
+    if (!cut.blocks.empty()) starts[block->dim] = mesh.countOf(whole.getStarts()[block->dim], mesh.numberOf(cut), rank);
+    slice.setStarts(starts);
+    slice.setSizes(slice.getType().getShape());
+  }
+  return part;
+}
+
 LogicalResult Writer::write(Operation &op) {
   const OpPlan &own = plan.of(&op);
   SmallVector<Value> operands;
@@ -71,16 +106,7 @@ LogicalResult Writer::write(Operation &op) {
     define(op.getResult(0), operands[0]);
     return success();
   }
-  Operation *part;
-  if (own.axes) {
-    SmallVector<int64_t> sizes = own.axes->sizesOf(rank);
-    part = buildLocal(&op, b, operands, sizes);
-  } else {
-    part = b.clone(op);
-    part->setOperands(operands);
-    for (auto [result, sharding] : llvm::zip_equal(part->getResults(), own.gives))
-      result.setType(mesh.localType(result.getType(), sharding, rank));
-  }
+  Operation *part = onParts(op, operands);
   part->removeDiscardableAttr(dist::kShardingsAttr);
   for (auto [value, result, sharding] : llvm::zip_equal(op.getResults(), part->getResults(), own.gives)) {
     Type expected = mesh.localType(value.getType(), sharding, rank);
@@ -118,22 +144,36 @@ LogicalResult Writer::write() {
   return success();
 }
 
-/// The part of a constant.
-ElementsAttr partOf(ElementsAttr value, ArrayRef<rt::collective::Range> ranges) {
+/// The part of a constant that has these positions of each dimension.
+ElementsAttr partOf(ElementsAttr value, ArrayRef<SmallVector<int64_t>> positions) {
   ir::ConstantView view(value);
   SmallVector<int64_t> shape;
-  for (const rt::collective::Range &range : ranges) shape.push_back(range.size());
+  for (const auto &own : positions) shape.push_back(int64_t(own.size()));
   RankedTensorType type = view.type().clone(shape);
   if (view.isSplat()) return ir::makeConstant(type, view.bytes());
   if (type == view.type()) return value;
   std::vector<char> bytes;
-  SmallVector<int64_t> at(shape.size(), 0);
   for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    int64_t from = 0, left = i;
-    for (size_t dim = shape.size(); dim-- > 0; left /= shape[dim]) at[dim] = ranges[dim].begin + left % shape[dim];
-    for (size_t dim = 0; dim < shape.size(); ++dim) from = from * view.type().getDimSize(int64_t(dim)) + at[dim];
+    int64_t from = 0, left = i, step = 1;
+    for (size_t dim = shape.size(); dim-- > 0; left /= shape[dim]) {
+      from += positions[dim][size_t(left % shape[dim])] * step;
+      step *= view.type().getDimSize(int64_t(dim));
+    }
     llvm::append_range(bytes, view.element(from));
   }
+  return ir::makeConstant(type, std::move(bytes));
+}
+
+/// The part of a constant's vector from an element on; zeros behind its end.
+ElementsAttr flatPartOf(ElementsAttr value, int64_t first, int64_t count) {
+  ir::ConstantView view(value);
+  RankedTensorType type = view.type().clone(count);
+  bool isZero = view.isSplat() && llvm::all_of(view.bytes(), [](char byte) { return byte == 0; });
+  if (isZero) return ir::makeConstant(type, view.bytes());
+  std::vector<char> bytes;
+  for (int64_t i = first; i < std::min(first + count, view.type().getNumElements()); ++i)
+    llvm::append_range(bytes, view.element(i));
+  bytes.resize(size_t(count) * size_t(storageBytes(type.getElementType())));
   return ir::makeConstant(type, std::move(bytes));
 }
 
@@ -144,12 +184,18 @@ LogicalResult divide(const Mesh &mesh, int64_t rank, ir::ParamOp param) {
     return param.emitOpError() << "is a partial value, and parameters are whole ones or parts";
   std::string why;
   if (!ir::isReadableConstant(param.getValue(), why)) return param.emitOpError() << "is not readable: " << why;
-  SmallVector<rt::collective::Range> ranges;
-  Sharding sharding = mesh.read(said);
-  for (auto [size, axes] : llvm::zip_equal(param.getTensorType().getShape(), sharding.dims))
-    ranges.push_back(mesh.pieceOf(size, axes, rank));
-  param.setValueAttr(partOf(param.getValue(), ranges));
+  Sharding sharding = mesh.read(said, param.getTensorType());
   param->removeAttr(dist::kShardingAttr);
+  if (!sharding.flat.empty()) {
+    int64_t count = mesh.flatSizeOf(param.getTensorType().getNumElements(), sharding.flat), place = 0;
+    for (unsigned axis : sharding.flat) place = place * mesh.sizeOf(axis) + mesh.placeOf(rank, axis);
+    param.setValueAttr(flatPartOf(param.getValue(), place * count, count));
+    return success();
+  }
+  SmallVector<SmallVector<int64_t>> positions;
+  for (auto [size, axes] : llvm::zip_equal(param.getTensorType().getShape(), sharding.dims))
+    positions.push_back(mesh.positionsOf(size, axes, rank));
+  param.setValueAttr(partOf(param.getValue(), positions));
   return success();
 }
 

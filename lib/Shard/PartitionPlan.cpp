@@ -1,5 +1,9 @@
 #include "lib/Shard/PartitionPlan.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/Reshard.h"
 
@@ -24,7 +28,36 @@ static ir::ParamOp paramOf(Operation *op, FlatSymbolRefAttr name) {
 
 static Sharding shardingOf(const Mesh &mesh, ir::ParamOp param) {
   auto said = param->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr);
-  return said ? mesh.read(said) : Sharding::replicated(param.getTensorType());
+  return said ? mesh.read(said, param.getTensorType()) : Sharding::replicated(param.getTensorType());
+}
+
+std::optional<BlockSlice> blockSliceOf(const Mesh &mesh, Operation *op, ArrayRef<Axes> operand) {
+  auto slice = dyn_cast<ir::SliceOp>(op);
+  if (!slice) return std::nullopt;
+  for (auto [dim, axes] : llvm::enumerate(operand)) {
+    if (axes.size() != 1) continue;
+    Cut cut = mesh.cutOf(axes[0]);
+    int64_t first = 0, unit = cut.unit;
+    for (auto [block, units] : llvm::enumerate(cut.blocks)) {
+      bool isIt = slice.getStarts()[dim] == first && slice.getSizes()[dim] == units * unit &&
+                  (units * unit < 2 || slice.getSteps()[dim] == 1);
+      if (isIt) return BlockSlice{unsigned(dim), block, mesh.numberOf({cut.axis, cut.weights, {}, unit})};
+      first += units * unit;
+    }
+  }
+  return std::nullopt;
+}
+
+static bool sumsAll(Operation *op) {
+  auto sum = dyn_cast<ir::ReduceOp>(op);
+  return sum && sum.getKind() == ir::ReduceKind::sum && sum.getType().getRank() == 0;
+}
+
+Axes flatAxesOf(Operation *op, llvm::function_ref<Axes(Value)> flatOf) {
+  if (op->getNumResults() != 1 || !(isa<ElementwiseOpInterface>(op) || sumsAll(op))) return {};
+  for (Value operand : op->getOperands())
+    if (Axes flat = flatOf(operand); !flat.empty()) return flat;
+  return {};
 }
 
 LogicalResult PartitionPlan::refuse(Operation &op) const {
@@ -44,12 +77,12 @@ std::optional<Sharding> PartitionPlan::said(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     func::FuncOp owner = function;
     auto attribute = owner.getArgAttrOfType<dist::ShardingAttr>(argument.getArgNumber(), dist::kShardingAttr);
-    return attribute ? std::optional(mesh->read(attribute)) : std::nullopt;
+    return attribute ? std::optional(mesh->read(attribute, value.getType())) : std::nullopt;
   }
   auto result = cast<OpResult>(value);
   auto all = result.getOwner()->getAttrOfType<ArrayAttr>(dist::kShardingsAttr);
   if (!all) return std::nullopt;
-  return mesh->read(cast<dist::ShardingAttr>(all[result.getResultNumber()]));
+  return mesh->read(cast<dist::ShardingAttr>(all[result.getResultNumber()]), value.getType());
 }
 
 SmallVector<Axes> PartitionPlan::dimsOf(Value value) const {
@@ -79,7 +112,7 @@ void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
   Sharding own;
   for (auto [i, factor] : llvm::enumerate(rule.factors)) {
     if (!factor.isReduced() || (*plan.axes)[unsigned(i)].empty()) continue;
-    llvm::append_range(own.partial, (*plan.axes)[unsigned(i)]);
+    for (unsigned axis : (*plan.axes)[unsigned(i)]) own.partial.push_back(mesh->axisOf(axis));
     own.reduction = reductionOf(factor.kind);
   }
   llvm::sort(own.partial);
@@ -90,10 +123,39 @@ void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
   }
 }
 
+// Operands of the result's shape are flat too; of one element they broadcast to any shape.
+LogicalResult PartitionPlan::planFlat(Operation &op, OpPlan &plan, const Axes &flat) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getOperand(0).getType()).getShape();
+  for (Value operand : op.getOperands())
+    if (!given.find(operand)->second.flat.empty()) shape = cast<RankedTensorType>(operand.getType()).getShape();
+  for (Value operand : op.getOperands()) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (type.getShape() != shape && type.getNumElements() != 1)
+      return op.emitOpError() << "broadcasts " << type << " to a flat value, whose dimensions ranks do not have";
+    plan.needs.push_back(Sharding::replicated(type));
+    if (type.getShape() == shape) plan.needs.back().flat = flat;
+  }
+  plan.gives.push_back(Sharding::replicated(op.getResult(0).getType()));
+  (sumsAll(&op) ? plan.gives[0].partial : plan.gives[0].flat) = flat;
+  return success();
+}
+
+// The other dimensions pass.
+bool PartitionPlan::planBlock(Operation &op, OpPlan &plan) {
+  if (op.getNumOperands() != 1) return false;
+  std::optional<BlockSlice> slice = blockSliceOf(*mesh, &op, dimsOf(op.getOperand(0)));
+  if (!slice) return false;
+  planFactors(op, plan);
+  plan.axes.reset();
+  plan.needs[0].dims[slice->dim] = dimsOf(op.getOperand(0))[slice->dim];
+  plan.gives[0].dims[slice->dim] = {slice->axis};
+  return true;
+}
+
 LogicalResult PartitionPlan::planReturn(Operation &op, OpPlan &plan) {
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
     auto stated = function.getResultAttrOfType<dist::ShardingAttr>(unsigned(i), dist::kShardingAttr);
-    plan.needs.push_back(stated ? mesh->read(stated) : Sharding{dimsOf(value), {}});
+    plan.needs.push_back(stated ? mesh->read(stated, value.getType()) : Sharding{dimsOf(value), {}});
     if (!canReshard(raw(value), plan.needs.back()))
       return function.emitError() << "result " << i << " is to be " << stated << ", and what it is given is "
                                   << mesh->write(raw(value));
@@ -110,8 +172,13 @@ LogicalResult PartitionPlan::plan(Operation &op) {
   } else if (auto set = dyn_cast<ir::SetParamOp>(op)) {
     plan->needs = {shardingOf(*mesh, paramOf(set, set.getParamAttr()))};
   } else if (auto shard = dyn_cast<dist::ShardOp>(op)) {
-    plan->needs = plan->gives = {mesh->read(shard.getSharding())};
-  } else {
+    plan->needs = plan->gives = {mesh->read(shard.getSharding(), shard.getType())};
+  } else if (Axes flat = flatAxesOf(&op, [&](Value value) { return given.find(value)->second.flat; }); !flat.empty()) {
+    if (failed(planFlat(op, *plan, flat))) return failure();
+  } else if (!planBlock(op, *plan)) {
+    for (Value operand : op.getOperands())
+      if (!given.find(operand)->second.flat.empty())
+        return op.emitOpError() << "takes a flat value, and is neither elementwise nor a sum of all elements";
     planFactors(op, *plan);
   }
   for (auto [value, sharding] : llvm::zip_equal(op.getResults(), plan->gives)) given[value] = sharding;
@@ -158,6 +225,8 @@ bool PartitionPlan::settle(Operation &op) {
     for (auto [value, sharding] : llvm::zip_equal(op.getResults(), plan.gives)) given[value] = sharding;
   }
   bool hasChanged = false;
+  // What is stated is where a sum over ranks is made.
+  if (isa<dist::ShardOp>(op)) return false;
   for (auto [i, value] : llvm::enumerate(op.getOperands()))
     if (!isThrough && plan.needs[i].partial.empty() && !kept(value).partial.empty())
       hasChanged |= resolved.insert(value).second;
@@ -179,20 +248,73 @@ Sharding PartitionPlan::kept(Value value) const {
   return {common.value_or(dimsOf(value)), {}};
 }
 
+/// Terms of a chain of additions, in order; those inside are read by the chain alone.
+static void collectTerms(Value value, bool isRoot, SmallVectorImpl<Value> &terms) {
+  auto sum = value.getDefiningOp<ir::AddOp>();
+  if (!sum || !(isRoot || value.hasOneUse()) || sum.getLhs().getType() != sum.getType() ||
+      sum.getRhs().getType() != sum.getType()) {
+    terms.push_back(value);
+    return;
+  }
+  collectTerms(sum.getLhs(), false, terms);
+  collectTerms(sum.getRhs(), false, terms);
+}
+
+static void eraseUnread(ir::AddOp sum) {
+  if (!sum || !sum->use_empty()) return;
+  auto left = sum.getLhs().getDefiningOp<ir::AddOp>(), right = sum.getRhs().getDefiningOp<ir::AddOp>();
+  sum->erase();
+  eraseUnread(left);
+  if (right != left) eraseUnread(right);
+}
+
+// Of sums of values some of which are partial, the partial ones are added first, in order, and the whole ones: one sum
+// over ranks, and one addition. True where additions were put in another order.
+bool PartitionPlan::regroup() {
+  auto isPartial = [&](Value value) { return !raw(value).partial.empty(); };
+  auto termsOf = [](Value value, bool isRoot) {
+    SmallVector<Value> terms;
+    collectTerms(value, isRoot, terms);
+    return terms;
+  };
+  for (auto sum : function.getBody().front().getOps<ir::AddOp>()) {
+    bool isInner = sum->hasOneUse() && isa<ir::AddOp>(*sum->user_begin());
+    SmallVector<Value> terms = termsOf(sum.getResult(), true), partial = llvm::filter_to_vector(terms, isPartial);
+    bool isGrouped =
+        llvm::none_of(termsOf(sum.getLhs(), false), isPartial) && llvm::all_of(termsOf(sum.getRhs(), false), isPartial);
+    if (isInner || isGrouped || partial.size() < 2 || partial.size() == terms.size()) continue;
+    OpBuilder b(sum);
+    Operation *reader = sum->hasOneUse() ? *sum->user_begin() : nullptr;
+    Location loc = isa_and_nonnull<dist::ShardOp>(reader) ? reader->getLoc() : sum.getLoc();
+    auto added = [&](ArrayRef<Value> values) {
+      Value all = values[0];
+      for (Value value : values.drop_front()) all = ir::AddOp::create(b, loc, all, value);
+      return all;
+    };
+    Value whole = added(llvm::filter_to_vector(terms, [&](Value value) { return !isPartial(value); }));
+    sum.replaceAllUsesWith(ir::AddOp::create(b, loc, whole, added(partial)).getResult());
+    eraseUnread(sum);
+    return true;
+  }
+  return false;
+}
+
 FailureOr<PartitionPlan> PartitionPlan::make(const Mesh &mesh, func::FuncOp function) {
-  PartitionPlan plan(mesh, function);
   if (!function.getBody().hasOneBlock())
     return function.emitError() << "'" << function.getSymName() << "' has more than one block";
   Block &body = function.getBody().front();
-  for (BlockArgument argument : body.getArguments())
-    plan.given[argument] = plan.said(argument).value_or(Sharding::replicated(argument.getType()));
-  for (Operation &op : body)
-    if (failed(plan.refuse(op)) || failed(plan.plan(op))) return failure();
-  for (bool hasChanged = true; hasChanged;) {
-    hasChanged = false;
-    for (Operation &op : body) hasChanged |= plan.settle(op);
+  for (;;) {
+    PartitionPlan plan(mesh, function);
+    for (BlockArgument argument : body.getArguments())
+      plan.given[argument] = plan.said(argument).value_or(Sharding::replicated(argument.getType()));
+    for (Operation &op : body)
+      if (failed(plan.refuse(op)) || failed(plan.plan(op))) return failure();
+    for (bool hasChanged = true; hasChanged;) {
+      hasChanged = false;
+      for (Operation &op : body) hasChanged |= plan.settle(op);
+    }
+    if (!plan.regroup()) return plan;
   }
-  return plan;
 }
 
 } // namespace sprig::shard

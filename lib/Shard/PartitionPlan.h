@@ -10,11 +10,23 @@ namespace sprig::shard {
 struct OpPlan {
   explicit OpPlan(mlir::Operation *op) : rule(dimensionRuleOf(op)) {}
   DimensionRule rule;
-  std::unique_ptr<FactorAxes> axes;    ///< null for what the partition makes itself: return, state, dist.shard
+  std::unique_ptr<FactorAxes> axes;    ///< null for what the partition makes itself: return, state, flat values, blocks
   llvm::SmallVector<Sharding> needs;   ///< of its operands
   llvm::SmallVector<Sharding> gives;   ///< its results as it computes them
   llvm::SmallVector<Sharding> partial; ///< of `gives`, what its own sums leave; the rest passes through it
 };
+
+/// A slice that takes one block of a dimension that is dealt block by block.
+struct BlockSlice {
+  unsigned dim;
+  size_t block;
+  unsigned axis; ///< of the result's dimension
+};
+std::optional<BlockSlice> blockSliceOf(const Mesh &mesh, mlir::Operation *op, llvm::ArrayRef<Axes> operand);
+
+/// The axes by which an operation works on flat vectors, as some operand of its shape has; none where it works on
+/// dimensions. `flatOf` gives the flat axes of an operand. Elementwise operations do, and sums of all elements.
+Axes flatAxesOf(mlir::Operation *op, llvm::function_ref<Axes(mlir::Value)> flatOf);
 
 class PartitionPlan {
 public:
@@ -34,8 +46,11 @@ private:
   llvm::SmallVector<Axes> dimsOf(mlir::Value value) const;
   mlir::LogicalResult plan(mlir::Operation &op);
   void planFactors(mlir::Operation &op, OpPlan &plan);
+  mlir::LogicalResult planFlat(mlir::Operation &op, OpPlan &plan, const Axes &flat);
+  bool planBlock(mlir::Operation &op, OpPlan &plan);
   mlir::LogicalResult planReturn(mlir::Operation &op, OpPlan &plan);
   bool settle(mlir::Operation &op);
+  bool regroup();
   bool passesPartial(mlir::Operation &op, OpPlan &plan, llvm::ArrayRef<unsigned> operands);
 
   const Mesh *mesh;

@@ -17,13 +17,16 @@ namespace dist = ir::dist;
 
 namespace {
 
-/// Where a rank's piece of a whole lies in it; nothing of what is no piece.
+/// Where a rank's piece of a whole lies in it; nothing of what is no piece, or no neighbours.
 DenseI64ArrayAttr pieceOf(const Mesh &mesh, Attribute said, Type type, int64_t rank) {
-  Sharding sharding = mesh.read(cast<dist::ShardingAttr>(said));
-  if (!sharding.isSplit()) return {};
+  Sharding sharding = mesh.read(cast<dist::ShardingAttr>(said), type);
+  if (!sharding.isSplit() || !sharding.flat.empty()) return {};
   SmallVector<int64_t> numbers(cast<RankedTensorType>(type).getShape());
-  for (size_t dim = 0; dim < sharding.dims.size(); ++dim)
-    numbers.push_back(mesh.pieceOf(numbers[dim], sharding.dims[dim], rank).begin);
+  for (size_t dim = 0; dim < sharding.dims.size(); ++dim) {
+    auto ranges = mesh.rangesOf(numbers[dim], sharding.dims[dim], rank);
+    if (ranges.size() > 1) return {};
+    numbers.push_back(ranges[0].begin);
+  }
   return DenseI64ArrayAttr::get(type.getContext(), numbers);
 }
 
@@ -80,7 +83,7 @@ private:
     SmallVector<Operation *> replaced;
     for (auto param : module.getOps<ir::ParamOp>()) {
       auto said = dyn_cast_or_null<dist::ShardingAttr>(param->removeAttr(dist::kShardingAttr));
-      if (!said || !mesh.read(said).isSplit()) continue;
+      if (!said || !mesh.read(said, param.getTensorType()).isSplit()) continue;
       replaced.push_back(param);
       for (auto [number, part] : llvm::enumerate(parts))
         addParam(module, symbols, param, *part, firstRank + int64_t(number));

@@ -2,7 +2,7 @@
 #include "lib/Shard/Passes.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/NN/NNState.h"
-#include "lib/Shard/FactorAxes.h"
+#include "lib/Shard/PartitionPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -54,6 +54,7 @@ private:
   void extend(Value value, ArrayRef<Axes> dims);
   void visit(Operation &op, bool elementwiseOnly);
   void visitFactors(Operation &op);
+  std::optional<SmallVector<Axes>> blockSliceOf(Operation &op);
   void take(FactorAxes &axes, Operation &op, const DimensionRule &rule, bool ofFixed);
 
   const Mesh &mesh;
@@ -68,15 +69,17 @@ private:
 void Propagation::start() {
   for (BlockArgument argument : function.getArguments())
     if (auto said = function.getArgAttrOfType<dist::ShardingAttr>(argument.getArgNumber(), dist::kShardingAttr))
-      fix(argument, mesh.read(said));
+      fix(argument, mesh.read(said, argument.getType()));
   for (Operation &op : function.getBody().front()) {
-    if (auto shard = dyn_cast<dist::ShardOp>(op)) fix(shard.getResult(), mesh.read(shard.getSharding()));
+    if (auto shard = dyn_cast<dist::ShardOp>(op))
+      fix(shard.getResult(), mesh.read(shard.getSharding(), shard.getType()));
     auto get = dyn_cast<ir::GetParamOp>(op);
     if (!get) continue;
     auto param = SymbolTable::lookupNearestSymbolFrom<ir::ParamOp>(get, get.getParamAttr());
     auto said = param->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr);
     if (said || !openParameters)
-      fix(get.getResult(), said ? mesh.read(said) : Sharding::replicated(get.getResult().getType()));
+      fix(get.getResult(),
+          said ? mesh.read(said, get.getResult().getType()) : Sharding::replicated(get.getResult().getType()));
   }
 }
 
@@ -87,7 +90,7 @@ void Propagation::extend(Value value, ArrayRef<Axes> dims) {
   for (auto [own, wanted] : llvm::zip_equal(known.sharding.dims, dims)) {
     if (!isPrefix(own, wanted)) continue;
     for (unsigned axis : ArrayRef(wanted).drop_front(own.size())) {
-      if (known.sharding.splits(axis)) break;
+      if (mesh.splits(known.sharding, axis)) break;
       own.push_back(axis);
       hasChanged = true;
     }
@@ -110,17 +113,37 @@ void Propagation::visitFactors(Operation &op) {
   for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands)) extend(value, axes.dimsOf(map));
 }
 
+// What the dimensions of a block that is sliced are split by.
+std::optional<SmallVector<Axes>> Propagation::blockSliceOf(Operation &op) {
+  if (op.getNumOperands() != 1) return std::nullopt;
+  SmallVector<Axes> dims = at(op.getOperand(0)).sharding.dims;
+  auto slice = shard::blockSliceOf(mesh, &op, dims);
+  if (!slice) return std::nullopt;
+  for (auto [dim, axes] : llvm::enumerate(dims))
+    if (dim != slice->dim && ruleOf(&op).isWhole(ruleOf(&op).operands[0][dim])) axes.clear();
+  dims[slice->dim] = {slice->axis};
+  return dims;
+}
+
 void Propagation::visit(Operation &op, bool elementwiseOnly) {
   if (auto end = dyn_cast<func::ReturnOp>(op)) {
     for (auto [i, value] : llvm::enumerate(end.getOperands()))
       if (auto said = function.getResultAttrOfType<dist::ShardingAttr>(unsigned(i), dist::kShardingAttr))
-        extend(value, mesh.read(said).dims);
+        extend(value, mesh.read(said, value.getType()).dims);
   } else if (auto shard = dyn_cast<dist::ShardOp>(op)) {
-    extend(shard.getX(), mesh.read(shard.getSharding()).dims);
+    extend(shard.getX(), mesh.read(shard.getSharding(), shard.getType()).dims);
   } else if (auto set = dyn_cast<ir::SetParamOp>(op)) {
     auto param = SymbolTable::lookupNearestSymbolFrom<ir::ParamOp>(set, set.getParamAttr());
     if (auto said = param->getAttrOfType<dist::ShardingAttr>(dist::kShardingAttr))
-      extend(set.getValue(), mesh.read(said).dims);
+      extend(set.getValue(), mesh.read(said, set.getValue().getType()).dims);
+  } else if (Axes flat = flatAxesOf(&op, [&](Value value) { return at(value).sharding.flat; }); !flat.empty()) {
+    Known &known = at(op.getResult(0));
+    if (!known.isFixed && isa<ElementwiseOpInterface>(op)) {
+      hasChanged |= known.sharding.flat.empty();
+      known.sharding.flat = flat;
+    }
+  } else if (auto slice = blockSliceOf(op)) {
+    extend(op.getResult(0), *slice);
   } else if (!elementwiseOnly || isa<ElementwiseOpInterface>(op)) {
     visitFactors(op);
   }
@@ -167,6 +190,10 @@ void Propagation::write() {
     if (isa<RankedTensorType>(value.getType()) && !function.getResultAttr(unsigned(i), dist::kShardingAttr)) {
       Sharding whole = at(value).sharding;
       whole.partial.clear();
+      whole.flat.clear();
+      // A piece of a result is one range of each dimension.
+      for (Axes &axes : whole.dims)
+        if (llvm::any_of(axes, [&](unsigned axis) { return mesh.cutOf(axis).blocks.size() > 1; })) axes.clear();
       whole.reduction = dist::Reduction::sum;
       function.setResultAttr(unsigned(i), dist::kShardingAttr, mesh.write(whole));
     }

@@ -1,5 +1,7 @@
 #include "lib/Shard/Reshard.h"
+#include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
+#include <utility>
 
 using namespace mlir;
 
@@ -38,6 +40,27 @@ Value Resharder::reshaped(Location loc, Value value, ArrayRef<int64_t> shape) {
   return ir::ReshapeOp::create(b, loc, cast<RankedTensorType>(value.getType()).clone(shape), value);
 }
 
+Value Resharder::rowsOf(Location loc, Value value, rt::collective::Range rows, unsigned dim) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> sizes(type.getShape()), starts(sizes.size(), 0), steps(sizes.size(), 1);
+  starts[dim] = rows.begin, sizes[dim] = rows.size();
+  return ir::SliceOp::create(b, loc, value, starts, sizes, steps);
+}
+
+Value Resharder::joined(Location loc, ArrayRef<Value> parts, unsigned dim) {
+  return parts.size() == 1 ? parts[0] : Value(ir::ConcatOp::create(b, loc, ValueRange(parts), int64_t(dim)));
+}
+
+// Zeros behind the last row.
+Value Resharder::padded(Location loc, Value value, int64_t rows) {
+  auto type = cast<RankedTensorType>(value.getType());
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  Value zero = ir::ConstantOp::create(b, loc, scalar, ir::makeSplat(scalar, 0));
+  SmallVector<int64_t> low(size_t(type.getRank()), 0), high = low;
+  high[0] = rows - type.getDimSize(0);
+  return ir::PadOp::create(b, loc, ir::PadMode::constant, value, zero, low, high);
+}
+
 // Out of partial values: axes that a dimension is to be split by next go by reduce_scatter, first, as what is left is
 // smaller; the others together.
 void Resharder::reducePartial(Move &move, const Sharding &to) {
@@ -49,10 +72,10 @@ void Resharder::reducePartial(Move &move, const Sharding &to) {
     hasChanged = false;
     for (size_t dim = 0; dim < move.now.dims.size(); ++dim) {
       std::optional<unsigned> axis = nextAxis(move.now, to, dim);
-      if (!axis || !llvm::is_contained(left, *axis)) continue;
+      if (!axis || !mesh.isEven(*axis) || !llvm::is_contained(left, *axis)) continue;
       Value front = transposed(move.loc, move.value, unsigned(dim), 0);
       SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
-      shape[0] = mesh.pieceOf(shape[0], *axis, rank).size();
+      shape[0] = mesh.countOf(shape[0], *axis, rank);
       Value part = dist::ReduceScatterOp::create(b, move.loc, move.type().clone(shape), front, reduction, mesh.symbol(),
                                                  mesh.namesOf(*axis), StringAttr())
                        .getResult(0);
@@ -71,32 +94,80 @@ void Resharder::reducePartial(Move &move, const Sharding &to) {
 }
 
 void Resharder::slice(Move &move, unsigned dim, unsigned axis) {
-  SmallVector<int64_t> sizes = move.shape(), starts(sizes.size(), 0), steps(sizes.size(), 1);
-  rt::collective::Range piece = mesh.pieceOf(sizes[dim], axis, rank);
-  starts[dim] = piece.begin, sizes[dim] = piece.size();
-  move.value = ir::SliceOp::create(b, move.loc, move.value, starts, sizes, steps);
+  SmallVector<Value> parts;
+  for (const rt::collective::Range &rows : mesh.rangesOf(move.shape()[dim], axis, rank))
+    parts.push_back(rowsOf(move.loc, move.value, rows, dim));
+  move.value = joined(move.loc, parts, dim);
   move.now.dims[dim].push_back(axis);
 }
 
 // Splits by axes that nothing is split by cost nothing and leave less to move.
 bool Resharder::splitFree(Move &move, const Sharding &to) {
   for (size_t dim = 0; dim < move.now.dims.size(); ++dim)
-    if (auto axis = nextAxis(move.now, to, dim); axis && !move.now.splits(*axis)) {
+    if (auto axis = nextAxis(move.now, to, dim); axis && !mesh.splits(move.now, *axis)) {
       slice(move, unsigned(dim), *axis);
       return true;
     }
   return false;
 }
 
+// Ranks give as many rows as the one that has most; what all have is taken from these in the order of the whole.
+Value Resharder::gatherCut(Location loc, Value front, int64_t rows, unsigned axis) {
+  struct Piece {
+    rt::collective::Range of, at; // in the whole, in what is gathered
+  };
+  SmallVector<Piece> pieces;
+  int64_t ranks = mesh.sizeOf(axis), most = 0;
+  auto ownRows = [&](int64_t place) { return mesh.rangesOf(rows, axis, mesh.rankAt(rank, axis, place)); };
+  for (int64_t place = 0; place < ranks; ++place)
+    most = std::max(most, mesh.countOf(rows, axis, mesh.rankAt(rank, axis, place)));
+  for (int64_t place = 0; place < ranks; ++place) {
+    int64_t at = place * most;
+    for (const rt::collective::Range &own : ownRows(place)) {
+      if (own.size()) pieces.push_back({own, {at, at + own.size()}});
+      at += own.size();
+    }
+  }
+  llvm::sort(pieces, [](const Piece &a, const Piece &b) { return a.of.begin < b.of.begin; });
+  SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
+  shape[0] = ranks * most;
+  auto type = cast<RankedTensorType>(front.getType()).clone(shape);
+  Value all =
+      dist::AllGatherOp::create(b, loc, type, padded(loc, front, most), mesh.symbol(), mesh.namesOf(axis), StringAttr())
+          .getResult(0);
+  SmallVector<Value> parts;
+  for (const Piece &piece : pieces) parts.push_back(rowsOf(loc, all, piece.at));
+  return parts.empty() ? all : joined(loc, parts, 0);
+}
+
 void Resharder::gather(Move &move, unsigned dim) {
   unsigned axis = move.now.dims[dim].pop_back_val();
   Value front = transposed(move.loc, move.value, dim, 0);
   SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
-  shape[0] = mesh.pieceOf(move.whole.getDimSize(dim), move.now.dims[dim], rank).size();
-  Value all = dist::AllGatherOp::create(b, move.loc, move.type().clone(shape), front, mesh.symbol(), mesh.namesOf(axis),
-                                        StringAttr())
-                  .getResult(0);
+  shape[0] = mesh.countOf(move.whole.getDimSize(dim), move.now.dims[dim], rank);
+  Value all = mesh.isEven(axis) ? dist::AllGatherOp::create(b, move.loc, move.type().clone(shape), front, mesh.symbol(),
+                                                            mesh.namesOf(axis), StringAttr())
+                                      .getResult(0)
+                                : gatherCut(move.loc, front, shape[0], axis);
   move.value = transposed(move.loc, all, 0, dim);
+}
+
+// The vector of all elements, as long as ranks share it evenly.
+Value Resharder::flatOf(Move &move, ArrayRef<unsigned> axes) {
+  int64_t elements = move.type().getNumElements();
+  Value vector = move.type().getRank() == 1 ? move.value : reshaped(move.loc, move.value, {elements});
+  int64_t rows = mesh.flatSizeOf(elements, axes) * mesh.ranksOf(axes);
+  return rows == elements ? vector : padded(move.loc, vector, rows);
+}
+
+void Resharder::unflatten(Move &move) {
+  Axes axes = std::exchange(move.now.flat, {});
+  int64_t rows = move.type().getDimSize(0) * mesh.ranksOf(axes), elements = move.whole.getNumElements();
+  Value all = dist::AllGatherOp::create(b, move.loc, move.type().clone({rows}), move.value, mesh.symbol(),
+                                        mesh.namesOf(axes), StringAttr())
+                  .getResult(0);
+  move.value = rows == elements ? all : rowsOf(move.loc, all, {0, elements});
+  if (move.whole.getRank() != 1) move.value = reshaped(move.loc, move.value, move.whole.getShape());
 }
 
 // An axis goes from the end of one dimension's to the end of another's: parts i of the latter go to rank i, and come
@@ -120,6 +191,7 @@ void Resharder::exchange(Move &move, unsigned from, unsigned to) {
 // what an all_to_all asks for.
 bool Resharder::shorten(Move &move, const Sharding &to) {
   auto isEven = [&](size_t dim, unsigned axis) {
+    if (!mesh.isEven(move.now.dims[dim]) || !mesh.isEven(axis)) return false;
     bool isThere = llvm::is_contained(move.now.dims[dim], axis);
     int64_t ranks = mesh.ranksOf(move.now.dims[dim]) * (isThere ? 1 : mesh.sizeOf(axis));
     return move.whole.getDimSize(int64_t(dim)) % ranks == 0;
@@ -140,10 +212,25 @@ bool Resharder::shorten(Move &move, const Sharding &to) {
 
 Value Resharder::reshard(Location loc, Value value, RankedTensorType whole, const Sharding &from, const Sharding &to) {
   Move move{loc, value, whole, from};
-  reducePartial(move, to);
-  while (splitFree(move, to) || shorten(move, to)) {
+  if (from.flat == to.flat && !to.flat.empty()) return value;
+  if (!from.flat.empty()) unflatten(move);
+  if (to.flat.empty()) {
+    reducePartial(move, to);
+    while (splitFree(move, to) || shorten(move, to)) {
+    }
+    return move.value;
   }
-  return move.value;
+  // A sum goes to the ranks that have the pieces; what else there is becomes whole first.
+  bool isScattered = from.reduction == dist::Reduction::sum && ArrayRef(from.partial) == ArrayRef(to.flat) &&
+                     !Sharding{from.dims, {}}.isSplit();
+  if (!isScattered) move.value = reshard(loc, move.value, whole, move.now, Sharding::replicated(whole));
+  Value vector = flatOf(move, to.flat);
+  auto type = whole.clone({mesh.flatSizeOf(whole.getNumElements(), to.flat)});
+  if (!isScattered)
+    return dist::PartOp::create(b, loc, type, vector, mesh.symbol(), mesh.namesOf(to.flat), StringAttr());
+  auto sum = dist::ReductionAttr::get(b.getContext(), dist::Reduction::sum);
+  return dist::ReduceScatterOp::create(b, loc, type, vector, sum, mesh.symbol(), mesh.namesOf(to.flat), StringAttr())
+      .getResult(0);
 }
 
 } // namespace sprig::shard

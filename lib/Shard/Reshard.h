@@ -26,6 +26,12 @@ private:
   bool splitFree(Move &move, const Sharding &to);
   bool shorten(Move &move, const Sharding &to);
   void gather(Move &move, unsigned dim);
+  mlir::Value gatherCut(mlir::Location loc, mlir::Value front, int64_t rows, unsigned axis);
+  mlir::Value padded(mlir::Location loc, mlir::Value value, int64_t rows);
+  mlir::Value rowsOf(mlir::Location loc, mlir::Value value, rt::collective::Range rows, unsigned dim = 0);
+  mlir::Value joined(mlir::Location loc, llvm::ArrayRef<mlir::Value> parts, unsigned dim);
+  mlir::Value flatOf(Move &move, llvm::ArrayRef<unsigned> axes);
+  void unflatten(Move &move);
   void exchange(Move &move, unsigned from, unsigned to);
   void slice(Move &move, unsigned dim, unsigned axis);
   mlir::Value transposed(mlir::Location loc, mlir::Value value, unsigned from, unsigned to);

@@ -73,3 +73,19 @@ func.func @blocks(%x: tensor<4xf32> {dist.sharding = #dist.sharding<@mesh, [["da
 ^next(%y: tensor<4xf32>):
   return %y : tensor<4xf32>
 }
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @flatProduct(%x: tensor<4x4xf32> {dist.sharding = #dist.sharding<@mesh, flat ["data"]>}, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{'nn.matmul' op takes a flat value, and is neither elementwise nor a sum of all elements}}
+  %0 = nn.matmul %x, %w : tensor<4x4xf32>, tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @flatBroadcast(%x: tensor<4x4xf32> {dist.sharding = #dist.sharding<@mesh, flat ["data"]>}, %w: tensor<4xf32>) -> tensor<4x4xf32> {
+  // expected-error @+1 {{'nn.add' op broadcasts 'tensor<4xf32>' to a flat value, whose dimensions ranks do not have}}
+  %0 = nn.add %x, %w : tensor<4x4xf32>, tensor<4xf32>
+  return %0 : tensor<4x4xf32>
+}

@@ -57,15 +57,17 @@ func.func @elementwise(%x: tensor<8x8xf32> {dist.sharding = #dist.sharding<@mesh
   return %1 : tensor<8x8xf32>
 }
 
-// A dimension that becomes several goes on in the first, where it divides; a mesh axis splits one dimension of a value.
+// A dimension that becomes several goes on in the first, where it divides; a minor factor is a cut in as many blocks as
+// the major ones have positions, which no result stays; a mesh axis splits one dimension of a value.
 // CHECK-LABEL: func.func @factors
 func.func @factors(%x: tensor<4x8xf32> {dist.sharding = #dist.sharding<@mesh, [[], ["model"]]>})
     -> (tensor<4x4x2xf32>, tensor<4x1x8xf32>, tensor<32xf32>, tensor<8x8xf32>) {
+  // CHECK-SAME: tensor<32xf32> {dist.sharding = #dist.sharding<@mesh, {{\[\[}}]]>}
   // CHECK: nn.reshape {{.*}}<@mesh, {{\[\[}}], ["model"], []]>]} : tensor<4x8xf32> to tensor<4x4x2xf32>
   %0 = nn.reshape %x : tensor<4x8xf32> to tensor<4x4x2xf32>
   // CHECK: nn.reshape {{.*}}<@mesh, {{\[\[}}], [], ["model"]]>]} : tensor<4x8xf32> to tensor<4x1x8xf32>
   %1 = nn.reshape %x : tensor<4x8xf32> to tensor<4x1x8xf32>
-  // CHECK: nn.reshape {{.*}}<@mesh, {{\[\[}}]]>]} : tensor<4x8xf32> to tensor<32xf32>
+  // CHECK: nn.reshape {{.*}}<@mesh, {{\[\[}}"model" in 8,8,8,8]]>]} : tensor<4x8xf32> to tensor<32xf32>
   %2 = nn.reshape %x : tensor<4x8xf32> to tensor<32xf32>
   // CHECK: nn.matmul {{.*}}<@mesh, {{\[\[}}"model"], []]>], transpose_lhs}
   %3 = nn.matmul %x, %x {transpose_lhs} : tensor<4x8xf32>, tensor<4x8xf32>

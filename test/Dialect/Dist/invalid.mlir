@@ -577,3 +577,99 @@ func.func @misspelt() attributes {dist.ranc = 1 : i64} {
 func.func @misspelt_argument(%x: tensor<8xf32> {dist.shard = 1}) {
   return
 }
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @weightBelowOne(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{expected weights from 1 on of axis "data", found 0}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data" by 3,1,0,1], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @manyWeights(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{has weights of axis "data" of more than 1048576 together}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data" by 1048575,1,1,1], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @fewWeights(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{the sharding of the result: has 2 weights of the 4 ranks along "data"}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data" by 3,1], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @negativeBlock(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{expected blocks of 0 or more units along "data", found -1}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data" in 9,-1], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @noUnit(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{expected units of 1 position or more along "data", found 0}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data" of 0], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @twoUnits(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{expected one number of positions, found 2}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data" of 2,2], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @otherBlocks(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{the sharding of the result: deals blocks of 7 x 1 positions along "data", and dimension 0 of 'tensor<8x3xf32>' has 8}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data" in 4,3], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @otherUnits(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{the sharding of the result: deals blocks of 2 x 3 positions along "data", and dimension 0 of 'tensor<8x3xf32>' has 8}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["data" of 3], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @blocksBesideAxis(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{axis "data" deals blocks or units, which stand alone in a dimension}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, [["model", "data" in 4,4], []]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @flatTwice(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{axis "data" is there twice in a sharding}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, flat ["data", "data"]>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @flatWithoutAxis(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{expected an axis that the vector is split by}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, flat []>
+  return
+}
+
+// -----
+dist.mesh @mesh ["data", "model"] [4, 2]
+func.func @flatOfOtherAxis(%x: tensor<8x3xf32>) {
+  // expected-error @+1 {{the sharding of the result: expected an axis of @mesh ["data", "model"], found "rows"}}
+  %0 = dist.shard %x : tensor<8x3xf32> to #dist.sharding<@mesh, flat ["rows"]>
+  return
+}

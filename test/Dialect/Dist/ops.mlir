@@ -115,3 +115,15 @@ func.func @shardings(%x: tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, 
 
 // CHECK: nn.param @weight {dist.sharding = #dist.sharding<@mesh, {{\[\[}}"data"]]>} = dense<0.0
 nn.param @weight {dist.sharding = #dist.sharding<@mesh, [["data"]]>} = dense<0.0> : tensor<8xf32>
+
+// CHECK-LABEL: func.func @cuts
+// CHECK-SAME: <@mesh, {{\[\[}}"data" by 3,1,1,1], ["model"]]>
+// CHECK-SAME: <@mesh, {{\[\[}}"data" by 1,2,3,4 in 4,3 of 2], []]>
+// CHECK-SAME: <@mesh, flat ["model", "data"]>
+// CHECK-SAME: <@mesh, flat ["model"], partial sum ["data"]>
+func.func @cuts(%x: tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, [["data" by 3,1,1,1], ["model"]]>},
+                %y: tensor<14x3xf32> {dist.sharding = #dist.sharding<@mesh, [["data" by 1,2,3,4 in 4,3 of 2], []]>},
+                %z: tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, flat ["model", "data"]>})
+    -> (tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, flat ["model"], partial sum ["data"]>}) {
+  return %z : tensor<8x3xf32>
+}

@@ -330,5 +330,94 @@ TEST_F(PartitionTest, StatedValuesAndParameters) {
           {"[[\"a\"], []]"});
 }
 
+// Rows in proportion to weights; some rank has none of few.
+TEST_F(PartitionTest, Weights) {
+  compare("2, 1", kMlp, {"[[\"a\" by 3,1], []]", "", ""});
+  compare("2, 1", kMlp, {"[[\"a\" by 1,1000], []]", "", "[[], []]"});
+  compare("3, 2", kMlp, {"[[\"a\" by 1,2,2], []]", "[[\"b\"], []]", "[[\"a\"], [\"b\"]]"});
+  compare("2, 2", kMlp, {"[[\"a\" by 3,1, \"b\"], []]", "", "[[\"b\" by 2,5], []]"});
+}
+
+// Samples that a dimension has with time, in front of it or behind it, stay where they are.
+TEST_F(PartitionTest, FactorsOfADimension) {
+  const char *network = R"mlir(
+    func.func @f(%x: tensor<4x5x3x2xf64>$0, %w: tensor<2x6xf64>) -> (tensor<4x5x3x6xf64>$0) {
+      %0 = nn.reshape %x : tensor<4x5x3x2xf64> to tensor<60x2xf64>
+      %1 = nn.matmul %0, %w : tensor<60x2xf64>, tensor<2x6xf64>
+      %2 = nn.relu %1 : tensor<60x6xf64>
+      %3 = nn.reshape %2 : tensor<60x6xf64> to tensor<20x3x6xf64>
+      %4 = nn.exp %3 : tensor<20x3x6xf64>
+      %5 = nn.reshape %4 : tensor<20x3x6xf64> to tensor<4x5x3x6xf64>
+      return %5 : tensor<4x5x3x6xf64>
+    })mlir";
+  for (const char *sizes : {"2, 1", "3, 1", "7, 1"})
+    for (const char *sharding : {"[[\"a\"], [], [], []]", "[[], [\"a\"], [], []]", "[[], [], [\"a\"], []]"})
+      EXPECT_TRUE(compare(sizes, network, {sharding}).counts.empty()) << sharding;
+  EXPECT_TRUE(compare("3, 1", network, {"[[], [\"a\" by 1,5,2], [], []]"}).counts.empty());
+}
+
+// The passes of a step: of each its rows, and one sum over ranks in the end.
+TEST_F(PartitionTest, Blocks) {
+  const char *step = R"mlir(
+    func.func @f(%x: tensor<10x3xf64>$0, %w: tensor<3x2xf64>) -> tensor<2x2xf64> {
+      %0 = nn.slice %x starts = [0, 0] sizes = [4, 3] steps = [1, 1] : tensor<10x3xf64>
+      %1 = nn.slice %x starts = [4, 0] sizes = [4, 3] steps = [1, 1] : tensor<10x3xf64>
+      %2 = nn.slice %x starts = [8, 0] sizes = [2, 3] steps = [1, 1] : tensor<10x3xf64>
+      %a = nn.matmul %0, %w : tensor<4x3xf64>, tensor<3x2xf64>
+      %b = nn.matmul %1, %w : tensor<4x3xf64>, tensor<3x2xf64>
+      %c = nn.matmul %2, %w : tensor<2x3xf64>, tensor<3x2xf64>
+      %p = nn.matmul %a, %a {transpose_lhs} : tensor<4x2xf64>, tensor<4x2xf64>
+      %q = nn.matmul %b, %b {transpose_lhs} : tensor<4x2xf64>, tensor<4x2xf64>
+      %r = nn.matmul %c, %c {transpose_lhs} : tensor<2x2xf64>, tensor<2x2xf64>
+      %s = nn.add %p, %q : tensor<2x2xf64>, tensor<2x2xf64>
+      %t = nn.add %s, %r : tensor<2x2xf64>, tensor<2x2xf64>
+      return %t : tensor<2x2xf64>
+    })mlir";
+  for (const char *sharding : {"[[\"a\" in 4,4,2], []]", "[[\"a\" by 1,2,2 in 4,4,2], []]"}) {
+    Outcome outcome = compare("3, 1", step, {sharding});
+    EXPECT_EQ(outcome.counts.lookup("all_reduce"), 1);
+    EXPECT_EQ(outcome.counts.size(), 1u);
+  }
+  // What is no block is of all ranks' rows.
+  EXPECT_EQ(compare("3, 1", step, {"[[\"a\" in 5,5], []]"}).counts.lookup("all_gather"), 1);
+}
+
+// Each rank moves its piece of a parameter by its piece of the gradient, whatever the shape is.
+TEST_F(PartitionTest, FlatState) {
+  Outcome outcome = compare("4, 1", R"mlir(
+    nn.param @m {dist.sharding = #dist.sharding<@mesh, flat ["a"]>} = dense<[[1.0, 2.0, 3.0], [4.0, 5.0, 6.5]]> : tensor<2x3xf64>
+    func.func @f(%x: tensor<5x2xf64>$0, %y: tensor<5x3xf64>$0, %w: tensor<2x3xf64>, %rate: tensor<1x1xf64>) -> (tensor<2x3xf64>, tensor<f64>) {
+      %m = nn.get_param @m : tensor<2x3xf64>
+      %0 = nn.matmul %x, %y {transpose_lhs} : tensor<5x2xf64>, tensor<5x3xf64>
+      %g = dist.shard %0 : tensor<2x3xf64> to #dist.sharding<@mesh, flat ["a"]>
+      %1 = nn.add %m, %g : tensor<2x3xf64>, tensor<2x3xf64>
+      %2 = nn.mul %1, %rate : tensor<2x3xf64>, tensor<1x1xf64>
+      %3 = nn.sub %w, %2 : tensor<2x3xf64>, tensor<2x3xf64>
+      %square = nn.mul %g, %g : tensor<2x3xf64>, tensor<2x3xf64>
+      %norm = nn.reduce sum %square axes = [0, 1] : tensor<2x3xf64>
+      %new = dist.shard %3 : tensor<2x3xf64> to #dist.sharding<@mesh, [[], []]>
+      return %new, %norm : tensor<2x3xf64>, tensor<f64>
+    })mlir",
+                            {"[[\"a\"], []]"});
+  EXPECT_EQ(outcome.counts.lookup("reduce_scatter"), 1);
+  EXPECT_EQ(outcome.counts.lookup("all_gather"), 1);
+  EXPECT_EQ(outcome.counts.lookup("all_reduce"), 1);
+}
+
+// Partial terms between whole ones take one sum over ranks together.
+TEST_F(PartitionTest, ChainsOfSums) {
+  Outcome outcome = compare("3, 1", R"mlir(
+    func.func @f(%x: tensor<5x2xf64>$0, %y: tensor<5x2xf64>$0, %w: tensor<2xf64>, %v: tensor<2xf64>) -> tensor<2xf64> {
+      %a = nn.reduce sum %x axes = [0] : tensor<5x2xf64>
+      %b = nn.reduce sum %y axes = [0] : tensor<5x2xf64>
+      %0 = nn.add %w, %a : tensor<2xf64>, tensor<2xf64>
+      %1 = nn.add %0, %v : tensor<2xf64>, tensor<2xf64>
+      %2 = nn.add %1, %b : tensor<2xf64>, tensor<2xf64>
+      return %2 : tensor<2xf64>
+    })mlir",
+                            {"[[\"a\"], []]"});
+  EXPECT_EQ(outcome.counts.lookup("all_reduce"), 1);
+}
+
 } // namespace
 } // namespace sprig::shard

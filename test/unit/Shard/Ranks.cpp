@@ -12,7 +12,7 @@ namespace {
 namespace dist = ir::dist;
 using interp::Tensor;
 using mlir::RankedTensorType;
-using Ranges = llvm::SmallVector<rt::collective::Range>;
+using Positions = llvm::SmallVector<llvm::SmallVector<int64_t>>; // of each dimension
 
 /// Elements of a tensor by a function of their index.
 template <typename Element> Tensor make(RankedTensorType type, const Tensor &like, Element element) {
@@ -25,21 +25,21 @@ template <typename Element> Tensor make(RankedTensorType type, const Tensor &lik
 }
 template <typename T> T at(const Tensor &tensor, int64_t i) { return tensor.elements<T>()[i]; }
 
-Tensor partOf(const Tensor &whole, const Ranges &ranges) {
+Tensor partOf(const Tensor &whole, const Positions &positions) {
   llvm::SmallVector<int64_t> shape;
-  for (const auto &range : ranges) shape.push_back(range.size());
+  for (const auto &own : positions) shape.push_back(int64_t(own.size()));
   return make(whole.type().clone(shape), whole, [&](int64_t i, auto zero) {
     int64_t from = 0, step = 1;
     for (size_t dim = shape.size(); dim-- > 0; step *= whole.shape()[dim], i /= shape[dim])
-      from += (ranges[dim].begin + i % shape[dim]) * step;
+      from += positions[dim][size_t(i % shape[dim])] * step;
     return at<decltype(zero)>(whole, from);
   });
 }
 
-Ranges rowsOf(const Tensor &tensor, rt::collective::Range rows) {
-  Ranges ranges{rows};
-  for (int64_t size : tensor.shape().drop_front()) ranges.push_back({0, size});
-  return ranges;
+Positions rowsOf(const Tensor &tensor, rt::collective::Range rows) {
+  Positions positions{llvm::to_vector(llvm::seq(rows.begin, rows.end))};
+  for (int64_t size : tensor.shape().drop_front()) positions.push_back(llvm::to_vector(llvm::seq<int64_t>(0, size)));
+  return positions;
 }
 
 Tensor joined(llvm::ArrayRef<Tensor> parts, RankedTensorType type) {
@@ -151,6 +151,9 @@ private:
           for (Tensor &part : parts)
             part = partOf(part, rowsOf(part, rt::collective::pieceOf(part.shape()[0], size, place)));
           tensor = joined(parts, type);
+        } else if (llvm::isa<dist::PartOp>(*rank.next)) {
+          const Tensor &own = parts[place];
+          tensor = partOf(own, rowsOf(own, rt::collective::pieceOf(own.shape()[0], size, place)));
         } else {
           return fail("unexpected collective", *rank.next);
         }
@@ -165,16 +168,25 @@ private:
   Outcome &outcome;
 };
 
-Ranges rangesOf(const Mesh &mesh, llvm::ArrayRef<int64_t> shape, const Sharding &sharding, int64_t rank) {
-  Ranges ranges;
-  for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims)) ranges.push_back(mesh.pieceOf(size, axes, rank));
-  return ranges;
+Tensor partOf(const Mesh &mesh, const Tensor &whole, const Sharding &sharding, int64_t rank) {
+  if (sharding.flat.empty()) {
+    Positions positions;
+    for (auto [size, axes] : llvm::zip_equal(whole.shape(), sharding.dims))
+      positions.push_back(mesh.positionsOf(size, axes, rank));
+    return partOf(whole, positions);
+  }
+  int64_t size = mesh.flatSizeOf(whole.count(), sharding.flat), place = 0;
+  for (unsigned axis : sharding.flat) place = place * mesh.sizeOf(axis) + mesh.placeOf(rank, axis);
+  return make(whole.type().clone({size}), whole, [&](int64_t i, auto zero) {
+    int64_t from = place * size + i;
+    return from < whole.count() ? at<decltype(zero)>(whole, from) : zero;
+  });
 }
 
 // A rank's part of an input. Of a partial sum the ranks at place 0 have twice the value, those at place 1 what takes
 // one of them away, others nothing.
 Tensor inputOf(const Mesh &mesh, const Tensor &whole, const Sharding &sharding, int64_t rank) {
-  Tensor part = partOf(whole, rangesOf(mesh, whole.shape(), sharding, rank));
+  Tensor part = partOf(mesh, whole, sharding, rank);
   int64_t weight = 1;
   for (unsigned axis : sharding.partial) {
     if (mesh.sizeOf(axis) == 1) continue;
@@ -243,15 +255,17 @@ Outcome compare(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef
 
   Mesh mesh(meshOf(*stated));
   mlir::func::FuncOp sharded = functionOf(*stated);
-  auto sharding = [&](mlir::Attribute attribute) { return mesh.read(llvm::cast<dist::ShardingAttr>(attribute)); };
+  auto sharding = [&](mlir::Attribute attribute, mlir::Type type) {
+    return mesh.read(llvm::cast<dist::ShardingAttr>(attribute), type);
+  };
   std::vector<Rank> ranks(size_t(mesh.numRanks()));
   for (auto [number, rank] : llvm::enumerate(ranks)) {
     rank.module = stated->clone();
     if (!runPass(*rank.module, createPartition({int64_t(number)}))) return failed("does not partition");
     rank.function = functionOf(*rank.module);
     for (auto [i, argument] : llvm::enumerate(rank.function.getArguments())) {
-      Tensor part =
-          inputOf(mesh, inputs[i], sharding(sharded.getArgAttr(unsigned(i), dist::kShardingAttr)), int64_t(number));
+      Sharding own = sharding(sharded.getArgAttr(unsigned(i), dist::kShardingAttr), inputs[i].type());
+      Tensor part = inputOf(mesh, inputs[i], own, int64_t(number));
       if (part.type() != argument.getType()) return failed("argument " + std::to_string(i) + " has another type");
       rank.values[argument] = part;
     }
@@ -259,7 +273,7 @@ Outcome compare(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef
   if (!Ranks(ranks, outcome).run()) return outcome;
 
   for (auto [i, result] : llvm::enumerate(*wanted)) {
-    Sharding own = sharding(sharded.getResultAttr(unsigned(i), dist::kShardingAttr));
+    Sharding own = sharding(sharded.getResultAttr(unsigned(i), dist::kShardingAttr), result.type());
     mlir::ArrayAttr partial = mesh.namesOf(own.partial);
     for (auto [number, rank] : llvm::enumerate(ranks)) {
       llvm::SmallVector<Tensor> parts;
@@ -268,7 +282,7 @@ Outcome compare(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef
         parts.push_back(theirs.values.lookup(theirs.next->getOperand(unsigned(i))));
       }
       Tensor got = combined(parts, own.reduction);
-      Tensor part = partOf(result, rangesOf(mesh, result.shape(), own, int64_t(number)));
+      Tensor part = partOf(mesh, result, own, int64_t(number));
       if (got.type() != part.type()) return failed("result " + std::to_string(i) + " has another type");
       if (interp::Difference difference = interp::compare(got, part, {1e-12, 1e-12}))
         return failed("result " + std::to_string(i) + " of rank " + std::to_string(number) + ": element " +

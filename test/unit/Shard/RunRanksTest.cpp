@@ -39,11 +39,13 @@ Floats partOfRank(const Floats &whole, RankedTensorType type, const Mesh &mesh, 
                   int64_t rank) {
   auto part = llvm::cast<RankedTensorType>(mesh.localType(type, sharding, rank));
   Floats values(size_t(part.getNumElements()));
+  llvm::SmallVector<llvm::SmallVector<int64_t>> positions;
+  for (auto [size, axes] : llvm::zip_equal(type.getShape(), sharding.dims))
+    positions.push_back(mesh.positionsOf(size, axes, rank));
   for (size_t i = 0; i < values.size(); ++i) {
     int64_t from = 0, step = 1, left = int64_t(i);
     for (int64_t dim = type.getRank(); dim-- > 0; step *= type.getDimSize(dim), left /= part.getDimSize(dim))
-      from += step * (mesh.pieceOf(type.getDimSize(dim), sharding.dims[size_t(dim)], rank).begin +
-                      left % part.getDimSize(dim));
+      from += step * positions[size_t(dim)][size_t(left % part.getDimSize(dim))];
     values[i] = whole[size_t(from)];
   }
   return values;
@@ -107,7 +109,9 @@ protected:
 
     Mesh axes(*stated->getOps<dist::MeshOp>().begin());
     size_t count = size_t(axes.numRanks());
-    auto sharding = [&](mlir::Attribute said) { return axes.read(llvm::cast<dist::ShardingAttr>(said)); };
+    auto sharding = [&](mlir::Attribute said, mlir::Type type) {
+      return axes.read(llvm::cast<dist::ShardingAttr>(said), type);
+    };
     std::vector<rt::Group> groups = rt::Group::threads(uint32_t(count));
     std::vector<std::vector<Floats>> parts(count), got(count);
     std::vector<std::string> programs, errors(count);
@@ -117,9 +121,10 @@ protected:
       runPass(*modules.back(), createPartition({int64_t(rank)}));
       programs.push_back(print(*modules.back()));
       for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-        parts[rank].push_back(partOfRank(inputs[i], llvm::cast<RankedTensorType>(type), axes,
-                                         sharding(function.getArgAttr(unsigned(i), dist::kShardingAttr)),
-                                         int64_t(rank)));
+        parts[rank].push_back(
+            partOfRank(inputs[i], llvm::cast<RankedTensorType>(type), axes,
+                       sharding(function.getArgAttr(unsigned(i), dist::kShardingAttr), function.getArgumentTypes()[i]),
+                       int64_t(rank)));
     }
     std::vector<std::thread> threads; // which leave the context alone
     for (size_t rank = 0; rank < count; ++rank)
@@ -137,8 +142,10 @@ protected:
     for (size_t rank = 0; rank < count; ++rank) {
       ASSERT_EQ(errors[rank], "") << "rank " << rank << "\n" << programs[rank];
       for (auto [i, result] : llvm::enumerate(wanted)) {
-        Floats part = partOfRank(result, llvm::cast<RankedTensorType>(function.getResultTypes()[i]), axes,
-                                 sharding(function.getResultAttr(unsigned(i), dist::kShardingAttr)), int64_t(rank));
+        Floats part =
+            partOfRank(result, llvm::cast<RankedTensorType>(function.getResultTypes()[i]), axes,
+                       sharding(function.getResultAttr(unsigned(i), dist::kShardingAttr), function.getResultTypes()[i]),
+                       int64_t(rank));
         ASSERT_EQ(got[rank][i].size(), part.size());
         bool isExact = llvm::cast<RankedTensorType>(function.getResultTypes()[i]).getElementType().isInteger();
         for (size_t k = 0; k < part.size(); ++k)

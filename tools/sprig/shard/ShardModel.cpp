@@ -56,9 +56,9 @@ dist::ShardingAttr parseSharding(const std::string &given, llvm::StringRef text,
     dims.push_back(ArrayAttr::get(context, named));
   }
   DiagnosticText errors(context);
-  auto sharding = dist::ShardingAttr::getChecked(
-      [&] { return emitError(mesh.getLoc()); }, context, FlatSymbolRefAttr::get(mesh.getSymNameAttr()),
-      llvm::ArrayRef<ArrayAttr>(dims), ArrayAttr::get(context, {}), dist::Reduction::sum);
+  auto sharding =
+      dist::ShardingAttr::getChecked([&] { return emitError(mesh.getLoc()); }, context,
+                                     FlatSymbolRefAttr::get(mesh.getSymNameAttr()), llvm::ArrayRef<ArrayAttr>(dims));
   SymbolTableCollection symbols;
   if (!sharding || failed(dist::verifySharding(mesh, symbols, sharding, type, "'" + llvm::Twine(name) + "'")))
     throw refuse(errors.take());
@@ -99,7 +99,7 @@ std::string describe(Attribute attribute) {
   std::string text;
   for (ArrayAttr axes : sharding ? sharding.getDims() : llvm::ArrayRef<ArrayAttr>()) {
     std::string part;
-    for (StringAttr axis : axes.getAsRange<StringAttr>()) part += (part.empty() ? "" : "+") + axis.getValue().str();
+    for (Attribute axis : axes) part += (part.empty() ? "" : "+") + dist::axisOf(axis).getValue().str();
     text += (text.empty() ? "" : ",") + (part.empty() ? "-" : part);
   }
   if (sharding && !sharding.getPartial().empty()) {
