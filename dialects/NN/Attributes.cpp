@@ -6,6 +6,7 @@
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNRandom.h"
 #include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNState.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -64,6 +65,10 @@ static ArrayRef<AttributeRow> rows() {
       {kRepeatTurnAttr, "a function or a program", isOn<SymbolOpInterface>, "an integer", isOf<IntegerAttr>},
       {sprig::kIndexRangesAttr, "a program", isOn<SymbolOpInterface>, "ranges for each input", areIndexRanges},
       {kTrainingAttr, "a module", isOn<ModuleOp>, "a string", isOf<StringAttr>},
+      {kPassesAttr, "a function", isOn<FunctionOpInterface>, "samples of each pass", isOf<DenseI64ArrayAttr>},
+      {kGradientsAttr, "an operation", isAnywhere, "names of parameters", isOf<ArrayAttr>},
+      {kTotalAttr, "an operation", isAnywhere, "a string", isOf<StringAttr>},
+      {kOptimizerStateAttr, "nn.param", isOn<ParamOp>, "no value", isOf<UnitAttr>},
       {kMomentumAttr, "nn.batch_norm", isOn<BatchNormOp>, "a float", isOf<FloatAttr>},
       {kDrawAttr, "nn.philox", isOn<PhiloxOp>, "an integer", isOf<IntegerAttr>},
       {kDifferentiatedAttr, "an operation", isAnywhere, "no value", isOf<UnitAttr>},

@@ -25,6 +25,16 @@ inline constexpr llvm::StringLiteral kRepeatAttr = "nn.repeat", kRepeatEntryAttr
 inline constexpr llvm::StringLiteral kRepeatTurnAttr = "nn.repeat_turn";
 /// On a module: a StringAttr, the JSON of what its steps train (lib/Training).
 inline constexpr llvm::StringLiteral kTrainingAttr = "nn.training";
+/// On a step or an evaluation of it: a DenseI64ArrayAttr, the samples of each of its forward passes, which all
+/// arguments have one after the other along the first axis. Here and below: what strategies of several ranks look for.
+inline constexpr llvm::StringLiteral kPassesAttr = "nn.passes";
+/// On an operation: an ArrayAttr of StringAttr, one for each result, which is the whole gradient of the parameter of
+/// that name.
+inline constexpr llvm::StringLiteral kGradientsAttr = "nn.gradients";
+/// On an operation of one result: a StringAttr, what the sum of all its terms is called, ranks' terms among them.
+inline constexpr llvm::StringLiteral kTotalAttr = "nn.total";
+/// On a parameter: a UnitAttr, it is an optimizer's own, of the shape of what it updates.
+inline constexpr llvm::StringLiteral kOptimizerStateAttr = "nn.optimizer_state";
 /// On a normalization that was imported: a FloatAttr, the momentum of its running statistics.
 inline constexpr llvm::StringLiteral kMomentumAttr = "nn.momentum";
 /// On random words that were imported for training: an IntegerAttr, their stream in a step, which gives them its

@@ -48,6 +48,7 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
 }
 
 static void buildDifferentiate(OpPassManager &passes, const CompileOptions &options) {
+  passes.addPass(createStateStrategy());
   passes.addNestedPass<func::FuncOp>(createDifferentiate());
   passes.addNestedPass<func::FuncOp>(createSelectEarly());
   simplify(passes, options, /*keepQuantized=*/true);

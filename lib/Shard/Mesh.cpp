@@ -20,6 +20,11 @@ Mesh::Mesh(dist::MeshOp op)
   for (size_t axis = sizes.size(); axis-- > 0; step *= sizes[axis]) steps[axis] = step;
 }
 
+std::optional<unsigned> Mesh::axisNamed(StringRef axis) const {
+  auto found = llvm::find_if(axes, [&](StringAttr each) { return each == axis; });
+  return found == axes.end() ? std::nullopt : std::optional(unsigned(found - axes.begin()));
+}
+
 int64_t Mesh::ranksOf(ArrayRef<unsigned> of) const {
   int64_t count = 1;
   for (unsigned axis : of) count *= sizeOf(axis);
@@ -108,6 +113,12 @@ int64_t Mesh::countOf(int64_t size, ArrayRef<unsigned> of, int64_t rank) const {
   int64_t count = 0;
   for (const rt::collective::Range &range : rangesOf(size, of, rank)) count += range.size();
   return count;
+}
+
+bool Mesh::isAlike(int64_t size, ArrayRef<unsigned> of) const {
+  if (of.size() == 1 && of[0] < numAxes()) return size % sizeOf(of[0]) == 0;
+  return of.empty() || llvm::all_of(llvm::seq<int64_t>(1, numRanks()),
+                                    [&](int64_t rank) { return countOf(size, of, rank) == countOf(size, of, 0); });
 }
 
 Type Mesh::localType(Type type, const Sharding &sharding, int64_t rank) const {

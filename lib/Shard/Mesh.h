@@ -42,6 +42,7 @@ public:
 
   mlir::FlatSymbolRefAttr symbol() const { return name; }
   unsigned numAxes() const { return unsigned(sizes.size()); }
+  std::optional<unsigned> axisNamed(llvm::StringRef axis) const;
   /// The axis itself, of a cut the one that it is along.
   unsigned axisOf(unsigned axis) const { return axis < numAxes() ? axis : cuts[axis - numAxes()].axis; }
   Cut cutOf(unsigned axis) const { return axis < numAxes() ? Cut{axis, {}, {}} : cuts[axis - numAxes()]; }
@@ -73,6 +74,8 @@ public:
   llvm::SmallVector<int64_t> positionsOf(int64_t size, llvm::ArrayRef<unsigned> axes, int64_t rank) const;
   /// How many these are.
   int64_t countOf(int64_t size, llvm::ArrayRef<unsigned> axes, int64_t rank) const;
+  /// Whether all ranks have as many.
+  bool isAlike(int64_t size, llvm::ArrayRef<unsigned> axes) const;
   /// Whether each axis gives pieces as collectives cut them.
   bool isEven(llvm::ArrayRef<unsigned> axes) const {
     return llvm::all_of(axes, [&](unsigned axis) { return axis < numAxes(); });

@@ -1,10 +1,14 @@
 // The partition pass: the program of one rank.
 #include "lib/Shard/Passes.h"
 #include "lib/Shard/PartitionRank.h"
+#include "dialects/Dist/CollectiveOrder.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/PartitionPlan.h"
 #include "lib/Shard/Reshard.h"
+#include "llvm/ADT/DenseSet.h"
+#include <numeric>
 
 namespace sprig {
 #define GEN_PASS_DEF_PARTITION
@@ -21,8 +25,9 @@ namespace {
 /// Writes one rank's body of a function beside the whole one.
 class Writer {
 public:
-  Writer(const Mesh &mesh, int64_t rank, func::FuncOp function, const PartitionPlan &plan)
-      : mesh(mesh), rank(rank), function(function), plan(plan), b(function.getContext()), resharder(b, mesh, rank) {}
+  Writer(const Mesh &mesh, int64_t rank, func::FuncOp function, const PartitionPlan &plan, bool together)
+      : mesh(mesh), rank(rank), together(together), function(function), plan(plan), b(function.getContext()),
+        resharder(b, mesh, rank, together) {}
 
   LogicalResult write();
 
@@ -38,13 +43,18 @@ private:
   Value partOf(Value value, const Sharding &wanted, Location loc);
   void define(Value value, Value part);
 
+  void markLate(Block &body);
+  void describe();
+
   const Mesh &mesh;
   int64_t rank;
+  bool together; // the program is every rank's
   func::FuncOp function;
   const PartitionPlan &plan;
   OpBuilder b;
   Resharder resharder;
   DenseMap<Value, SmallVector<Part, 1>> parts; // of each value; the first is as it is kept
+  DenseSet<Operation *> ofRows;                // work on rows that ranks have apart
 };
 
 // A part that stays partial is kept so, any other one is made whole in one place, once.
@@ -107,6 +117,9 @@ LogicalResult Writer::write(Operation &op) {
     return success();
   }
   Operation *part = onParts(op, operands);
+  if (own.axes &&
+      llvm::any_of(llvm::seq<unsigned>(0, mesh.numAxes()), [&](unsigned axis) { return own.axes->uses(axis); }))
+    ofRows.insert(part);
   part->removeDiscardableAttr(dist::kShardingsAttr);
   for (auto [value, result, sharding] : llvm::zip_equal(op.getResults(), part->getResults(), own.gives)) {
     Type expected = mesh.localType(value.getType(), sharding, rank);
@@ -116,6 +129,30 @@ LogicalResult Writer::write(Operation &op) {
   }
   for (auto [value, result] : llvm::zip_equal(op.getResults(), part->getResults())) define(value, result);
   return success();
+}
+
+// What no row waits for may come at the end of a step.
+void Writer::markLate(Block &body) {
+  if (!function->hasAttr(ir::kPassesAttr)) return;
+  DenseSet<Operation *> needed = ofRows; // by rows, at last
+  for (Operation &op : llvm::reverse(body)) {
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) { return needed.contains(user); })) needed.insert(&op);
+    if (dist::mayBeLate(&op) && !needed.contains(&op)) op.setAttr(dist::kLateAttr, b.getUnitAttr());
+  }
+}
+
+// What a step's program says of samples, which those who deal them to ranks ask.
+void Writer::describe() {
+  auto passes = function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr);
+  if (!passes) return;
+  int64_t samples = std::accumulate(passes.asArrayRef().begin(), passes.asArrayRef().end(), int64_t(0));
+  function->removeAttr(ir::kPassesAttr);
+  function->setAttr(dist::kSamplesAttr, b.getI64IntegerAttr(samples));
+  if (together || passes.size() != 1) return;
+  SmallVector<int64_t> shares;
+  for (int64_t each = 0; each < mesh.numRanks(); ++each)
+    shares.push_back(mesh.countOf(samples, plan.raw(function.getArgument(0)).dims[0], each));
+  function->setAttr(dist::kSharesAttr, b.getDenseI64ArrayAttr(shares));
 }
 
 LogicalResult Writer::write() {
@@ -132,6 +169,8 @@ LogicalResult Writer::write() {
   for (Operation &op : whole)
     if (failed(write(op))) return failure();
   llvm::append_range(results, body->getTerminator()->getOperandTypes());
+  markLate(*body);
+  describe();
   whole.dropAllReferences();
   whole.erase();
   function.setFunctionType(FunctionType::get(function.getContext(), inputs, results));
@@ -140,7 +179,7 @@ LogicalResult Writer::write() {
     function.removeResultAttr(i, StringAttr::get(function.getContext(), dist::kShardingAttr));
   // A program in which ranks do nothing together is like any other.
   auto isCollective = [](Operation &op) { return dist::collectiveUse(&op).has_value(); };
-  if (llvm::any_of(*body, isCollective)) function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
+  if (!together && llvm::any_of(*body, isCollective)) function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
   return success();
 }
 
@@ -204,7 +243,7 @@ struct Partition : sprig::impl::PartitionBase<Partition> {
 
   void runOnOperation() override {
     FailureOr<dist::MeshOp> mesh = meshToPartition(getOperation(), rank);
-    if (failed(mesh) || failed(partitionForRank(getOperation(), Mesh(*mesh), rank))) signalPassFailure();
+    if (failed(mesh) || failed(partitionForRank(getOperation(), Mesh(*mesh), rank, together))) signalPassFailure();
   }
 };
 
@@ -219,11 +258,12 @@ FailureOr<dist::MeshOp> sprig::shard::meshToPartition(ModuleOp module, int64_t r
                            << mesh->getSymName();
 }
 
-LogicalResult sprig::shard::partitionForRank(ModuleOp module, const Mesh &mesh, int64_t rank) {
+LogicalResult sprig::shard::partitionForRank(ModuleOp module, const Mesh &mesh, int64_t rank, bool together) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal()) continue;
     FailureOr<PartitionPlan> plan = PartitionPlan::make(mesh, function);
-    if (failed(plan) || failed(Writer(mesh, rank, function, *plan).write())) return failure();
+    if (failed(plan) || failed(Writer(mesh, rank, function, *plan, together && plan->isAlike()).write()))
+      return failure();
   }
   for (auto param : module.getOps<ir::ParamOp>())
     if (failed(divide(mesh, rank, param))) return failure();

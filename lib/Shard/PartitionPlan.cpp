@@ -248,6 +248,24 @@ Sharding PartitionPlan::kept(Value value) const {
   return {common.value_or(dimsOf(value)), {}};
 }
 
+bool PartitionPlan::isAlike() const {
+  auto partsAre = [&](Type type, const Sharding &sharding) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return !tensor || !sharding.flat.empty() ||
+           llvm::all_of(llvm::zip_equal(tensor.getShape(), sharding.dims), [&](auto each) {
+             auto [size, axes] = each;
+             return mesh->isAlike(size, axes);
+           });
+  };
+  return llvm::all_of(given, [&](const auto &each) { return partsAre(each.first.getType(), each.second); }) &&
+         llvm::all_of(plans, [&](const auto &each) {
+           return llvm::all_of(llvm::zip_equal(each.first->getOperands(), each.second->needs), [&](auto use) {
+             auto [value, sharding] = use;
+             return partsAre(value.getType(), sharding);
+           });
+         });
+}
+
 /// Terms of a chain of additions, in order; those inside are read by the chain alone.
 static void collectTerms(Value value, bool isRoot, SmallVectorImpl<Value> &terms) {
   auto sum = value.getDefiningOp<ir::AddOp>();

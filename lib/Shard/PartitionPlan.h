@@ -37,6 +37,8 @@ public:
   /// A value as it is computed, and as it is kept: the same but for what is partial and does not stay so.
   const Sharding &raw(mlir::Value value) const { return given.find(value)->second; }
   Sharding kept(mlir::Value value) const;
+  /// Whether all ranks have parts of one size of all values.
+  bool isAlike() const;
 
 private:
   PartitionPlan(const Mesh &mesh, mlir::func::FuncOp function) : mesh(&mesh), function(function) {}

@@ -82,6 +82,21 @@ def BucketCollectives : Pass<"sprig-bucket-collectives", "::mlir::func::FuncOp">
   let dependentDialects = ["::sprig::ir::dist::DistDialect"];
 }
 
+def StateStrategy : Pass<"sprig-state-strategy", "::mlir::ModuleOp"> {
+  let summary = "States shardings of steps of samples, as a strategy of several ranks has them";
+  let description = [{
+    The strategies are those of lib/Shard/Strategy. They look for the marks that steps bear (dialects/NN/Attributes.h:
+    passes, gradients, totals, the optimizer's state), and add dist.shard and attributes of shardings on the module's
+    mesh alone. It runs before gradients become operations. The marks go; with a strategy those stay that the partition
+    reads.
+  }];
+  let options = [
+    Option<"strategy", "strategy", "std::string", "\"\"", "its name; none: the marks go, and nothing else happens">,
+    ListOption<"weights", "weights", "int64_t", "of the ranks' shares of samples, where they are not even">,
+  ];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
+}
+
 def PropagateShardings : Pass<"sprig-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "Gives all values shardings, from those that are stated";
   let description = [{
@@ -113,6 +128,8 @@ def Partition : Pass<"sprig-partition", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"rank", "rank", "int64_t", "0", "whose program it becomes, by its number on the mesh">,
+    Option<"together", "together", "bool", "false",
+           "where all ranks have parts of one size the program is every rank's: parts are taken by dist.part">,
   ];
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }

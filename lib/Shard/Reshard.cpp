@@ -95,10 +95,31 @@ void Resharder::reducePartial(Move &move, const Sharding &to) {
 
 void Resharder::slice(Move &move, unsigned dim, unsigned axis) {
   SmallVector<Value> parts;
-  for (const rt::collective::Range &rows : mesh.rangesOf(move.shape()[dim], axis, rank))
-    parts.push_back(rowsOf(move.loc, move.value, rows, dim));
+  if (together)
+    partBlocks(move, dim, axis, parts);
+  else
+    for (const rt::collective::Range &rows : mesh.rangesOf(move.shape()[dim], axis, rank))
+      parts.push_back(rowsOf(move.loc, move.value, rows, dim));
   move.value = joined(move.loc, parts, dim);
   move.now.dims[dim].push_back(axis);
+}
+
+// The part of each block.
+void Resharder::partBlocks(Move &move, unsigned dim, unsigned axis, SmallVectorImpl<Value> &parts) {
+  Cut cut = mesh.cutOf(axis);
+  int64_t first = 0, size = move.shape()[dim];
+  if (cut.blocks.empty()) cut.blocks.push_back(size / cut.unit);
+  for (int64_t block : cut.blocks) {
+    int64_t rows = block * cut.unit;
+    Value whole = rows == size ? move.value : rowsOf(move.loc, move.value, {first, first + rows}, dim);
+    Value front = transposed(move.loc, whole, dim, 0);
+    SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
+    shape[0] = rows / mesh.sizeOf(axis);
+    Value part = dist::PartOp::create(b, move.loc, move.type().clone(shape), front, mesh.symbol(), mesh.namesOf(axis),
+                                      StringAttr());
+    parts.push_back(transposed(move.loc, part, 0, dim));
+    first += rows;
+  }
 }
 
 // Splits by axes that nothing is split by cost nothing and leave less to move.

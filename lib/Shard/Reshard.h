@@ -14,7 +14,9 @@ inline bool canReshard(const Sharding &from, const Sharding &to) {
 class Resharder {
 public:
   /// Which operations it makes follows from types and shardings alone, so that all ranks meet in the same collectives.
-  Resharder(mlir::OpBuilder &b, const Mesh &mesh, int64_t rank) : b(b), mesh(mesh), rank(rank) {}
+  /// With `together` a rank takes its parts by dist.part, all of which are of one size.
+  Resharder(mlir::OpBuilder &b, const Mesh &mesh, int64_t rank, bool together = false)
+      : b(b), mesh(mesh), rank(rank), together(together) {}
 
   /// `value` is this rank's part of a tensor of type `whole`.
   mlir::Value reshard(mlir::Location loc, mlir::Value value, mlir::RankedTensorType whole, const Sharding &from,
@@ -34,12 +36,14 @@ private:
   void unflatten(Move &move);
   void exchange(Move &move, unsigned from, unsigned to);
   void slice(Move &move, unsigned dim, unsigned axis);
+  void partBlocks(Move &move, unsigned dim, unsigned axis, llvm::SmallVectorImpl<mlir::Value> &parts);
   mlir::Value transposed(mlir::Location loc, mlir::Value value, unsigned from, unsigned to);
   mlir::Value reshaped(mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
   mlir::OpBuilder &b;
   const Mesh &mesh;
   int64_t rank;
+  bool together;
 };
 
 } // namespace sprig::shard

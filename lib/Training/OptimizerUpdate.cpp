@@ -1,4 +1,5 @@
 #include "lib/Training/OptimizerUpdate.h"
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Training/StateNames.h"
@@ -45,7 +46,8 @@ private:
   /// share * x + (1 - share) * y.
   Value mix(Value x, Value y, double share) { return e.add(scale(x, share), scale(y, 1 - share)); }
   Value slot(const char *slotKind) {
-    state.declare(slotName(slotKind, name), type, 0);
+    Operation *declared = state.declare(slotName(slotKind, name), type, 0);
+    declared->setAttr(ir::kOptimizerStateAttr, UnitAttr::get(declared->getContext()));
     return state.get(slotName(slotKind, name));
   }
   void keep(const char *slotKind, Value value) { state.set(slotName(slotKind, name), value); }

@@ -25,12 +25,13 @@ Value StateAccess::get(StringRef name) {
 
 void StateAccess::set(StringRef name, Value value) { updates[StringAttr::get(module.getContext(), name)] = value; }
 
-void StateAccess::declare(StringRef name, RankedTensorType type, double value) {
-  if (symbols.lookup(name)) return;
+Operation *StateAccess::declare(StringRef name, RankedTensorType type, double value) {
+  if (Operation *there = symbols.lookup(name)) return there;
   OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
   auto param =
       ir::ParamOp::create(b, module.getLoc(), name, ir::makeSplat(type, value), /*sym_visibility=*/StringAttr());
   symbols.insert(param);
+  return param;
 }
 
 void StateAccess::declareLike(StringRef name, StringRef other) {

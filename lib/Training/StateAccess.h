@@ -20,7 +20,7 @@ public:
   mlir::Value initial(llvm::StringRef name);
 
   /// Declares state of this type with every element `value`, if it is not there yet.
-  void declare(llvm::StringRef name, mlir::RankedTensorType type, double value);
+  mlir::Operation *declare(llvm::StringRef name, mlir::RankedTensorType type, double value);
 
   /// Declares state that starts as another does, if it is not there yet.
   void declareLike(llvm::StringRef name, llvm::StringRef other);

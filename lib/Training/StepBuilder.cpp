@@ -6,7 +6,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/NNUnary.h"
-#include "lib/Training/GradientOrder.h"
+#include "lib/Shard/Strategy/GradientOrder.h"
 #include "lib/Training/LearningRate.h"
 #include "lib/Training/LossExpression.h"
 #include "lib/Training/OptimizerUpdate.h"
@@ -280,6 +280,7 @@ func::FuncOp StepBuilder::makeFunction(StringRef entry, ArrayRef<int64_t> passes
   auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(entry)), (entry + "_" + Twine(all)).str(),
                                        b.getFunctionType(inputs, outputs));
   function->setAttr(ir::kEntryAttr, b.getStringAttr(entry));
+  if (ranks.isAlone()) function->setAttr(ir::kPassesAttr, b.getDenseI64ArrayAttr(passes));
   function.addEntryBlock();
   for (unsigned i = 0; i < like.getNumArguments(); ++i)
     if (Attribute label = like.getArgAttr(i, ir::kNameAttr)) function.setArgAttr(i, ir::kNameAttr, label);
@@ -310,9 +311,23 @@ static Value globalNorm(Expression &e, ArrayRef<Value> gradients, ArrayRef<bool>
     Value &of = isPiece ? sumOfPieces : sum;
     of = of ? e.add(of, square) : square;
   }
+  if (sum && ranks.isAlone()) sum.getDefiningOp()->setAttr(ir::kTotalAttr, e.b.getStringAttr("grad_norm"));
   if (sumOfPieces) sumOfPieces = ranks.sum(e, sumOfPieces, "grad_norm", isLate);
   if (sum && sumOfPieces) sum = e.add(sum, sumOfPieces);
   return e.unary<ir::SqrtOp>(sum ? sum : sumOfPieces);
+}
+
+/// Each is a result of one operation for all, or of one of its own.
+static void markGradients(ArrayRef<Value> gradients, ArrayRef<std::string> names) {
+  Builder b(gradients[0].getContext());
+  if (gradients[0].getDefiningOp()->getNumResults() > 1) {
+    SmallVector<Attribute> all;
+    for (const std::string &name : names) all.push_back(b.getStringAttr(name));
+    gradients[0].getDefiningOp()->setAttr(ir::kGradientsAttr, b.getArrayAttr(all));
+    return;
+  }
+  for (auto [value, name] : llvm::zip_equal(gradients, names))
+    value.getDefiningOp()->setAttr(ir::kGradientsAttr, b.getStrArrayAttr({name}));
 }
 
 // Ranks without samples are at other commands: no order of theirs follows from what all have.
@@ -385,11 +400,12 @@ func::FuncOp StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   if (sums.empty()) {
     for (Value parameter : parameters) sums.push_back(zeros(parameter.getType()));
   }
+  if (ranks.isAlone()) markGradients(sums, trainableNames);
   // As the backward pass makes them. What a rank without samples has depends on nothing, so that there the order is the
   // function's.
   bool isLate = llvm::all_of(sizes, [&](int64_t size) { return ranks.isEnough(size); });
   SmallVector<bool> arePieces(sums.size(), false); // each rank's own of a parameter that it updates
-  for (size_t i : gradientOrder(forwards.begin()->second, trainableNames)) {
+  for (size_t i : shard::gradientOrder(forwards.begin()->second, trainableNames)) {
     arePieces[i] = ranks.isShared(Expression::typeOf(parameters[i]));
     sums[i] = arePieces[i] ? ranks.pieceOfSum(e, sums[i], trainableNames[i], isLate)
                            : ranks.sum(e, sums[i], trainableNames[i], isLate);

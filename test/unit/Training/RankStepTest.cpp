@@ -5,10 +5,13 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Pipeline/Pipeline.h"
+#include "lib/Shard/Passes.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StateNames.h"
 #include "lib/Training/StepBuilder.h"
+#include "lib/Transforms/Passes.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include "test/unit/CodeCache.h"
 #include "test/unit/Training/TrainedProgram.h"
@@ -125,11 +128,37 @@ struct Ways {
   int64_t stepsPerCall = 1;
   int64_t turn = -1;                 // of calls of several steps; below 0: collectives go as they come
   std::vector<int64_t> weights = {}; // of shares
+  bool isDivided = false;            // the step of all samples is, in place of one that each rank writes
 };
 
+/// The rank's program of a step of all samples.
+void divide(mlir::ModuleOp module, CompileOptions &options, const Case &of, int rank, int ranks, const Ways &ways) {
+  mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(module.getBody());
+  module.getContext()->loadDialect<ir::dist::DistDialect>();
+  ir::dist::MeshOp::create(b, module.getLoc(), "mesh", b.getStrArrayAttr({"data"}), llvm::ArrayRef<int64_t>{ranks});
+  runPhases(module, options, "canonicalize");
+  mlir::PassManager passes(module.getContext());
+  StateStrategyOptions state;
+  state.strategy = of.sharesState ? "zero1" : "data";
+  state.weights.assign(ways.weights.begin(), ways.weights.end());
+  passes.addPass(createStateStrategy(state));
+  passes.addNestedPass<mlir::func::FuncOp>(createDifferentiate());
+  PropagateShardingsOptions propagate;
+  propagate.parameters = true;
+  passes.addPass(createPropagateShardings(propagate));
+  PartitionOptions part;
+  part.rank = rank, part.together = true;
+  passes.addPass(createPartition(part));
+  if (getenv("DUMP")) module.dump();
+  if (mlir::failed(passes.run(module))) throw Error(ErrorKind::internal, "the step is not divided");
+  if (getenv("DUMP")) module.dump();
+  options.compileFrom = "differentiate";
+}
+
 // The step of one rank, with weights that are the same on all.
-rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &ways) {
+rt::Package compileStep(const Case &of, int rank, int rankCount, const Ways &ways) {
   const Network &network = of.network;
+  RankShares ranks = ways.isDivided ? RankShares() : of.shareOf(rank, rankCount, ways.weights);
   std::string text = network.text;
   int64_t size = ranks.sizeOf(of.batch());
   for (size_t at = 0; (at = text.find("<Bx", at)) != std::string::npos;) text.replace(at + 1, 1, std::to_string(size));
@@ -154,14 +183,15 @@ rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &way
   entries.stepsPerCall = ways.stepsPerCall;
   mlir::func::FuncOp function = *module->getOps<mlir::func::FuncOp>().begin();
   StepBuilder(*module, {{size, function}}, config, network.name).add(entries);
+  CompileOptions options;
+  options.freeze = false;
+  options.math = MathMode::strict;
+  if (ways.isDivided && rankCount > 1) divide(*module, options, of, rank, rankCount, ways);
   mlir::Builder b(module->getContext());
   if (ways.turn >= 0)
     for (auto step : module->getOps<mlir::func::FuncOp>())
       if (step->hasAttr(ir::kRepeatAttr)) step->setAttr(ir::kRepeatTurnAttr, b.getI64IntegerAttr(ways.turn));
   for (auto mesh : module->getOps<ir::dist::MeshOp>()) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(ways.isApart));
-  CompileOptions options;
-  options.freeze = false;
-  options.math = MathMode::strict;
   options.threads = 1;
   options.bucketBytes = ways.bucketBytes;
   options.cacheFolder = codeCache(); // the kernels are the same
@@ -171,7 +201,7 @@ rt::Package compileStep(const Case &of, const RankShares &ranks, const Ways &way
     options.remarks = {"schedule"};
   }
   auto package = compileModule(*module, options, [&](const std::string &line) { remarks += line; }).package;
-  bool isOfRanks = !ranks.isAlone();
+  bool isOfRanks = rankCount > 1;
   EXPECT_EQ(remarks.find("factors of w2 are gathered, and with them b2") != remarks.npos, of.isGathered && isOfRanks)
       << remarks;
   return rt::Package::fromMemory(std::move(package));
@@ -241,7 +271,7 @@ std::vector<rt::Package> compileSteps(const Case &of, int ranks, const Ways &way
   for (int rank = 0; rank < ranks; ++rank) {
     Ways own = ways;
     own.isApart &= !ways.isMixed || rank % 2 == 0;
-    packages.push_back(compileStep(of, of.shareOf(rank, ranks, ways.weights), own));
+    packages.push_back(compileStep(of, rank, ranks, own));
   }
   return packages;
 }
@@ -339,12 +369,27 @@ TEST_P(RankStepTest, RanksMayDecideDifferentlyOnLanes) {
       }
 }
 
+// The step of all samples, divided by the rules of its operations, has the bits of the one that ranks write by hand.
+TEST_P(RankStepTest, DividedStepsHaveTheSameBits) {
+  const Case &of = GetParam();
+  using Weights = std::vector<int64_t>;
+  for (auto [ranks, weights] : {std::pair(2, Weights{}), {3, {}}, {4, {}}, {2, {2, 1}}, {3, {3, 4, 4}}}) {
+    if (of.isGathered && ranks == 2 && !weights.empty()) continue; // they are too unlike for that
+    Ways byHand{.weights = weights}, divided = byHand;
+    divided.isDivided = true;
+    RankRun run = trainOnRanks(of, compileSteps(of, ranks, divided), divided);
+    RankRun same = trainOnRanks(of, compileSteps(of, ranks, byHand), byHand);
+    EXPECT_TRUE(run.bits == same.bits && run.pieces == same.pieces) << ranks << " ranks, weighed " << !weights.empty();
+    for (size_t i = 0; i < run.losses.size(); ++i) EXPECT_EQ(run.losses[i], same.losses[i]) << "step " << i;
+  }
+}
+
 // Kernels are those of the single step: commands alone are more.
 TEST_P(RankStepTest, StepsOfOneCallShareTheKernels) {
   const Case &of = GetParam();
-  uint32_t kernels = compileStep(of, of.shareOf(0, 2), {}).info().kernel_count;
+  uint32_t kernels = compileStep(of, 0, 2, {}).info().kernel_count;
   for (int64_t stepsPerCall : {2, 6})
-    EXPECT_EQ(compileStep(of, of.shareOf(0, 2), {.stepsPerCall = stepsPerCall}).info().kernel_count, kernels)
+    EXPECT_EQ(compileStep(of, 0, 2, {.stepsPerCall = stepsPerCall}).info().kernel_count, kernels)
         << "calls of " << stepsPerCall << " steps";
 }
 

@@ -1,4 +1,5 @@
-#include "lib/Training/GradientOrder.h"
+#include "lib/Shard/Strategy/GradientOrder.h"
+#include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNState.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
@@ -7,7 +8,7 @@
 
 using namespace mlir;
 
-namespace sprig::training {
+namespace sprig::shard {
 
 std::vector<size_t> gradientOrder(func::FuncOp forward, llvm::ArrayRef<std::string> names) {
   llvm::StringMap<size_t> indices;
@@ -17,6 +18,7 @@ std::vector<size_t> gradientOrder(func::FuncOp forward, llvm::ArrayRef<std::stri
   llvm::DenseMap<Operation *, SmallVector<size_t>> madeOf;
   std::vector<int64_t> firstUse(names.size(), -1);
   for (auto [position, op] : llvm::enumerate(forward.getBody().front())) {
+    if (isa<ir::GradientOp>(op)) break; // the forward pass is over
     SmallVector<size_t> read;
     bool isOfParameters = op.getNumRegions() == 0;
     if (auto get = dyn_cast<ir::GetParamOp>(op))
@@ -43,4 +45,4 @@ std::vector<size_t> gradientOrder(func::FuncOp forward, llvm::ArrayRef<std::stri
   return order;
 }
 
-} // namespace sprig::training
+} // namespace sprig::shard

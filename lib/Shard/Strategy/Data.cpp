@@ -1,0 +1,94 @@
+// Data parallelism: each rank has the whole model and some of the samples, and gradients are summed over all.
+#include "dialects/NN/Attributes.h"
+#include "dialects/NN/NNState.h"
+#include "lib/Shard/Strategy/GradientOrder.h"
+#include "lib/Shard/Strategy/Strategy.h"
+
+using namespace mlir;
+
+namespace sprig::shard {
+
+namespace dist = ir::dist;
+
+bool isOfSamples(func::FuncOp function) { return function->hasAttr(ir::kPassesAttr); }
+
+Value stateValue(OpBuilder &b, Value value, const Mesh &mesh, const Sharding &sharding, StringRef name) {
+  OpBuilder::InsertionGuard guard(b);
+  Operation *made = value.getDefiningOp();
+  if (made && !made->isBeforeInBlock(&*b.getInsertionPoint())) b.setInsertionPointAfter(made);
+  auto shard = dist::ShardOp::create(b, NameLoc::get(b.getStringAttr(name)), value, mesh.write(sharding));
+  value.replaceUsesWithIf(shard.getResult(),
+                          [&](OpOperand &use) { return shard->isBeforeInBlock(use.getOwner()); });
+  return shard.getResult();
+}
+
+// Samples in the order of the passes, of each of which every rank has its share.
+static void stateArguments(func::FuncOp function, const Mesh &mesh, unsigned axis, const StrategyOptions &options) {
+  auto passes = function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr);
+  Cut cut{axis, options.weights, {}};
+  if (passes.size() > 1) cut.blocks = passes.asArrayRef().vec();
+  unsigned number = mesh.numberOf(cut);
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    Sharding sharding = Sharding::replicated(type);
+    sharding.dims[0] = {number};
+    function.setArgAttr(unsigned(i), dist::kShardingAttr, mesh.write(sharding));
+  }
+}
+
+/// The gradients of a function by their names, in the order in which the backward pass makes them.
+static std::vector<std::pair<std::string, Value>> gradientsOf(func::FuncOp function) {
+  std::vector<std::pair<std::string, Value>> gradients, ordered;
+  std::vector<std::string> names;
+  for (Operation &op : function.getBody().front())
+    if (auto marked = op.getAttrOfType<ArrayAttr>(ir::kGradientsAttr))
+      for (auto [name, value] : llvm::zip_equal(marked.getAsRange<StringAttr>(), op.getResults())) {
+        gradients.push_back({name.str(), value});
+        names.push_back(name.str());
+      }
+  for (size_t i : gradientOrder(function, names)) ordered.push_back(gradients[i]);
+  return ordered;
+}
+
+LogicalResult stateSamples(ModuleOp module, const Mesh &mesh, const StrategyOptions &options,
+                           llvm::function_ref<Sharding(RankedTensorType)> ofGradient) {
+  std::optional<unsigned> axis = mesh.axisNamed("data");
+  if (!axis) return module.emitError() << "a strategy over samples needs a mesh with an axis \"data\"";
+  for (auto param : module.getOps<ir::ParamOp>())
+    param->setAttr(dist::kShardingAttr, mesh.write(Sharding::replicated(param.getTensorType())));
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!isOfSamples(function)) continue;
+    stateArguments(function, mesh, *axis, options);
+    Operation *end = function.getBody().front().getTerminator();
+    OpBuilder b(end);
+    auto gradients = gradientsOf(function);
+    Operation *last = nullptr; // that makes a gradient
+    for (auto &[name, value] : gradients)
+      if (!last || last->isBeforeInBlock(value.getDefiningOp())) last = value.getDefiningOp();
+    if (last) b.setInsertionPointAfter(last);
+    for (auto &[name, value] : gradients)
+      stateValue(b, value, mesh, ofGradient(cast<RankedTensorType>(value.getType())), name);
+    for (auto [i, value] : llvm::enumerate(SmallVector<Value>(end->getOperands()))) {
+      auto name = function.getResultAttrOfType<StringAttr>(unsigned(i), ir::kNameAttr);
+      stateValue(b, value, mesh, Sharding::replicated(value.getType()), name ? name.getValue() : "");
+      function.setResultAttr(unsigned(i), dist::kShardingAttr, mesh.write(Sharding::replicated(value.getType())));
+    }
+    for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
+      if (auto name = op.getAttrOfType<StringAttr>(ir::kTotalAttr))
+        stateValue(b, op.getResult(0), mesh, Sharding::replicated(op.getResult(0).getType()), name);
+  }
+  return success();
+}
+
+LogicalResult stateData(ModuleOp module, const Mesh &mesh, const StrategyOptions &options) {
+  return stateSamples(module, mesh, options, [](RankedTensorType type) { return Sharding::replicated(type); });
+}
+
+ArrayRef<Strategy> strategies() {
+  static constexpr Strategy table[] = {
+      {"data", "each rank has the whole model and a share of each batch", stateData},
+      {"zero1", "as data, and each rank holds and updates a piece of the optimizer's state (ZeRO 1)", stateZero},
+  };
+  return table;
+}
+
+} // namespace sprig::shard
