@@ -1,4 +1,6 @@
 #include "dialects/Interfaces/DerivedRule.h"
+#include "dialects/Interfaces/OpInterfaces.h"
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SmallSet.h"
@@ -49,7 +51,10 @@ void DerivedRule::visit(Operation &inner) {
   DimensionRule rule = dimensionRuleOf(&inner);
   SmallVector<SmallVector<unsigned>> nodes(rule.factors.size());
   SmallVector<bool> isHeld;
-  for (const Factor &factor : rule.factors) isHeld.push_back(factor.kind != FactorKind::passes);
+  for (const Factor &factor : rule.factors) {
+    bool isSum = factor.kind == FactorKind::sum && factor.addends.empty() && !factor.axes;
+    isHeld.push_back(factor.kind != FactorKind::passes && !(keepsSums && isSum));
+  }
   auto take = [&](Value value, const DimensionRule::Map &map) {
     for (auto [dim, parts] : llvm::enumerate(map)) {
       unsigned node = nodeOf(value, int64_t(dim));
@@ -68,6 +73,7 @@ void DerivedRule::visit(Operation &inner) {
       if (!isHeld[factor]) join(places.front(), node);
     }
   }
+  if (keepsSums) inside.insert({&inner, std::move(rule)});
 }
 
 // A value whose dimensions are one class would be split twice by the same ranks.
@@ -78,6 +84,67 @@ void DerivedRule::holdRepeated() {
       unsigned root = find(nodeOf(value, dim));
       if (!seen.insert(root).second) isWhole[root] = true;
     }
+  }
+}
+
+// Every factor is a dimension of some operand or result.
+unsigned DerivedRule::classOf(Operation &inner, const DimensionRule &rule, unsigned factor) {
+  auto search = [&](ValueRange values, ArrayRef<DimensionRule::Map> maps) -> std::optional<unsigned> {
+    for (auto [value, map] : llvm::zip_equal(values, maps))
+      for (auto [dim, parts] : llvm::enumerate(map))
+        if (llvm::is_contained(parts, factor)) return find(nodeOf(value, int64_t(dim)));
+    return std::nullopt;
+  };
+  std::optional<unsigned> found = search(inner.getOperands(), rule.operands);
+  return found ? *found : search(inner.getResults(), rule.results).value();
+}
+
+// First what depends on a sum at all, around the loop; then whether all of it is linear.
+void DerivedRule::followSums() {
+  for (bool hasChanged = true; hasChanged;) {
+    hasChanged = false;
+    auto add = [&](Value to, const Classes &classes) {
+      for (unsigned each : classes) hasChanged |= partOf[to].insert(each);
+    };
+    for (auto &[inner, rule] : inside)
+      for (auto [i, result] : llvm::enumerate(inner->getResults())) {
+        for (Value operand : inner->getOperands()) add(result, partOf.lookup(operand));
+        for (unsigned factor = 0; factor < rule.factors.size(); ++factor)
+          if (unsigned root; rule.isPartial(unsigned(i), factor) && !isWhole[root = classOf(*inner, rule, factor)])
+            add(result, Classes(&root, &root + 1));
+      }
+    for (const Carried &each : carried) add(each.argument, partOf.lookup(each.value));
+  }
+  for (auto &[inner, rule] : inside) holdUnlessLinear(*inner, rule);
+}
+
+void DerivedRule::holdUnlessLinear(Operation &inner, const DimensionRule &rule) {
+  Classes taken;
+  for (Value operand : inner.getOperands()) taken.insert_range(partOf.lookup(operand));
+  for (unsigned root : taken) {
+    auto passesThrough = [&](ArrayRef<unsigned> set) {
+      return llvm::all_of(llvm::enumerate(inner.getOperands()), [&](auto each) {
+        return partOf.lookup(each.value()).contains(root) == llvm::is_contained(set, each.index());
+      });
+    };
+    auto isOfClass = [&](unsigned factor) { return classOf(inner, rule, factor) == root; };
+    if (llvm::any_of(llvm::seq<unsigned>(0, unsigned(rule.factors.size())), isOfClass) ||
+        llvm::none_of(rule.linear, passesThrough))
+      isWhole[root] = true;
+  }
+}
+
+// The classes that results are parts of sums over are sums; what a carried value starts with is a term.
+void DerivedRule::stateSums(DimensionRule &rule) {
+  for (auto [root, number] : factors) {
+    Factor &factor = rule.factors[number];
+    auto isPart = [&, root = root](Value value) { return partOf.lookup(value).contains(root); };
+    if (llvm::none_of(results, [&](const Anchor &result) { return isPart(result.inner); })) continue;
+    factor.kind = FactorKind::sum;
+    for (const Anchor &result : results)
+      if (!isPart(result.inner)) factor.unaffected.push_back(result.index);
+    for (const Carried &each : carried)
+      if (isPart(each.argument)) factor.addends.push_back(each.operand);
   }
 }
 
@@ -93,6 +160,7 @@ DimensionRule DerivedRule::rule() {
   for (ArrayRef<Anchor> anchors : {ArrayRef(operands), ArrayRef(results)})
     for (const Anchor &anchor : anchors) nodeOf(anchor.inner, 0);
   holdRepeated();
+  followSums();
   DimensionRule rule(op);
   auto give = [&](ArrayRef<Anchor> anchors, SmallVectorImpl<DimensionRule::Map> &maps, ValueRange outer) {
     for (const Anchor &anchor : anchors)
@@ -103,6 +171,7 @@ DimensionRule DerivedRule::rule() {
   };
   give(operands, rule.operands, op->getOperands());
   give(results, rule.results, op->getResults());
+  stateSums(rule);
   return rule;
 }
 
@@ -142,6 +211,24 @@ void DerivedRule::buildBlock(Block &from, Block &to, ArrayRef<int64_t> sizes) {
     for (auto [i, result] : llvm::enumerate(inner.getResults())) take(result, rule.results[i]);
     mapping.map(inner.getResults(), buildLocal(&inner, b, operands, own)->getResults());
   }
+}
+
+// The decomposition of a copy that stands nowhere, on arguments.
+DimensionRule decompositionRule(Operation *op) {
+  Block block;
+  OpBuilder b(op->getContext());
+  b.setInsertionPointToStart(&block);
+  Operation *copy = b.clone(*op);
+  for (OpOperand &use : copy->getOpOperands()) use.set(block.addArgument(use.get().getType(), op->getLoc()));
+  b.setInsertionPoint(copy);
+  FailureOr<SmallVector<Value>> values = cast<DecomposableOpInterface>(copy).decompose(b);
+  if (failed(values)) return DimensionRule(op);
+  copy->erase();
+  DerivedRule derived(op);
+  derived.visit(block);
+  for (auto [i, argument] : llvm::enumerate(block.getArguments())) derived.setOperand(unsigned(i), argument);
+  for (auto [i, value] : llvm::enumerate(*values)) derived.setResult(unsigned(i), value);
+  return derived.rule();
 }
 
 } // namespace sprig

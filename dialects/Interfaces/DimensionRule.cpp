@@ -14,7 +14,7 @@ static int64_t rankOf(Type type) {
   return tensor ? tensor.getRank() : 0;
 }
 
-DimensionRule::DimensionRule(Operation *op) {
+DimensionRule::DimensionRule(Operation *op) : sums(op->getNumResults()) {
   for (Type type : op->getOperandTypes()) operands.emplace_back(size_t(rankOf(type)));
   for (Type type : op->getResultTypes()) results.emplace_back(size_t(rankOf(type)));
 }
@@ -22,6 +22,12 @@ DimensionRule::DimensionRule(Operation *op) {
 unsigned DimensionRule::addFactor(int64_t size, FactorKind kind) {
   factors.push_back({size, kind});
   return unsigned(factors.size() - 1);
+}
+
+bool DimensionRule::isPartial(unsigned result, unsigned factor) const {
+  auto has = [&](const Dim &dim) { return llvm::is_contained(dim, factor); };
+  const Factor &own = factors[factor];
+  return own.isReduced() && llvm::none_of(results[result], has) && !llvm::is_contained(own.unaffected, result);
 }
 
 bool DimensionRule::isWhole(const Dim &dim) const {
@@ -44,31 +50,13 @@ DimensionRule elementwiseDimensionRule(Operation *op) {
   return rule;
 }
 
-// The decomposition of a copy that stands nowhere, on arguments.
-static DimensionRule decomposedRule(DecomposableOpInterface op) {
-  Block block;
-  OpBuilder b(op.getContext());
-  b.setInsertionPointToStart(&block);
-  Operation *copy = b.clone(*op);
-  for (OpOperand &use : copy->getOpOperands()) use.set(block.addArgument(use.get().getType(), op.getLoc()));
-  b.setInsertionPoint(copy);
-  FailureOr<SmallVector<Value>> values = cast<DecomposableOpInterface>(copy).decompose(b);
-  if (failed(values)) return DimensionRule(op);
-  copy->erase();
-  DerivedRule derived(op);
-  derived.visit(block);
-  for (auto [i, argument] : llvm::enumerate(block.getArguments())) derived.setOperand(unsigned(i), argument);
-  for (auto [i, value] : llvm::enumerate(*values)) derived.setResult(unsigned(i), value);
-  return derived.rule();
-}
-
 DimensionRule dimensionRuleOf(Operation *op) {
   auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
   if (!llvm::all_of(op->getResultTypes(), isTensor) || !llvm::all_of(op->getOperandTypes(), isTensor))
     return DimensionRule(op);
   if (auto own = dyn_cast<DimensionRuleOpInterface>(op)) return own.getDimensionRule();
   if (isa<ElementwiseOpInterface>(op)) return elementwiseDimensionRule(op);
-  if (auto composite = dyn_cast<DecomposableOpInterface>(op)) return decomposedRule(composite);
+  if (isa<DecomposableOpInterface>(op)) return decompositionRule(op);
   return DimensionRule(op);
 }
 

@@ -7,11 +7,13 @@
 
 namespace sprig {
 
-/// What an operation does along a factor.
+/// What an operation does along a factor. Of results that have the factor as a dimension, each position depends on the
+/// same position of the operands alone, whatever the kind.
 enum class FactorKind : uint8_t {
-  passes,  ///< position i of the results depends on position i of the operands alone
+  passes,  ///< all results have the factor
   sum,     ///< adds up over it: of a part of the positions it gives a part of the sum
-  product, ///< the same, with these
+  mean,    ///< of a part of the positions it gives their mean, which counts by their number in the mean of all
+  product, ///< of a part of the positions it gives a part of the product
   min,
   max,
   whole, ///< needs all of it at once
@@ -20,6 +22,12 @@ enum class FactorKind : uint8_t {
 struct Factor {
   int64_t size;
   FactorKind kind;
+  /// The names of the axes of a mesh that split it, whatever values are stated to be; null: any axes.
+  mlir::ArrayAttr axes = {};
+  /// Results without the factor that do not depend on it.
+  llvm::SmallVector<unsigned, 1> unaffected = {};
+  /// Operands that are terms of the sum over it: those of all parts are added up.
+  llvm::SmallVector<unsigned, 1> addends = {};
   bool isReduced() const { return kind != FactorKind::passes && kind != FactorKind::whole; }
 };
 
@@ -41,12 +49,16 @@ public:
   void wholeResult(unsigned i, int64_t dim, int64_t size) { result(i, dim, addFactor(size, FactorKind::whole)); }
 
   bool isWhole(const Dim &dim) const;
+  /// Whether a part of the factor's positions gives a part of the result, as the factor's kind says.
+  bool isPartial(unsigned result, unsigned factor) const;
 
   llvm::SmallVector<Factor> factors;
   llvm::SmallVector<Map> operands, results; ///< by number, then by dimension; of no dimension where it is no tensor
   /// Sets of operands in which, all of a set at once and the others fixed, the operation is linear: of parts of sums it
   /// gives parts of sums.
   llvm::SmallVector<llvm::SmallVector<unsigned, 2>> linear;
+  /// By result: what a sum is called that ranks add up where it is computed; empty: anywhere that is linear in it.
+  llvm::SmallVector<llvm::StringRef> sums;
 };
 
 /// That of an operation whose operands broadcast to its results; linear in nothing.

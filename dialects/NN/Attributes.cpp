@@ -73,6 +73,7 @@ static ArrayRef<AttributeRow> rows() {
       {kDrawAttr, "nn.philox", isOn<PhiloxOp>, "an integer", isOf<IntegerAttr>},
       {kDifferentiatedAttr, "an operation", isAnywhere, "no value", isOf<UnitAttr>},
       {kPartialsAttr, "nn.reduce", isOn<ReduceOp>, "no value", isOf<UnitAttr>},
+      {kSumAttr, "nn.reduce", isOn<ReduceOp>, "a string", isOf<StringAttr>},
       {kPlaceAttr, "an operation", isAnywhere, "a string", isOf<StringAttr>},
   };
   return table;

@@ -46,6 +46,11 @@ inline constexpr llvm::StringLiteral kDifferentiatedAttr = "nn.differentiated";
 /// On a reduction whose innermost dimension is kept: a UnitAttr; the last of the reduced ones was innermost in the
 /// model's layout, and the result has partial accumulators by the place in that one (ReduceOrder.h).
 inline constexpr llvm::StringLiteral kPartialsAttr = "nn.partials";
+/// On a sum of nn.reduce: a StringAttr, what it is called. Ranks that each have a part of it add the parts up right
+/// there, and not after more operations that are linear in it.
+inline constexpr llvm::StringLiteral kSumAttr = "nn.sum";
+/// Such names: of the statistics of a batch norm, and of what counts in a loss.
+inline constexpr llvm::StringLiteral kMeanSum = "mean", kVarianceSum = "variance", kCountSum = "count";
 /// On an operation or a parameter: a StringAttr, the device that it is to be on (docs/parallel.md).
 inline constexpr llvm::StringLiteral kPlaceAttr = "nn.place";
 

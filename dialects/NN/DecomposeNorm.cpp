@@ -106,17 +106,18 @@ Values BatchNormTrainOp::decompose(OpBuilder &b) {
   SmallVector<int64_t> axes{0};
   llvm::append_range(axes, axesFrom(2, type.getRank()));
   auto channel = [&](Value parameter) { return perChannel(e, parameter, type.getRank()); };
-  auto mean = [&](Value v) {
-    Value sum = e.reduce(ReduceKind::sum, v, axes, false);
+  auto mean = [&](Value v, StringRef name) {
+    Value sum = e.sumOfRanks(v, axes, name);
     return e.div(sum, e.splat(sum, count));
   };
   Value x = e.widened(getOperand());
-  Value average = mean(x);
+  Value average = mean(x, kMeanSum);
   Value centred = e.sub(x, channel(average));
-  Value variance = mean(e.mul(centred, centred));
+  Value variance = mean(e.mul(centred, centred), kVarianceSum);
   Value deviation = e.unary<RsqrtOp>(e.add(variance, e.splat(variance, getEpsilon().convertToDouble())));
   Value factor = e.mul(deviation, e.widened(getScale()));
   Value y = e.add(e.mul(centred, channel(factor)), channel(getShift()));
+  if (getUnbiased() && count > 1) variance = e.mul(variance, e.splat(variance, double(count) / double(count - 1)));
   Type element = type.getElementType();
   return SmallVector<Value>{e.cast(y, element), e.cast(average, element), e.cast(variance, element)};
 }

@@ -1,5 +1,5 @@
 // Dimension rules of operations with regions: what their regions keep apart. Nothing inside is a matter of several
-// ranks, so what a region adds up must be whole.
+// ranks, so what a region reduces must be whole, but for sums that leave a scan as they are.
 #include "dialects/Interfaces/DerivedRule.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNRecurrent.h"
@@ -12,6 +12,7 @@ namespace sprig::ir {
 
 static DerivedRule derive(ScanOp op) {
   DerivedRule derived(op);
+  derived.keepSums();
   Block &step = op.getStep();
   derived.visit(step);
   ValueRange yielded = step.getTerminator()->getOperands();
@@ -19,7 +20,10 @@ static DerivedRule derive(ScanOp op) {
   for (auto [i, argument] : llvm::enumerate(step.getArguments()))
     derived.setOperand(unsigned(i), argument, i < inputs ? 1 : 0);
   for (auto [i, value] : llvm::enumerate(yielded)) {
-    if (i < carried) derived.tie(op.getCarriedArguments()[i], value);
+    if (i < carried) {
+      derived.tie(op.getCarriedArguments()[i], value);
+      derived.setCarried(inputs + unsigned(i), op.getCarriedArguments()[i], value);
+    }
     derived.setResult(unsigned(i), value, i < carried ? 0 : 1);
   }
   return derived;

@@ -1,4 +1,5 @@
 // Dimension rules of reductions, sliding windows, running sums and choices.
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/DimensionRules.h"
 
@@ -30,9 +31,13 @@ static DimensionRule ruleOf(ReduceOp op) {
     rule.operand(0, dim, rule.addFactor(type.getDimSize(dim), kindOf(op.getKind(), type.getElementType())));
     removed += !op.getKeepDims();
   }
-  if (op.getKind() == ReduceKind::sum) rule.linear = {{0}};
+  if (op.getKind() != ReduceKind::sum) return rule;
+  rule.linear = {{0}};
+  if (auto name = op->getAttrOfType<StringAttr>(kSumAttr)) rule.sums[0] = name;
   return rule;
 }
+// Where ranks have added it up.
+static void fitParts(ReduceOp part, const DimensionRule &, ArrayRef<int64_t>) { part->removeDiscardableAttr(kSumAttr); }
 
 /// All along one axis, the others pass.
 static DimensionRule alongAxis(Operation *op, int64_t axis, bool isRemoved) {

@@ -37,5 +37,7 @@ void attachReductionDimensionRules(mlir::MLIRContext *context);
 void attachShapeDimensionRules(mlir::MLIRContext *context);
 void attachGatherDimensionRules(mlir::MLIRContext *context);
 void attachControlDimensionRules(mlir::MLIRContext *context);
+void attachLossDimensionRules(mlir::MLIRContext *context);
+void attachNormDimensionRules(mlir::MLIRContext *context);
 
 } // namespace sprig::ir

@@ -1,6 +1,7 @@
 // Short ways to write expressions of nn primitives, for decompositions and rewrites.
 // Operands must fit: this is for values of verified operations, where inference cannot fail.
 #pragma once
+#include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"
@@ -37,8 +38,12 @@ public:
     return ReduceOp::create(b, loc, kind, x, axes, keepDims);
   }
   /// The sum over all axes, a scalar.
-  mlir::Value sumOfAll(mlir::Value x) {
-    return reduce(ReduceKind::sum, x, llvm::to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank())), false);
+  mlir::Value sumOfAll(mlir::Value x) { return reduce(ReduceKind::sum, x, allAxes(x), false); }
+  /// A sum that ranks add up where it is computed (kSumAttr).
+  mlir::Value sumOfRanks(mlir::Value x, llvm::ArrayRef<int64_t> axes, llvm::StringRef name) {
+    mlir::Value sum = reduce(ReduceKind::sum, x, axes, false);
+    sum.getDefiningOp()->setAttr(kSumAttr, b.getStringAttr(name));
+    return sum;
   }
   mlir::Value matmul(mlir::Value x, mlir::Value y, bool transposeRhs) {
     return MatmulOp::create(b, loc, x, y, /*transpose_lhs=*/false, transposeRhs);
@@ -73,6 +78,9 @@ public:
     return ConstantOp::create(b, loc, type, mlir::DenseElementsAttr::get(type, elements));
   }
 
+  static llvm::SmallVector<int64_t> allAxes(mlir::Value x) {
+    return llvm::to_vector(llvm::seq<int64_t>(0, typeOf(x).getRank()));
+  }
   static mlir::RankedTensorType typeOf(mlir::Value x) { return llvm::cast<mlir::RankedTensorType>(x.getType()); }
 };
 

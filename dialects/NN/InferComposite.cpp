@@ -1,6 +1,7 @@
 // Result types of composites but activations and pools.
 #include "dialects/NN/Infer.h"
 #include "dialects/NN/NNComposite.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 
@@ -65,17 +66,47 @@ SPRIG_NN_INFER(BatchNormOp) {
   return infer.give(*operand);
 }
 
+/// Two numbers for each channel.
+static LogicalResult giveChannels(const Inference &infer, RankedTensorType operand) {
+  ArrayRef<int64_t> channels = operand.getShape().slice(1, 1);
+  return success(succeeded(infer.give(channels, operand.getElementType())) &&
+                 succeeded(infer.give(channels, operand.getElementType())));
+}
+
+/// Axes of a mesh by name.
+static LogicalResult checkGroupAxes(const Inference &infer, ArrayAttr groups) {
+  if (!groups) return success();
+  if (groups.empty()) return infer.fail("has groups along no axis");
+  llvm::SmallDenseSet<Attribute> seen;
+  for (Attribute axis : groups)
+    if (!seen.insert(axis).second) return infer.fail("has groups along ", axis, " twice");
+  return success();
+}
+
 SPRIG_NN_INFER(BatchNormTrainOp) {
   Inference infer(location, BatchNormTrainOp::getOperationName(), results);
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.rankAtLeast(*operand, "operand", 2)) ||
       failed(checkPerChannel(infer, *operand, op.getScale(), "scale")) ||
       failed(checkPerChannel(infer, *operand, op.getShift(), "shift")) ||
-      failed(infer.present(op.getEpsilonAttr(), "epsilon")) || failed(infer.give(*operand)))
+      failed(infer.present(op.getEpsilonAttr(), "epsilon")) || failed(checkGroupAxes(infer, op.getGroupsAttr())) ||
+      failed(infer.give(*operand)))
     return failure();
-  ArrayRef<int64_t> channels = operand->getShape().slice(1, 1);
-  return success(succeeded(infer.give(channels, operand->getElementType())) &&
-                 succeeded(infer.give(channels, operand->getElementType())));
+  if (op.getUnbiased() && operand->getDimSize(1) && operand->getNumElements() == operand->getDimSize(1))
+    return infer.fail("has one value for each channel of ", describe(*operand), ", which has no unbiased variance");
+  return giveChannels(infer, *operand);
+}
+
+SPRIG_NN_INFER(BatchNormTrainGradOp) {
+  Inference infer(location, BatchNormTrainGradOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
+  if (failed(operand) || failed(cotangent) || failed(infer.rankAtLeast(*operand, "operand", 2)) ||
+      failed(checkPerChannel(infer, *operand, op.getScale(), "scale")) ||
+      failed(infer.present(op.getEpsilonAttr(), "epsilon")) || failed(checkGroupAxes(infer, op.getGroupsAttr())))
+    return failure();
+  if (*operand != *cotangent)
+    return infer.fail("has cotangent ", describe(*cotangent), " for operand ", describe(*operand));
+  return success(succeeded(infer.give(*operand)) && succeeded(giveChannels(infer, *operand)));
 }
 
 /// A parameter that broadcasts to the operand without changing its shape.

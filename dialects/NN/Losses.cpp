@@ -53,7 +53,7 @@ struct Classes {
   /// The target's element of each row, [..., 1].
   Value picked(Value rows) { return e.reduce(ReduceKind::sum, e.select(isTarget, rows, e.splat(rows, 0)), axis, true); }
   /// What a mean divides by; null: the number of rows.
-  Value count() { return rowWeight ? e.sumOfAll(rowWeight) : Value(); }
+  Value count() { return rowWeight ? e.sumOfRanks(rowWeight, Expression::allAxes(rowWeight), kCountSum) : Value(); }
   Value onlyCounted(Value rows) { return counted ? e.select(counted, rows, e.splat(rows, 0)) : rows; }
   /// Without the dimension of size 1.
   Value asRows(Value values) { return e.reshape(values, ArrayRef(column).drop_back()); }

@@ -102,8 +102,12 @@ def NN_BatchNormTrainOp : NN_CompositeOp<"batch_norm_train", [NN_Vjp]> {
   let summary = "batch normalisation with the statistics of the batch (arXiv:1502.03167, training)";
   let description = [{
     (x - mean) / sqrt(variance + epsilon) * scale + shift per channel; `operand` [N, C, ...], the others [C]. Results: the
-    normalised operand, the mean and the biased variance [C] over all dimensions but the channel. Half types are
-    normalised in f32.
+    normalised operand, the mean and the biased variance [C] over all dimensions but the channel; with `unbiased` the
+    variance that is given, not the one that normalises, is the unbiased one. Half types are normalised in f32.
+
+    `groups` names axes of a mesh. Where ranks share the samples along them, each of their shards is normalised by its
+    own statistics; the mean and the variance are then the means of the shards' ones, weighted by their samples. On one
+    rank it changes nothing.
 
     Example:
 
@@ -114,9 +118,31 @@ def NN_BatchNormTrainOp : NN_CompositeOp<"batch_norm_train", [NN_Vjp]> {
     }
     ```
   }];
-  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, NN_FloatTensor:$shift, F64Attr:$epsilon);
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, NN_FloatTensor:$shift, F64Attr:$epsilon,
+                       UnitAttr:$unbiased, OptionalAttr<StrArrayAttr>:$groups);
   let results = (outs NN_FloatTensor:$result, NN_FloatTensor:$mean, NN_FloatTensor:$variance);
   let assemblyFormat = "$operand `,` $scale `,` $shift attr-dict `:` type($operand) `,` type($scale) `,` type($shift)";
+}
+def NN_BatchNormTrainGradOp : NN_CompositeOp<"batch_norm_train_grad", [NN_Vjp]> {
+  let summary = "gradients of nn.batch_norm_train by its operand, scale and shift";
+  let description = [{
+    Takes the operand and the scale, and the cotangent of the normalised operand. It computes the statistics itself, so
+    with `groups` each shard of the samples has its own, and the gradients by scale and shift are the sums of the shards'
+    ones. Half types are computed in f32.
+
+    Example:
+
+    ```mlir
+    func.func @example(%x: tensor<2x3x4x4xf32>, %c: tensor<3xf32>) -> tensor<2x3x4x4xf32> {
+      %x_grad, %scale_grad, %shift_grad = nn.batch_norm_train_grad %x, %c, %x {epsilon = 1.0e-5 : f64, groups = ["data"]} : tensor<2x3x4x4xf32>, tensor<3xf32>, tensor<2x3x4x4xf32>
+      return %x_grad : tensor<2x3x4x4xf32>
+    }
+    ```
+  }];
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$scale, NN_FloatTensor:$cotangent, F64Attr:$epsilon,
+                       OptionalAttr<StrArrayAttr>:$groups);
+  let results = (outs NN_FloatTensor:$operand_grad, NN_FloatTensor:$scale_grad, NN_FloatTensor:$shift_grad);
+  let assemblyFormat = "$operand `,` $scale `,` $cotangent attr-dict `:` type($operand) `,` type($scale) `,` type($cotangent)";
 }
 def NN_LayerNormOp : NN_CompositeOp<"layer_norm", [NN_Vjp]> {
   let summary = "normalises over the dimensions from axis on (arXiv:1607.06450)";

@@ -45,6 +45,8 @@ void NNDialect::initialize() {
   attachShapeDimensionRules(getContext());
   attachGatherDimensionRules(getContext());
   attachControlDimensionRules(getContext());
+  attachLossDimensionRules(getContext());
+  attachNormDimensionRules(getContext());
   attachIndexRanges(getContext());
   attachTouch(getContext());
 }

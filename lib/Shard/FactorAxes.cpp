@@ -72,6 +72,14 @@ SmallVector<std::pair<unsigned, Axes>> axesOfFactors(const Mesh &mesh, const Dim
   return split;
 }
 
+FactorAxes::FactorAxes(const Mesh &mesh, const DimensionRule &rule)
+    : mesh(mesh), rule(rule), axes(rule.factors.size()) {
+  for (auto [factor, own] : llvm::zip_equal(rule.factors, axes))
+    if (factor.axes)
+      for (Attribute name : factor.axes)
+        if (std::optional<unsigned> axis = mesh.axisNamed(cast<StringAttr>(name))) own.push_back(*axis);
+}
+
 // Of several factors evenly one after the other, or of one a cut.
 std::optional<Axes> FactorAxes::axesOf(const DimensionRule::Dim &dim) const {
   Axes all;
@@ -100,7 +108,14 @@ bool FactorAxes::canSay() const {
 }
 
 void FactorAxes::extend(unsigned factor, ArrayRef<unsigned> wanted) {
-  if (rule.factors[factor].kind == FactorKind::whole || !isPrefix(axes[factor], wanted)) return;
+  const Factor &own = rule.factors[factor];
+  if (own.kind == FactorKind::whole) return;
+  if (own.axes) { // as whoever deals rows along these axes has them
+    bool isAlong = llvm::equal(axes[factor], wanted, [&](unsigned a, unsigned b) { return a == mesh.axisOf(b); });
+    if (isAlong) axes[factor].assign(wanted.begin(), wanted.end());
+    return;
+  }
+  if (!isPrefix(axes[factor], wanted)) return;
   for (unsigned axis : wanted.drop_front(axes[factor].size())) {
     if (uses(axis)) return;
     axes[factor].push_back(axis);

@@ -10,7 +10,8 @@ namespace sprig::shard {
 /// evenly, and a minor one only where those before are split up entirely.
 class FactorAxes {
 public:
-  FactorAxes(const Mesh &mesh, const DimensionRule &rule) : mesh(mesh), rule(rule), axes(rule.factors.size()) {}
+  /// Starts with the axes that the rule names, which stay.
+  FactorAxes(const Mesh &mesh, const DimensionRule &rule);
 
   /// Takes over what the dimensions of an operand or result say, as far as it fits to what is there already. With
   /// `only` of those factors alone.

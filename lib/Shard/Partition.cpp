@@ -4,6 +4,8 @@
 #include "dialects/Dist/CollectiveOrder.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNElementwise.h"
+#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/PartitionPlan.h"
 #include "lib/Shard/Reshard.h"
@@ -42,6 +44,8 @@ private:
   void broadcastNumbers(Operation *part);
   Value partOf(Value value, const Sharding &wanted, Location loc);
   void define(Value value, Value part);
+  Value weighted(const OpPlan &own, OpResult value, Value part);
+  void takeWeights(Operation &op, Operation *part);
 
   void markLate(Block &body);
   void describe();
@@ -55,13 +59,24 @@ private:
   Resharder resharder;
   DenseMap<Value, SmallVector<Part, 1>> parts; // of each value; the first is as it is kept
   DenseSet<Operation *> ofRows;                // work on rows that ranks have apart
+  DenseMap<Value, double> weights;             // that the only product a mean is read by takes into its constant
 };
+
+// The name of a sum that ranks add up where it is computed, after that of its operation.
+Location locOf(const PartitionPlan &plan, Value value) {
+  auto result = dyn_cast<OpResult>(value);
+  StringRef sum =
+      result && plan.of(result.getOwner()).axes ? plan.of(result.getOwner()).rule.sums[result.getResultNumber()] : "";
+  if (sum.empty()) return value.getLoc();
+  auto name = value.getLoc()->findInstanceOf<NameLoc>();
+  return NameLoc::get(StringAttr::get(value.getContext(), name ? name.getName().getValue() + "." + sum : sum));
+}
 
 // A part that stays partial is kept so, any other one is made whole in one place, once.
 void Writer::define(Value value, Value part) {
   Sharding kept = plan.kept(value);
   if (!(kept == plan.raw(value)) && !value.use_empty())
-    part = resharder.reshard(value.getLoc(), part, cast<RankedTensorType>(value.getType()), plan.raw(value), kept);
+    part = resharder.reshard(locOf(plan, value), part, cast<RankedTensorType>(value.getType()), plan.raw(value), kept);
   parts[value].push_back({kept, part});
 }
 
@@ -107,6 +122,50 @@ Operation *Writer::onParts(Operation &op, ValueRange operands) {
   return part;
 }
 
+/// The constant that a value is multiplied by, if nothing else reads the value.
+Value onlyFactor(Value value) {
+  auto product = value.hasOneUse() ? dyn_cast<ir::MulOp>(*value.user_begin()) : nullptr;
+  if (!product) return {};
+  Value other = product.getLhs() == value ? product.getRhs() : product.getLhs();
+  return ir::splatOf(other) && isa<FloatType>(getElementTypeOrSelf(other)) ? other : Value();
+}
+
+// A mean of this rank's positions counts by their number. Of none, a sum is zero, and a mean, which is no number, adds
+// as much.
+Value Writer::weighted(const OpPlan &own, OpResult value, Value part) {
+  double weight = 1;
+  SmallVector<int64_t> sizes = own.axes->sizesOf(rank);
+  for (auto [f, factor] : llvm::enumerate(own.rule.factors)) {
+    if (!factor.size || !own.rule.isPartial(value.getResultNumber(), unsigned(f))) continue;
+    if (factor.kind == FactorKind::mean) weight *= double(sizes[f]) / double(factor.size);
+    if (factor.kind == FactorKind::sum && !sizes[f] && factor.addends.empty()) weight = 0;
+  }
+  if (weight == 1) return part;
+  auto type = cast<RankedTensorType>(part.getType());
+  Location loc = part.getLoc();
+  if (weight == 0) return ir::ConstantOp::create(b, loc, type, ir::makeSplat(type, 0));
+  if (onlyFactor(value) && plan.kept(value) == plan.raw(value)) {
+    weights[value] = weight;
+    return part;
+  }
+  auto scalar = RankedTensorType::get({}, type.getElementType());
+  return ir::MulOp::create(b, loc, part, ir::ConstantOp::create(b, loc, scalar, ir::makeSplat(scalar, weight)));
+}
+
+// One constant for both: their product, rounded once.
+void Writer::takeWeights(Operation &op, Operation *part) {
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    auto weight = weights.find(value);
+    if (weight == weights.end()) continue;
+    Value factor = part->getOperand(1 - unsigned(i));
+    auto type = cast<RankedTensorType>(factor.getType());
+    double constant = ir::ConstantView(ir::splatOf(op.getOperand(1 - unsigned(i)))).asDouble(0);
+    OpBuilder at(part);
+    part->setOperand(1 - unsigned(i),
+                     ir::ConstantOp::create(at, factor.getLoc(), type, ir::makeSplat(type, constant * weight->second)));
+  }
+}
+
 LogicalResult Writer::write(Operation &op) {
   const OpPlan &own = plan.of(&op);
   SmallVector<Value> operands;
@@ -117,6 +176,7 @@ LogicalResult Writer::write(Operation &op) {
     return success();
   }
   Operation *part = onParts(op, operands);
+  if (own.axes) takeWeights(op, part);
   if (own.axes &&
       llvm::any_of(llvm::seq<unsigned>(0, mesh.numAxes()), [&](unsigned axis) { return own.axes->uses(axis); }))
     ofRows.insert(part);
@@ -127,7 +187,8 @@ LogicalResult Writer::write(Operation &op) {
       return op.emitError() << "the dimension rule of '" << op.getName().getStringRef() << "' gives "
                             << result.getType() << " where ranks have " << expected;
   }
-  for (auto [value, result] : llvm::zip_equal(op.getResults(), part->getResults())) define(value, result);
+  for (auto [value, result] : llvm::zip_equal(op.getResults(), part->getResults()))
+    define(value, own.axes ? weighted(own, value, result) : Value(result));
   return success();
 }
 

@@ -109,18 +109,24 @@ void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
     if (std::optional<Sharding> sharding = said(value)) plan.axes->take(map, sharding->dims);
   for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands)) plan.axes->take(map, dimsOf(value));
 
-  Sharding own;
-  for (auto [i, factor] : llvm::enumerate(rule.factors)) {
-    if (!factor.isReduced() || (*plan.axes)[unsigned(i)].empty()) continue;
-    for (unsigned axis : (*plan.axes)[unsigned(i)]) own.partial.push_back(mesh->axisOf(axis));
-    own.reduction = reductionOf(factor.kind);
+  auto shardingOf = [&](const DimensionRule::Map &map, llvm::function_ref<bool(unsigned)> isPartialAlong) {
+    Sharding own{plan.axes->dimsOf(map), {}};
+    for (auto [i, factor] : llvm::enumerate(rule.factors)) {
+      if ((*plan.axes)[unsigned(i)].empty() || !isPartialAlong(unsigned(i))) continue;
+      for (unsigned axis : (*plan.axes)[unsigned(i)]) own.partial.push_back(mesh->axisOf(axis));
+      own.reduction = reductionOf(factor.kind);
+    }
+    llvm::sort(own.partial);
+    return own;
+  };
+  for (auto [i, map] : llvm::enumerate(rule.operands))
+    plan.takes.push_back(shardingOf(map, [&](unsigned f) { return llvm::is_contained(rule.factors[f].addends, i); }));
+  for (auto [i, map] : llvm::enumerate(rule.results)) {
+    plan.partial.push_back(shardingOf(map, [&](unsigned f) { return rule.isPartial(unsigned(i), f); }));
+    if (!rule.sums[i].empty()) resolved.insert(op.getResult(unsigned(i)));
   }
-  llvm::sort(own.partial);
-  for (const DimensionRule::Map &map : rule.operands) plan.needs.push_back({plan.axes->dimsOf(map), {}});
-  for (const DimensionRule::Map &map : rule.results) {
-    plan.gives.push_back({plan.axes->dimsOf(map), own.partial, own.reduction});
-    plan.partial.push_back(plan.gives.back());
-  }
+  plan.needs = plan.takes;
+  plan.gives = plan.partial;
 }
 
 // Operands of the result's shape are flat too; of one element they broadcast to any shape.
@@ -179,6 +185,10 @@ LogicalResult PartitionPlan::plan(Operation &op) {
     for (Value operand : op.getOperands())
       if (!given.find(operand)->second.flat.empty())
         return op.emitOpError() << "takes a flat value, and is neither elementwise nor a sum of all elements";
+    for (const Factor &factor : plan->rule.factors)
+      for (Attribute name : factor.axes ? factor.axes.getValue() : ArrayRef<Attribute>())
+        if (!mesh->axisNamed(cast<StringAttr>(name)))
+          return op.emitOpError() << "is about axis " << name << ", and " << mesh->symbol() << " has none of that name";
     planFactors(op, *plan);
   }
   for (auto [value, sharding] : llvm::zip_equal(op.getResults(), plan->gives)) given[value] = sharding;
@@ -219,8 +229,8 @@ bool PartitionPlan::settle(Operation &op) {
   OpPlan &plan = *plans[&op];
   bool isThrough = false;
   if (plan.axes && !op.getResults().empty()) {
-    for (Sharding &need : plan.needs) need.partial.clear(), need.reduction = dist::Reduction::sum;
-    plan.gives.assign(plan.partial.begin(), plan.partial.end());
+    plan.needs = plan.takes;
+    plan.gives = plan.partial;
     isThrough = llvm::any_of(plan.rule.linear, [&](ArrayRef<unsigned> set) { return passesPartial(op, plan, set); });
     for (auto [value, sharding] : llvm::zip_equal(op.getResults(), plan.gives)) given[value] = sharding;
   }
@@ -261,7 +271,8 @@ bool PartitionPlan::isAlike() const {
          llvm::all_of(plans, [&](const auto &each) {
            return llvm::all_of(llvm::zip_equal(each.first->getOperands(), each.second->needs), [&](auto use) {
              auto [value, sharding] = use;
-             return partsAre(value.getType(), sharding);
+             bool isAdded = !sharding.partial.empty() && kept(value).partial.empty() && !isZero(value); // by one rank
+             return !isAdded && partsAre(value.getType(), sharding);
            });
          });
 }

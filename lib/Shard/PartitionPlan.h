@@ -12,6 +12,7 @@ struct OpPlan {
   DimensionRule rule;
   std::unique_ptr<FactorAxes> axes;    ///< null for what the partition makes itself: return, state, flat values, blocks
   llvm::SmallVector<Sharding> needs;   ///< of its operands
+  llvm::SmallVector<Sharding> takes;   ///< the same without partial sums that pass through it
   llvm::SmallVector<Sharding> gives;   ///< its results as it computes them
   llvm::SmallVector<Sharding> partial; ///< of `gives`, what its own sums leave; the rest passes through it
 };

@@ -161,6 +161,8 @@ SmallVector<DecomposableOpInterface> Propagation::unfit() {
   SmallVector<DecomposableOpInterface> unfit;
   for (auto composite : function.getBody().front().getOps<DecomposableOpInterface>()) {
     const DimensionRule &rule = ruleOf(composite);
+    // The parts of what works by axes that it names would not know of them.
+    if (llvm::any_of(rule.factors, [](const Factor &factor) { return bool(factor.axes); })) continue;
     auto isSplit = [&](auto pair) {
       auto [value, map] = pair;
       return llvm::any_of(llvm::zip_equal(map, at(value).sharding.dims), [&](auto each) {

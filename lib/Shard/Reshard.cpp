@@ -9,6 +9,11 @@ namespace sprig::shard {
 
 namespace dist = ir::dist;
 
+bool isZero(Value value) {
+  DenseElementsAttr splat = ir::splatOf(value);
+  return splat && ir::ConstantView(splat).asDouble(0) == 0;
+}
+
 struct Resharder::Move {
   Location loc;
   Value value;
@@ -91,6 +96,15 @@ void Resharder::reducePartial(Move &move, const Sharding &to) {
                      .getResult(0);
   move.now.partial = to.partial;
   move.now.reduction = to.reduction;
+}
+
+// A whole value is a term of a sum over ranks that only the first one has; zeros are on any.
+void Resharder::addOnce(Move &move, const Sharding &to) {
+  auto isFirst = [&](unsigned axis) {
+    return llvm::is_contained(move.now.partial, axis) || mesh.placeOf(rank, axis) == 0;
+  };
+  if (!isZero(move.value) && !llvm::all_of(to.partial, isFirst))
+    move.value = ir::ConstantOp::create(b, move.loc, move.type(), ir::makeSplat(move.type(), 0));
 }
 
 void Resharder::slice(Move &move, unsigned dim, unsigned axis) {
@@ -236,6 +250,7 @@ Value Resharder::reshard(Location loc, Value value, RankedTensorType whole, cons
   if (from.flat == to.flat && !to.flat.empty()) return value;
   if (!from.flat.empty()) unflatten(move);
   if (to.flat.empty()) {
+    addOnce(move, to);
     reducePartial(move, to);
     while (splitFree(move, to) || shorten(move, to)) {
     }

@@ -4,12 +4,15 @@
 
 namespace sprig::shard {
 
-/// Whether a value can be had in a sharding: a partial one only where it is partial already.
+/// Whether a function can give a value in a sharding: a partial one only where it is partial already.
 inline bool canReshard(const Sharding &from, const Sharding &to) {
   return to.partial.empty() || (to.reduction == from.reduction && llvm::all_of(to.partial, [&](unsigned axis) {
                                   return llvm::is_contained(from.partial, axis);
                                 }));
 }
+
+/// Whether all elements of a value are known to be zeros.
+bool isZero(mlir::Value value);
 
 class Resharder {
 public:
@@ -25,6 +28,7 @@ public:
 private:
   struct Move; // the value at hand, and what has become of its sharding
   void reducePartial(Move &move, const Sharding &to);
+  void addOnce(Move &move, const Sharding &to);
   bool splitFree(Move &move, const Sharding &to);
   bool shorten(Move &move, const Sharding &to);
   void gather(Move &move, unsigned dim);

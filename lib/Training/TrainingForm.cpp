@@ -190,7 +190,7 @@ SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRa
         mapping.map(norm.getResult(), trained.result);
         return true;
       }
-      auto trained = ir::BatchNormTrainOp::create(b, op.getLoc(), x, scale, shift, norm.getEpsilonAttr());
+      auto trained = ir::BatchNormTrainOp::create(b, op.getLoc(), x, scale, shift, norm.getEpsilonAttr(), {}, {});
       double correction = unbiased(norm, ir::Expression::typeOf(x).getDimSize(0));
       if (pass.ranks.isAlone()) {
         updateStatistics(e, norm, trained.getMean(), trained.getVariance(), correction, state, config);

@@ -76,6 +76,23 @@ func.func @blocks(%x: tensor<4xf32> {dist.sharding = #dist.sharding<@mesh, [["da
 
 // -----
 dist.mesh @mesh ["data"] [4]
+func.func @groups(%x: tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}, %c: tensor<3xf32>) -> tensor<8x3xf32> {
+  // expected-error @+1 {{'nn.batch_norm_train' op is about axis "rows", and @mesh has none of that name}}
+  %0:3 = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-3 : f64, groups = ["rows"]} : tensor<8x3xf32>, tensor<3xf32>, tensor<3xf32>
+  return %0#0 : tensor<8x3xf32>
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @lonely(%x: tensor<6x3xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}, %c: tensor<3xf32>) -> tensor<3xf32> {
+  // expected-error @+2 {{'nn.batch_norm_train' op has one value for each channel of 1x3xf32, which has no unbiased variance}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0:3 = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-3 : f64, unbiased, groups = ["data"]} : tensor<6x3xf32>, tensor<3xf32>, tensor<3xf32>
+  return %0#2 : tensor<3xf32>
+}
+
+// -----
+dist.mesh @mesh ["data"] [4]
 func.func @flatProduct(%x: tensor<4x4xf32> {dist.sharding = #dist.sharding<@mesh, flat ["data"]>}, %w: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // expected-error @+1 {{'nn.matmul' op takes a flat value, and is neither elementwise nor a sum of all elements}}
   %0 = nn.matmul %x, %w : tensor<4x4xf32>, tensor<4x4xf32>

@@ -53,6 +53,44 @@ func.func @mean(%x: tensor<5x4xf32> {dist.sharding = #dist.sharding<@mesh, [["da
   return %0 : tensor<4xf32>
 }
 
+// A loss stays one operation on a rank's rows: of a mean, what a rank has counts by its rows, and a constant that scales
+// it is the same factor (0.5 * 3 / 5 and 0.5 * 2 / 5).
+// CHECK-LABEL: func.func @loss
+// CHECK: %[[L:.*]] = nn.cross_entropy mean
+// CHECK-NEXT: %[[C:.*]] = nn.constant
+// FIRST-NEXT: %[[W:.*]] = nn.constant dense<3.000000e-01>
+// LAST-NEXT: %[[W:.*]] = nn.constant dense<2.000000e-01>
+// CHECK-NEXT: %[[S:.*]] = nn.mul %[[L]], %[[W]]
+// CHECK-NEXT: %[[A:.*]] = dist.all_reduce sum %[[S]] on @mesh ["data"] : tensor<f32>
+// CHECK-NEXT: %[[M:.*]] = nn.mse_loss mean
+// CHECK-NEXT: %[[W:.*]] = nn.constant dense<{{6.000000e-01|4.000000e-01}}>
+// CHECK-NEXT: %[[P:.*]] = nn.mul %[[M]], %[[W]]
+// CHECK-NEXT: %[[B:.*]] = dist.all_reduce sum %[[P]] on @mesh ["data"] : tensor<f32>
+// CHECK-NEXT: %[[E:.*]] = nn.l1_loss sum
+// CHECK-NEXT: %[[D:.*]] = dist.all_reduce sum %[[E]] on @mesh ["data"] : tensor<f32>
+// CHECK-NEXT: return %[[A]], %[[B]], %[[D]]
+func.func @loss(%x: tensor<5x4xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}, %t: tensor<5xi64>, %y: tensor<5x4xf32>)
+    -> (tensor<f32>, tensor<f32>, tensor<f32>) {
+  %0 = nn.cross_entropy mean %x, %t : tensor<5x4xf32>, tensor<5xi64>
+  %half = nn.constant dense<0.5> : tensor<f32>
+  %1 = nn.mul %0, %half : tensor<f32>, tensor<f32>
+  %2 = nn.mse_loss mean %x, %y : tensor<5x4xf32>, tensor<5x4xf32>
+  %3 = nn.l1_loss sum %x, %y : tensor<5x4xf32>, tensor<5x4xf32>
+  return %1, %2, %3 : tensor<f32>, tensor<f32>, tensor<f32>
+}
+
+// Where rows count by weights, ranks add up what counts, and the mean divides by that.
+// CHECK-LABEL: func.func @weighted
+// CHECK: %[[N:.*]] = nn.reduce sum {{.*}} : tensor<{{2|3}}x1xf32>
+// CHECK-NEXT: %[[A:.*]] = dist.all_reduce sum %[[N]] on @mesh ["data"] : tensor<f32>
+// CHECK: %[[L:.*]] = nn.div %{{.*}}, %[[A]]
+// CHECK-NEXT: %[[R:.*]] = dist.all_reduce sum %[[L]] on @mesh ["data"] : tensor<f32>
+// CHECK-NEXT: return %[[R]]
+func.func @weighted(%x: tensor<5x4xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}, %t: tensor<5xi64>, %w: tensor<4xf32>) -> tensor<f32> {
+  %0 = nn.cross_entropy mean %x, %t weights %w : tensor<5x4xf32>, tensor<5xi64>, tensor<4xf32>
+  return %0 : tensor<f32>
+}
+
 // A maximum of parts, and a sum, before what needs them.
 // CHECK-LABEL: func.func @softmax
 // CHECK: %[[M:.*]] = nn.reduce max
@@ -138,6 +176,22 @@ func.func @scan(%x: tensor<3x5x4xf32> {dist.sharding = #dist.sharding<@mesh, [[]
     nn.yield %2 : tensor<5x4xf32>
   }
   return %0 : tensor<5x4xf32>
+}
+
+// What a loop adds up over samples is a part of a sum on each rank. The first one alone starts with what is given.
+// CHECK-LABEL: func.func @sums
+// CHECK-SAME: (%{{.*}}: tensor<3x{{2|3}}x4xf32>, %[[G:.*]]: tensor<4xf32>)
+// FIRST: %[[S:.*]] = nn.scan {{.*}} carry (%{{.*}} = %[[G]] : tensor<4xf32>)
+// LAST: %[[Z:.*]] = nn.constant dense<0.0
+// LAST-NEXT: %[[S:.*]] = nn.scan {{.*}} carry (%{{.*}} = %[[Z]] : tensor<4xf32>)
+// CHECK: dist.all_reduce sum %[[S]] on @mesh ["data"]
+func.func @sums(%x: tensor<3x5x4xf32> {dist.sharding = #dist.sharding<@mesh, [[], ["data"], []]>}, %g: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = nn.scan steps = 3 over (%t = %x : tensor<3x5x4xf32>) carry (%s = %g : tensor<4xf32>) -> tensor<4xf32> {
+    %1 = nn.reduce sum %t axes = [0] : tensor<5x4xf32>
+    %2 = nn.add %s, %1 : tensor<4xf32>, tensor<4xf32>
+    nn.yield %2 : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
 }
 
 // An operation without a rule has all of its operands.

@@ -9,6 +9,24 @@ func.func @packed(%x: tensor<8x16xf32>, %w: tensor<2x16x32xf32>, %s: tensor<8x40
 
 // -----
 
+func.func @groups(%x: tensor<4x3xf32>, %c: tensor<3xf32>, %s: tensor<3xf32>) -> tensor<4x3xf32> {
+  // expected-error@+1 {{'nn.batch_norm_train' op has no gradient through the variance of groups}}
+  %0:3 = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-5 : f64, groups = ["data"]} : tensor<4x3xf32>, tensor<3xf32>, tensor<3xf32>
+  %r = nn.gradient %0#2 seed %s wrt %x : (tensor<3xf32>, tensor<3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %r : tensor<4x3xf32>
+}
+
+// -----
+
+func.func @groups_twice(%x: tensor<4x3xf32>, %c: tensor<3xf32>) -> tensor<4x3xf32> {
+  // expected-error@+1 {{'nn.batch_norm_train_grad' op has no gradient of its own in groups}}
+  %0:3 = nn.batch_norm_train_grad %x, %c, %x {epsilon = 1.0e-5 : f64, groups = ["data"]} : tensor<4x3xf32>, tensor<3xf32>, tensor<4x3xf32>
+  %r = nn.gradient %0#0 seed %x wrt %x : (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  return %r : tensor<4x3xf32>
+}
+
+// -----
+
 func.func @scatter(%x: tensor<4x3xf32>, %i: tensor<2x1xi64>, %u: tensor<2x3xf32>, %s: tensor<4x3xf32>) -> tensor<2x3xf32> {
   // expected-error@+1 {{'nn.scatter_nd' op has no gradient when it combines by max; expected none or add}}
   %0 = nn.scatter_nd max %x, %i, %u : tensor<4x3xf32>, tensor<2x1xi64>, tensor<2x3xf32>

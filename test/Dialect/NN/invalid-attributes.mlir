@@ -1,6 +1,6 @@
 // RUN: %sprig-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.state, nn.independent_samples, nn.lengths, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.index_ranges, nn.training, nn.momentum, nn.draw, nn.differentiated, nn.partials, nn.place}}
+// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.state, nn.independent_samples, nn.lengths, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.index_ranges, nn.training, nn.momentum, nn.draw, nn.differentiated, nn.partials, nn.sum, nn.place}}
 func.func @misspelt(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entri = "main"} {
   return %x : tensor<4xf32>
 }
@@ -119,6 +119,14 @@ func.func @differentiated(%x: tensor<4xf32>) -> tensor<4xf32> {
 func.func @partials(%x: tensor<4x4xf32>) -> tensor<4xf32> {
   // expected-error@+1 {{'nn.reduce' op has 'nn.partials' = 4 : i64, expected no value}}
   %0 = nn.reduce sum %x axes = [0] {nn.partials = 4} : tensor<4x4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+func.func @sum(%x: tensor<4x4xf32>) -> tensor<4xf32> {
+  // expected-error@+1 {{'nn.reduce' op has 'nn.sum' = 4 : i64, expected a string}}
+  %0 = nn.reduce sum %x axes = [0] {nn.sum = 4} : tensor<4x4xf32>
   return %0 : tensor<4xf32>
 }
 

@@ -174,3 +174,51 @@ func.func @rejected(%x: tensor<3xf32>, %c: tensor<3xf32>) {
   %0:3 = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-5 : f64} : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<2x3xf32>, %c: tensor<3xf32>) {
+  // expected-error@+1 {{has groups along "data" twice}}
+  %0:3 = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-5 : f64, groups = ["data", "data"]} : tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<2x3xf32>, %c: tensor<3xf32>) {
+  // expected-error@+1 {{has groups along no axis}}
+  %0:3 = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-5 : f64, groups = []} : tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<2x3xf32>, %c: tensor<3xf32>) {
+  // expected-error@+1 {{attribute 'groups' failed to satisfy constraint: string array attribute}}
+  %0:3 = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-5 : f64, groups = [1]} : tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<1x3xf32>, %c: tensor<3xf32>) {
+  // expected-error@+1 {{has one value for each channel of 1x3xf32, which has no unbiased variance}}
+  %0:3 = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-5 : f64, unbiased} : tensor<1x3xf32>, tensor<3xf32>, tensor<3xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<2x3xf32>, %c: tensor<3xf32>) {
+  // expected-error@+1 {{has groups along "data" twice}}
+  %0:3 = nn.batch_norm_train_grad %x, %c, %x {epsilon = 1.0e-5 : f64, groups = ["data", "data"]} : tensor<2x3xf32>, tensor<3xf32>, tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%x: tensor<2x3xf32>, %c: tensor<3xf32>, %g: tensor<2x4xf32>) {
+  // expected-error@+1 {{has cotangent 2x4xf32 for operand 2x3xf32}}
+  %0:3 = nn.batch_norm_train_grad %x, %c, %g {epsilon = 1.0e-5 : f64} : tensor<2x3xf32>, tensor<3xf32>, tensor<2x4xf32>
+  return
+}

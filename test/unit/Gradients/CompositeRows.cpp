@@ -115,6 +115,14 @@ std::vector<Row> compositeRows() {
   Row flat = row("nn.batch_norm_train %a0, %a1, %a2 {epsilon = 0.001 : f64}", {"4x2xf64", "2xf64", "2xf64"});
   flat.body.replace(0, 2, "%r:3");
   rows.push_back(flat);
+  Row unbiased =
+      row("nn.batch_norm_train %a0, %a1, %a2 {epsilon = 0.001 : f64, unbiased}", {"3x2xf64", "2xf64", "2xf64"});
+  unbiased.body.replace(0, 2, "%r:3");
+  rows.push_back(unbiased);
+  Row gradient =
+      row("nn.batch_norm_train_grad %a0, %a1, %a2 {epsilon = 0.1 : f64}", {"3x2x2xf64", "2xf64", "3x2x2xf64"});
+  gradient.body.replace(0, 2, "%r:3");
+  rows.push_back(gradient);
   rows.push_back({"dropout",
                   {"4x5xf64"},
                   R"(%k = nn.constant dense<12345678901> : tensor<i64>

@@ -292,6 +292,154 @@ TEST_F(PartitionTest, ControlFlow) {
              {{"[[], [\"a\"], []]"}, {"[[\"a\"], [], [\"b\"]]"}, {"[[], [\"b\"], [\"a\"]]"}});
 }
 
+// One collective a loss, and rows that are not even, or none: means count by their number.
+TEST_F(PartitionTest, Losses) {
+  for (const char *reduction : {"none", "sum", "mean"}) {
+    std::string rows = std::string(reduction) == "none" ? "5x" : "", all = rows.empty() ? "" : "5x3x";
+    std::string text = "func.func @f(%x: tensor<5x3xf64>$0, %y: tensor<5x3xf64>, %t: tensor<5xi64>, %w: tensor<3xf64>)"
+                       " -> (tensor<" +
+                       rows + "f64>, tensor<" + rows + "f64>",
+                names = "%0, %1", types = "tensor<" + rows + "f64>, tensor<" + rows + "f64>", body;
+    body += std::string("%0 = nn.cross_entropy ") + reduction +
+            " %x, %t {label_smoothing = 0.1 : f64} : tensor<5x3xf64>, tensor<5xi64>\n%1 = nn.nll_loss " + reduction +
+            " %x, %t : tensor<5x3xf64>, tensor<5xi64>\n%p = nn.sigmoid %x : tensor<5x3xf64>\n%q = nn.sigmoid %y : "
+            "tensor<5x3xf64>\n";
+    int number = 2;
+    for (const char *loss : {"mse", "l1", "huber", "bce", "bce_with_logits", "kl_div"}) {
+      std::string name = "%" + std::to_string(number++);
+      body += name + " = nn." + loss + "_loss " + reduction + " %p, %q : tensor<5x3xf64>, tensor<5x3xf64>\n";
+      names += ", " + name, types += ", tensor<" + all + "f64>", text += ", tensor<" + all + "f64>";
+    }
+    text += ") {\n" + body + "return " + names + " : " + types + "\n}";
+    for (const char *sizes : {"2, 1", "3, 1", "4, 1", "7, 1", "2, 2"}) {
+      Outcome outcome = compare(sizes, text, {"[[\"a\"], []]"});
+      EXPECT_EQ(outcome.counts["all_reduce"], rows.empty() ? 8 : 0) << reduction;
+      EXPECT_EQ(outcome.counts["all_gather"], 0) << reduction;
+      compare(sizes, text, {"[[], [\"a\"]]"});
+    }
+    compare("2, 2", text, {"[[\"a\"], [\"b\"]]"});
+  }
+}
+
+// The losses of all ranks over what counts on all ranks; sums of them are sums.
+TEST_F(PartitionTest, WeightsAndIgnoredRows) {
+  for (const char *sizes : {"2, 1", "3, 1", "7, 1"}) {
+    Outcome outcome = compare(sizes, R"mlir(
+      func.func @f(%x: tensor<5x3xf64>$0, %t: tensor<5xi64>, %w: tensor<3xf64>) -> (tensor<f64>, tensor<f64>, tensor<f64>) {
+        %0 = nn.cross_entropy mean %x, %t weights %w {label_smoothing = 0.1 : f64, ignore_index = 1 : i64} : tensor<5x3xf64>, tensor<5xi64>, tensor<3xf64>
+        %1 = nn.nll_loss mean %x, %t {ignore_index = 2 : i64} : tensor<5x3xf64>, tensor<5xi64>
+        %2 = nn.cross_entropy sum %x, %t weights %w {ignore_index = 1 : i64} : tensor<5x3xf64>, tensor<5xi64>, tensor<3xf64>
+        return %0, %1, %2 : tensor<f64>, tensor<f64>, tensor<f64>
+      })mlir",
+                              {"[[\"a\"], []]"});
+    EXPECT_EQ(outcome.counts["all_reduce"], 5); // two counts, three losses
+    EXPECT_EQ(outcome.counts["all_gather"], 0);
+  }
+}
+
+// A mean that a constant scales, and one that is of no rows for some ranks.
+TEST_F(PartitionTest, ScaledMeans) {
+  for (const char *sizes : {"2, 1", "7, 1"})
+    compare(sizes, R"mlir(
+      func.func @f(%x: tensor<3x4xf64>$0, %t: tensor<3x4xf64>) -> (tensor<f64>, tensor<f64>) {
+        %c = nn.constant dense<0.3> : tensor<f64>
+        %0 = nn.mse_loss mean %x, %t : tensor<3x4xf64>, tensor<3x4xf64>
+        %1 = nn.mul %c, %0 : tensor<f64>, tensor<f64>
+        %2 = nn.l1_loss mean %x, %t : tensor<3x4xf64>, tensor<3x4xf64>
+        %3 = nn.mul %2, %2 : tensor<f64>, tensor<f64>
+        return %1, %3 : tensor<f64>, tensor<f64>
+      })mlir",
+            {"[[\"a\"], []]"});
+}
+
+/// The function of batch norms in groups, and what it means: each shard of five samples by itself, also where there are
+/// more shards than samples.
+std::string normsOfGroups(uint32_t shards) {
+  const std::string types =
+      "tensor<5x4x3xf64>, tensor<4xf64>, tensor<4xf64>, tensor<5x4x3xf64>, tensor<4xf64>, tensor<4xf64>";
+  auto calls = [](const std::string &suffix, const std::string &rows, const std::string &groups) {
+    std::string x = "tensor<" + rows + "x4x3xf64>";
+    return "%y" + suffix + ":3 = nn.batch_norm_train %x" + suffix + ", %s, %t {epsilon = 0.1 : f64, unbiased" + groups +
+           "} : " + x + ", tensor<4xf64>, tensor<4xf64>\n%d" + suffix + ":3 = nn.batch_norm_train_grad %x" + suffix +
+           ", %s, %g" + suffix + " {epsilon = 0.1 : f64" + groups + "} : " + x + ", tensor<4xf64>, " + x + "\n";
+  };
+  auto head = [&](const std::string &name, const std::string &first) {
+    return "func.func @" + name + "(%x: tensor<5x4x3xf64>" + first +
+           ", %g: tensor<5x4x3xf64>, %s: tensor<4xf64>, %t: tensor<4xf64>) -> (" + types + ") {\n";
+  };
+  std::string text = head("f", "$0") + calls("", "5", ", groups = [\"a\"]") +
+                     "return %y#0, %y#1, %y#2, %d#0, %d#1, %d#2 : " + types + "\n}\n" + head("whole", "");
+  const std::string channels = "tensor<4xf64>";
+  text += "%z = nn.constant dense<0.0> : tensor<4xf64>\n";
+  std::string rows[2], rowTypes, sums[4] = {"%z", "%z", "%z", "%z"};
+  for (uint32_t i = 0; i < std::min(shards, 5u); ++i) {
+    auto range = rt::collective::pieceOf(5, shards, i);
+    std::string n = std::to_string(i), size = std::to_string(range.size()), whole = "tensor<5x4x3xf64>";
+    for (const char *name : {"x", "g"})
+      text += std::string("%") + name + n + " = nn.slice %" + name + " starts = [" + std::to_string(range.begin) +
+              ", 0, 0] sizes = [" + size + ", 4, 3] steps = [1, 1, 1] : " + whole + "\n";
+    text += calls(n, size, "") + "%c" + n + " = nn.constant dense<" + std::to_string(double(range.size()) / 5) +
+            "> : tensor<f64>\n";
+    rows[0] += (i ? ", %y" : "%y") + n + "#0", rows[1] += (i ? ", %d" : "%d") + n + "#0";
+    rowTypes += (i ? ", tensor<" : "tensor<") + size + "x4x3xf64>";
+    const std::string terms[] = {"%y" + n + "#1", "%y" + n + "#2", "%d" + n + "#1", "%d" + n + "#2"};
+    for (size_t k = 0; k < 4; ++k) {
+      std::string term = terms[k], name = std::to_string(k) + "_" + n;
+      if (k < 2) {
+        text += "%m" + name + " = nn.mul " + term + ", %c" + n + " : tensor<4xf64>, tensor<f64>\n";
+        term = "%m" + name;
+      }
+      text += "%a" + name + " = nn.add " + sums[k] + ", " + term + " : " + channels + ", " + channels + "\n";
+      sums[k] = "%a" + name;
+    }
+  }
+  for (size_t k = 0; k < 2; ++k)
+    text += "%r" + std::to_string(k) + " = nn.concat " + rows[k] + " axis = 0 : " + rowTypes + "\n";
+  return text + "return %r0, " + sums[0] + ", " + sums[1] + ", %r1, " + sums[2] + ", " + sums[3] + " : " + types +
+         "\n}\n";
+}
+
+// Wherever the samples lie, groups are the shards along the axis that they name.
+TEST_F(PartitionTest, NormsOfGroups) {
+  for (uint32_t ranks : {2u, 3u, 4u, 7u}) {
+    std::string text = normsOfGroups(ranks), sizes = std::to_string(ranks);
+    Outcome outcome = compare(sizes + ", 1", text, {"[[\"a\"], [], []]"});
+    EXPECT_EQ(outcome.counts["all_reduce"], 4); // two statistics, two gradients
+    EXPECT_EQ(outcome.counts["all_gather"], 0);
+    if (ranks == 7) continue;
+    for (const char *stated :
+         {"[[], [], []]", "[[\"a\", \"b\"], [], []]", "[[\"a\"], [\"b\"], []]", "[[], [\"a\"], [\"b\"]]"})
+      compare(sizes + ", 2", text, {stated});
+  }
+}
+
+// What a loop adds up over samples is summed once, after it; what it starts with counts once.
+TEST_F(PartitionTest, SumsOfLoops) {
+  for (const char *initial : {"%z", "%i", "%p"})
+    for (const char *sizes : {"2, 1", "3, 1", "4, 1", "7, 1", "2, 2"}) {
+      Outcome outcome = compare(sizes,
+                                std::string(R"mlir(
+      func.func @f(%x: tensor<4x5x2xf64>$0, %d: tensor<4x5x3xf64>, %i: tensor<2x3xf64>$1, %p: tensor<2x3xf64>$2, %n0: tensor<f64>, %k: tensor<2x3xf64>) -> (tensor<2x3xf64>, tensor<f64>, tensor<4x2x3xf64>, tensor<4x5xf64>) {
+        %z = nn.constant dense<0.0> : tensor<2x3xf64>
+        %g, %n, %all, %r = nn.scan steps = 4 over (%xt = %x : tensor<4x5x2xf64>, %dt = %d : tensor<4x5x3xf64>)
+            carry (%s = )mlir") + initial +
+                                    R"mlir( : tensor<2x3xf64>, %c = %n0 : tensor<f64>) with (%kk = %k : tensor<2x3xf64>)
+            -> (tensor<2x3xf64>, tensor<f64>, tensor<4x2x3xf64>, tensor<4x5xf64>) {
+          %0 = nn.matmul %xt, %dt {transpose_lhs} : tensor<5x2xf64>, tensor<5x3xf64>
+          %1 = nn.mul %0, %kk : tensor<2x3xf64>, tensor<2x3xf64>
+          %2 = nn.sub %s, %1 : tensor<2x3xf64>, tensor<2x3xf64>
+          %3 = nn.add %c, %c : tensor<f64>, tensor<f64>
+          %4 = nn.reduce sum %xt axes = [1] : tensor<5x2xf64>
+          nn.yield %2, %3, %2, %4 : tensor<2x3xf64>, tensor<f64>, tensor<2x3xf64>, tensor<5xf64>
+        }
+        return %g, %n, %all, %r : tensor<2x3xf64>, tensor<f64>, tensor<4x2x3xf64>, tensor<4x5xf64>
+      })mlir",
+                                {"[[], [\"a\"], []]", "[[], []]", "[[], []], partial sum [\"b\"]"});
+      EXPECT_EQ(outcome.counts["all_gather"], 0);
+      EXPECT_EQ(outcome.counts["all_reduce"], initial[1] == 'p' ? 3 : 2);
+    }
+}
+
 TEST_F(PartitionTest, Recurrent) {
   compareAll(R"mlir(
     func.func @f(%x: tensor<4x5x3xf64>$0, %w: tensor<8x3xf64>, %r: tensor<8x2xf64>, %h: tensor<5x2xf64>) -> (tensor<4x5x2xf64>, tensor<5x2xf64>) {

@@ -17,7 +17,8 @@ struct Outcome {
   llvm::StringMap<int> counts;
 };
 
-/// Propagates and partitions the one function of `text` for each rank of its mesh, and compares.
+/// Propagates and partitions the function of `text` for each rank of its mesh, and compares: with the function `@whole`
+/// where there is one, else with what it gives undivided.
 Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, llvm::ArrayRef<interp::Tensor> inputs);
 /// The same on random inputs.
 Outcome compareRanks(mlir::MLIRContext &context, llvm::StringRef text, uint64_t seed = 1);

@@ -74,12 +74,30 @@ TEST_F(RulesTest, RulesAreThese) {
       {"%x: tensor<4x6xf32>, %t: tensor<4xi64>", "nn.cross_entropy none %x, %t : tensor<4x6xf32>, tensor<4xi64>",
        "0,W 0 -> 0"},
       {"%x: tensor<4x6xf32>, %t: tensor<4xi64>", "nn.cross_entropy mean %x, %t : tensor<4x6xf32>, tensor<4xi64>",
-       "W,W W -> "},
+       "+0,W +0 -> "},
+      {"%x: tensor<4x6xf32>, %t: tensor<4xi64>, %w: tensor<6xf32>",
+       "nn.nll_loss sum %x, %t weights %w : tensor<4x6xf32>, tensor<4xi64>, tensor<6xf32>", "+0,W +0 W -> "},
+      {"%x: tensor<4x6xf32>, %t: tensor<4x6xf32>", "nn.mse_loss mean %x, %t : tensor<4x6xf32>, tensor<4x6xf32>",
+       "+0,+1 +0,+1 -> "},
+      // Divided by what counts of all rows; rounded after the sum.
+      {"%x: tensor<4x6xf32>, %t: tensor<4xi64>",
+       "nn.cross_entropy mean %x, %t {ignore_index = 1 : i64} : tensor<4x6xf32>, tensor<4xi64>", "W,W W -> "},
+      {"%x: tensor<4x6xf16>, %t: tensor<4x6xf16>", "nn.mse_loss mean %x, %t : tensor<4x6xf16>, tensor<4x6xf16>",
+       "W,W W,W -> "},
+      {"%x: tensor<4x6x5xf32>, %c: tensor<6xf32>",
+       "%r:3 = nn.batch_norm_train %x, %c, %c {epsilon = 0.1 : f64} : tensor<4x6x5xf32>, tensor<6xf32>, tensor<6xf32>",
+       "W,1,W 1 1 -> W,1,W 1 1"},
+      {"%x: tensor<4x6x5xf32>, %c: tensor<6xf32>",
+       "%r:3 = nn.batch_norm_train %x, %c, %c {epsilon = 0.1 : f64, groups = [\"data\"]} : tensor<4x6x5xf32>, "
+       "tensor<6xf32>, "
+       "tensor<6xf32>",
+       "+0,1,W 1 1 -> +0,1,W 1 1"},
       {"%x: tensor<4x6xf32>, %k: tensor<i64>",
        "nn.dropout %x, %k, %k {ratio = 0.5 : f64} : tensor<4x6xf32>, tensor<i64>, tensor<i64>", "W,W   -> W,W"},
   };
   for (const Row &row : rows) {
-    auto module = parse(std::string("func.func @f(") + row.arguments + ") {\n%r = " + row.operation + "\nreturn\n}");
+    std::string bind = row.operation[0] == '%' ? "" : "%r = ";
+    auto module = parse(std::string("func.func @f(") + row.arguments + ") {\n" + bind + row.operation + "\nreturn\n}");
     ASSERT_TRUE(module) << row.operation;
     mlir::Operation &op = onlyFunction(*module).getBody().front().front();
     EXPECT_EQ(text(dimensionRuleOf(&op)), row.rule) << row.operation;
@@ -99,6 +117,36 @@ TEST_F(RulesTest, LoopsKeepApartWhatTheirStepsDo) {
   ASSERT_TRUE(module);
   mlir::Operation &op = onlyFunction(*module).getBody().front().front();
   EXPECT_EQ(text(dimensionRuleOf(&op)), "-,0,W 0,W W,W -> 0,W -,0,W");
+}
+
+// What a loop adds up over rows starts with a term of the sum; what it makes of the sum needs all of it.
+TEST_F(RulesTest, LoopsAddUp) {
+  auto rule = [&](const std::string &last) {
+    auto module = parse(R"mlir(
+    func.func @f(%x: tensor<5x2x4xf32>, %d: tensor<5x2x3xf32>, %g0: tensor<4x3xf32>, %n0: tensor<f32>) {
+      %g, %n = nn.scan steps = 5 over (%xt = %x : tensor<5x2x4xf32>, %dt = %d : tensor<5x2x3xf32>)
+          carry (%s = %g0 : tensor<4x3xf32>, %c = %n0 : tensor<f32>) -> (tensor<4x3xf32>, tensor<f32>) {
+        %p = nn.matmul %xt, %dt {transpose_lhs} : tensor<2x4xf32>, tensor<2x3xf32>
+        %0 = nn.add %s, %p : tensor<4x3xf32>, tensor<4x3xf32>
+        %1 = nn.add %c, %c : tensor<f32>, tensor<f32>
+        )mlir" + last + R"mlir(
+      }
+      return
+    })mlir");
+    return dimensionRuleOf(&onlyFunction(*module).getBody().front().front());
+  };
+  DimensionRule sums = rule("nn.yield %0, %1 : tensor<4x3xf32>, tensor<f32>");
+  EXPECT_EQ(text(sums), "-,+0,1 -,+0,2 1,2  -> 1,2 ");
+  EXPECT_EQ(sums.factors[0].addends, llvm::ArrayRef<unsigned>({2}));
+  EXPECT_TRUE(sums.isPartial(0, 0));
+  EXPECT_FALSE(sums.isPartial(1, 0));
+  for (const char *last : {"%2 = nn.tanh %0 : tensor<4x3xf32>\n nn.yield %2, %1 : tensor<4x3xf32>, tensor<f32>",
+                           "%2 = nn.add %0, %c : tensor<4x3xf32>, tensor<f32>\n nn.yield %2, %1 : tensor<4x3xf32>, "
+                           "tensor<f32>",
+                           "nn.yield %p, %1 : tensor<4x3xf32>, tensor<f32>\n"})
+    EXPECT_EQ(text(rule(last)).substr(0, 13),
+              std::string(last).starts_with("nn.yield") ? "-,+0,1 -,+0,2" : "-,W,1 -,W,3 1")
+        << last;
 }
 
 } // namespace

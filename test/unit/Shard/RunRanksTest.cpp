@@ -96,7 +96,8 @@ protected:
     return module;
   }
 
-  void compare(const std::string &mesh, const std::string &text) {
+  /// With `reference`, where that is not what the function gives undivided.
+  void compare(const std::string &mesh, const std::string &text, const std::string &reference = "") {
     auto stated = mlir::parseSourceString<mlir::ModuleOp>("dist.mesh @mesh " + mesh + "\n" + text, &context);
     ASSERT_TRUE(stated);
     runPass(*stated, createPropagateShardings());
@@ -104,7 +105,7 @@ protected:
     std::vector<Floats> inputs;
     for (mlir::Type type : function.getArgumentTypes())
       inputs.push_back(rampOf(llvm::cast<RankedTensorType>(type), int(inputs.size())));
-    Program whole = compile(Model::text(print(*unsharded(text))));
+    Program whole = compile(Model::text(print(*unsharded(reference.empty() ? text : reference))));
     std::vector<Floats> wanted = call(whole, function.getArgumentTypes(), inputs);
 
     Mesh axes(*stated->getOps<dist::MeshOp>().begin());
@@ -184,6 +185,63 @@ TEST_F(RunRanksTest, Samples) {
         %4 = nn.mse_loss mean %3, %t : tensor<3x4xf32>, tensor<3x4xf32>
         return %4, %3 : tensor<f32>, tensor<3x4xf32>
       })mlir");
+}
+
+// Losses on a rank's rows, and a sum that a loop carries.
+TEST_F(RunRanksTest, LossesAndLoops) {
+  for (const char *mesh : {"[\"data\"] [2]", "[\"data\"] [4]"})
+    compare(mesh, R"mlir(
+      func.func @main(%x: tensor<3x4xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}, %y: tensor<3x4xf32>,
+                      %s: tensor<5x3x4xf32> {dist.sharding = #dist.sharding<@mesh, [[], ["data"], []]>}, %g: tensor<4x4xf32>)
+          -> (tensor<f32>, tensor<f32>, tensor<4x4xf32>) {
+        %c = nn.constant dense<0.75> : tensor<f32>
+        %0 = nn.huber_loss mean %x, %y : tensor<3x4xf32>, tensor<3x4xf32>
+        %1 = nn.mul %0, %c : tensor<f32>, tensor<f32>
+        %2 = nn.l1_loss sum %x, %y : tensor<3x4xf32>, tensor<3x4xf32>
+        %3 = nn.scan steps = 5 over (%t = %s : tensor<5x3x4xf32>) carry (%a = %g : tensor<4x4xf32>) -> tensor<4x4xf32> {
+          %4 = nn.matmul %t, %t {transpose_lhs} : tensor<3x4xf32>, tensor<3x4xf32>
+          %5 = nn.add %a, %4 : tensor<4x4xf32>, tensor<4x4xf32>
+          nn.yield %5 : tensor<4x4xf32>
+        }
+        return %1, %2, %3 : tensor<f32>, tensor<f32>, tensor<4x4xf32>
+      })mlir");
+}
+
+// A batch norm by the statistics of each rank's samples, with its gradients; a rank without samples adds nothing.
+TEST_F(RunRanksTest, NormsOfGroups) {
+  const std::string head = "func.func @main(%x: tensor<2x4x3xf32>STATED, %g: tensor<2x4x3xf32>, %s: tensor<4xf32>) -> "
+                           "(tensor<2x4x3xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x3xf32>, tensor<4xf32>) {\n";
+  auto norm = [](const std::string &suffix, const std::string &type, const std::string &groups) {
+    return "%y" + suffix + ":3 = nn.batch_norm_train %x" + suffix + ", %s, %s {epsilon = 0.1 : f64, unbiased" + groups +
+           "} : " + type + ", tensor<4xf32>, tensor<4xf32>\n%d" + suffix + ":3 = nn.batch_norm_train_grad %x" + suffix +
+           ", %s, %g" + suffix + " {epsilon = 0.1 : f64" + groups + "} : " + type + ", tensor<4xf32>, " + type + "\n";
+  };
+  std::string text = head + norm("", "tensor<2x4x3xf32>", ", groups = [\"data\"]") +
+                     "return %y#0, %y#1, %y#2, %d#0, %d#1 : tensor<2x4x3xf32>, tensor<4xf32>, tensor<4xf32>, "
+                     "tensor<2x4x3xf32>, tensor<4xf32>\n}";
+  std::string reference = head + R"mlir(
+    %x0 = nn.slice %x starts = [0, 0, 0] sizes = [1, 4, 3] steps = [1, 1, 1] : tensor<2x4x3xf32>
+    %x1 = nn.slice %x starts = [1, 0, 0] sizes = [1, 4, 3] steps = [1, 1, 1] : tensor<2x4x3xf32>
+    %g0 = nn.slice %g starts = [0, 0, 0] sizes = [1, 4, 3] steps = [1, 1, 1] : tensor<2x4x3xf32>
+    %g1 = nn.slice %g starts = [1, 0, 0] sizes = [1, 4, 3] steps = [1, 1, 1] : tensor<2x4x3xf32>
+    %h = nn.constant dense<0.5> : tensor<f32>
+    )mlir" + norm("0", "tensor<1x4x3xf32>", "") +
+                          norm("1", "tensor<1x4x3xf32>", "") + R"mlir(
+    %y = nn.concat %y0#0, %y1#0 axis = 0 : tensor<1x4x3xf32>, tensor<1x4x3xf32>
+    %d = nn.concat %d0#0, %d1#0 axis = 0 : tensor<1x4x3xf32>, tensor<1x4x3xf32>
+    %0 = nn.add %y0#1, %y1#1 : tensor<4xf32>, tensor<4xf32>
+    %m = nn.mul %0, %h : tensor<4xf32>, tensor<f32>
+    %1 = nn.add %y0#2, %y1#2 : tensor<4xf32>, tensor<4xf32>
+    %v = nn.mul %1, %h : tensor<4xf32>, tensor<f32>
+    %2 = nn.add %d0#1, %d1#1 : tensor<4xf32>, tensor<4xf32>
+    return %y, %m, %v, %d, %2 : tensor<2x4x3xf32>, tensor<4xf32>, tensor<4xf32>, tensor<2x4x3xf32>, tensor<4xf32>
+  })mlir";
+  auto stated = [](std::string text, const std::string &sharding) {
+    return text.replace(text.find("STATED"), 6, sharding);
+  };
+  for (const char *mesh : {"[\"data\"] [2]", "[\"data\"] [3]"})
+    compare(mesh, stated(text, " {dist.sharding = #dist.sharding<@mesh, [[\"data\"], [], []]>}"),
+            stated(reference, ""));
 }
 
 // Samples along one axis, layers along the other: sums over columns of the mesh and rows of it in one program.
