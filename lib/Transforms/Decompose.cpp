@@ -1,4 +1,6 @@
 // The decompose pass: composites to primitives, by interface.
+#include "dialects/NN/Attributes.h"
+#include "dialects/NN/NNReduction.h"
 #include "lib/Transforms/Passes.h"
 
 namespace sprig {
@@ -30,6 +32,8 @@ struct DecomposePass : sprig::impl::DecomposeBase<DecomposePass> {
         op->erase();
       }
     }
+    // Ranks have added up their parts: sums that differ in names alone are the same again.
+    getOperation().walk([](ir::ReduceOp sum) { sum->removeDiscardableAttr(ir::kSumAttr); });
   }
 };
 } // namespace
