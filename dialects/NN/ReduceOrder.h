@@ -21,6 +21,13 @@ inline bool hasPartials(ReduceOp op) {
   return llvm::is_contained(op.getAxes(), last) || op->hasAttr(kPartialsAttr);
 }
 
+/// Whether the reduced dimensions alone decide in which order a result takes its elements in, on all devices. Other
+/// sums are grouped by the number of results too: those of samples, and columns on GPUs.
+inline bool hasOrderOfAxes(ReduceOp op) {
+  int64_t last = llvm::cast<mlir::RankedTensorType>(op.getOperand().getType()).getRank() - 1;
+  return isOrderFree(op) || (llvm::is_contained(op.getAxes(), last) && !llvm::is_contained(op.getAxes(), 0));
+}
+
 /// Whether a sum over an operand of this shape is that of its samples' sums. A half type would round these.
 inline bool isSumOfSamplesAt(ReduceOp op, llvm::ArrayRef<int64_t> shape) {
   mlir::Type element = op.getOperand().getType().getElementType();

@@ -131,10 +131,16 @@ def UnrollScans : Pass<"sprig-unroll-scans", "::mlir::func::FuncOp"> {
 def SelectEarly : Pass<"sprig-select-early", "::mlir::func::FuncOp"> {
   let summary = "Computes of what is read at one element along an axis that element alone";
   let description = [{
-    A slice of one element along an axis moves in front of what computes each element along it from those at its place
-    (elementwise operations, rows and columns of products, softmax and norms along other axes, joins), if nothing else reads
-    that: of a transformer of which one step is read the last layer computes keys and values of all steps, and all else of
-    that one. Bits of values stay. It comes after differentiation, since gradients of weights would be sums over other rows.
+    A slice of one element along an axis moves before the operation whose result it reads, if nothing else reads that
+    result. The dimension rule of the operation says which operands need one element only: those with the factor of that
+    dimension, which must pass and be alone wherever it occurs. A concatenation along the axis becomes the operand that has
+    the element. In a transformer of which one step is read, the last layer computes keys and values of all steps, and
+    everything else of that step.
+
+    Bits stay. Convolutions, whose algorithm depends on all sizes, and sums that are grouped by the number of results are
+    therefore computed whole. So are sliding windows, because a slice before them would part a convolution from its
+    epilogue, and what is checked at run time. The pass comes after differentiation because gradients of weights would be
+    sums over other rows.
   }];
   let dependentDialects = ["::sprig::ir::NNDialect"];
 }

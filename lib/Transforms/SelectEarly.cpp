@@ -1,9 +1,12 @@
 // The select-early pass: computes of what is read at one element along an axis that element alone.
+#include "dialects/Interfaces/DimensionRule.h"
+#include "dialects/Interfaces/IndexRanges.h"
+#include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Interfaces/TensorTypes.h"
-#include "dialects/NN/NNComposite.h"
-#include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNDialect.h"
-#include "dialects/NN/NNUnary.h"
+#include "dialects/NN/NNReduction.h"
+#include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/ReduceOrder.h"
 #include "dialects/NN/Select.h"
 #include "lib/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -18,45 +21,53 @@ using namespace sprig;
 using namespace sprig::ir;
 
 namespace {
-/// Of each operand the axis along which one element is enough for one element of the result along `axis`; none: all of
-/// it is needed.
-using OperandAxes = SmallVector<std::optional<int64_t>>;
-
-/// The axis of an operand that broadcasts to the result from the right.
-std::optional<int64_t> broadcastAxis(Value operand, Value result, int64_t axis) {
-  int64_t own = axis - (tensorOf(result).getRank() - tensorOf(operand).getRank());
-  return own >= 0 && tensorOf(operand).getDimSize(own) > 1 ? std::optional(own) : std::nullopt;
+/// Calls `test` on the primitives that an operation stands for; false where one fails it or there is no expression.
+bool allPrimitives(Operation *op, llvm::function_ref<bool(Operation *)> test) {
+  if (!isa<DecomposableOpInterface>(op)) return test(op);
+  Block block;
+  OpBuilder b(op->getContext());
+  b.setInsertionPointToStart(&block);
+  Operation *copy = b.clone(*op);
+  for (OpOperand &use : copy->getOpOperands()) use.set(block.addArgument(use.get().getType(), op->getLoc()));
+  b.setInsertionPoint(copy);
+  if (failed(cast<DecomposableOpInterface>(copy).decompose(b))) return false;
+  copy->erase();
+  return llvm::all_of(block, [&](Operation &each) { return allPrimitives(&each, test); });
 }
 
-std::optional<OperandAxes> axesOfOperands(Operation *op, int64_t axis) {
-  Value result = op->getResult(0);
-  auto broadcast = [&] {
-    return llvm::map_to_vector(op->getOperands(), [&](Value operand) { return broadcastAxis(operand, result, axis); });
-  };
-  OperandAxes first(op->getNumOperands());
-  if (!first.empty()) first[0] = axis;
-  if (auto product = dyn_cast<MatmulOp>(op)) {
-    int64_t rank = tensorOf(result).getRank(), left = tensorOf(product.getLhs()).getRank(),
-            right = tensorOf(product.getRhs()).getRank();
-    if (axis < rank - 2) return broadcast();
-    if (axis == rank - 2) return OperandAxes{product.getTransposeLhs() ? left - 1 : left - 2, std::nullopt};
-    return OperandAxes{std::nullopt, product.getTransposeRhs() ? right - 2 : right - 1};
+/// Whether a primitive may fail on what data says, which is checked everywhere, and not only where something is read.
+bool mayFail(Operation *op) {
+  if (isCheckedAtRunTime(op)) return true;
+  auto limited = dyn_cast<IndexRangeOpInterface>(op);
+  if (!limited) return false;
+  IndexRanges ranges;
+  limited.narrowOperands(ranges);
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return !ranges.of(operand).empty(); });
+}
+
+/// Whether a primitive gives an element the same bits however many elements it computes. All sizes of a convolution
+/// choose its algorithm.
+bool keepsBits(Operation *op) {
+  if (auto reduce = dyn_cast<ReduceOp>(op)) return hasOrderOfAxes(reduce);
+  return fusionKind(op) != FusionKind::contraction || op->hasTrait<MatrixProduct>();
+}
+
+/// Windows are computed whole: most slide over what a convolution gives, which would lose its epilogue to a slice.
+bool mayBePart(Operation *primitive) {
+  return isPure(primitive) && primitive->getNumRegions() == 0 && fusionKind(primitive) != FusionKind::generator &&
+         !mayFail(primitive) && keepsBits(primitive);
+}
+
+/// The dimension of a value that is a factor; none where the value does not have the factor. Fails where a dimension
+/// consists of more, and where several have it.
+FailureOr<std::optional<size_t>> dimOf(unsigned factor, const DimensionRule::Map &map) {
+  std::optional<size_t> found;
+  for (auto [dim, factors] : llvm::enumerate(map)) {
+    if (!llvm::is_contained(factors, factor)) continue;
+    if (found || factors.size() != 1) return failure();
+    found = dim;
   }
-  if (isa<LinearOp>(op)) return axis < tensorOf(result).getRank() - 1 ? std::optional(first) : std::nullopt;
-  if (auto softmax = dyn_cast<SoftmaxOp>(op))
-    return int64_t(softmax.getAxis()) != axis ? std::optional(first) : std::nullopt;
-  if (auto norm = dyn_cast<LayerNormOp>(op))
-    return axis < int64_t(norm.getAxis()) ? std::optional(broadcast()) : std::nullopt;
-  if (auto norm = dyn_cast<RmsNormOp>(op))
-    return axis < int64_t(norm.getAxis()) ? std::optional(broadcast()) : std::nullopt;
-  if (auto joined = dyn_cast<ConcatOp>(op))
-    return int64_t(joined.getAxis()) != axis ? std::optional(OperandAxes(op->getNumOperands(), axis)) : std::nullopt;
-  if (isa<GeluOp, SiluOp, MishOp, SoftplusOp, SoftsignOp, HardSwishOp, EluOp, CeluOp, SeluOp, LeakyReluOp,
-          HardSigmoidOp>(op))
-    return first;
-  // What is checked at run time is checked everywhere.
-  bool isElementwise = isa<ElementwiseOpInterface, BroadcastOp>(op) && isPure(op) && !isCheckedAtRunTime(op);
-  return isElementwise ? std::optional(broadcast()) : std::nullopt;
+  return found;
 }
 
 /// One element of what is computed, which nothing else reads.
@@ -67,6 +78,8 @@ struct SelectOfComputed : OpRewritePattern<SliceOp> {
     Operation *origin = whole.getDefiningOp();
     std::optional<int64_t> axis = selectedAxis(op);
     if (!origin || !axis || origin->getNumResults() != 1) return failure();
+    // Two selections may stay in either order.
+    if (auto other = dyn_cast<SliceOp>(origin); other && selectedAxis(other)) return failure();
     SmallVector<Operation *> alike;
     for (Operation *user : whole.getUsers()) {
       auto slice = dyn_cast<SliceOp>(user);
@@ -85,20 +98,23 @@ struct SelectOfComputed : OpRewritePattern<SliceOp> {
 
 private:
   static Value ofElements(PatternRewriter &rewriter, Operation *origin, int64_t axis, int64_t index) {
-    std::optional<OperandAxes> axes = axesOfOperands(origin, axis);
-    if (!axes) return {};
+    DimensionRule rule = dimensionRuleOf(origin);
+    ArrayRef<unsigned> wanted = rule.results[0][size_t(axis)];
+    if (wanted.size() != 1 || rule.factors[wanted.front()].kind != FactorKind::passes) return {};
+    unsigned factor = wanted.front();
+    SmallVector<std::optional<size_t>> dims;
+    for (const DimensionRule::Map &map : rule.operands) {
+      FailureOr<std::optional<size_t>> own = dimOf(factor, map);
+      if (failed(own)) return {};
+      dims.push_back(*own);
+    }
+    if (failed(dimOf(factor, rule.results[0])) || !allPrimitives(origin, mayBePart)) return {};
     SmallVector<Value> operands;
-    for (auto [operand, own] : llvm::zip_equal(origin->getOperands(), *axes))
-      operands.push_back(own ? select(rewriter, origin->getLoc(), operand, *own, index) : operand);
-    Operation *one = rewriter.clone(*origin);
-    RankedTensorType type = tensorOf(origin->getResult(0));
-    SmallVector<int64_t> shape(type.getShape());
-    shape[axis] = 1;
-    rewriter.modifyOpInPlace(one, [&] {
-      one->setOperands(operands);
-      one->getResult(0).setType(type.clone(shape));
-    });
-    return one->getResult(0);
+    for (auto [operand, dim] : llvm::zip_equal(origin->getOperands(), dims))
+      operands.push_back(dim ? select(rewriter, origin->getLoc(), operand, int64_t(*dim), index) : operand);
+    SmallVector<int64_t> sizes = llvm::map_to_vector(rule.factors, [](const Factor &each) { return each.size; });
+    sizes[factor] = 1;
+    return buildLocal(origin, rewriter, operands, sizes)->getResult(0);
   }
 
   /// Of what is joined along the axis, the operand that has the element.
@@ -113,10 +129,10 @@ private:
     return {};
   }
 
-  /// Of a slice that takes several elements. (Two selections may stay in either order.)
+  /// Of a slice that takes several elements along the axis.
   static Value ofPart(PatternRewriter &rewriter, Operation *origin, int64_t axis, int64_t index) {
     auto part = dyn_cast<SliceOp>(origin);
-    if (!part || selectedAxis(part)) return {};
+    if (!part) return {};
     Value one = select(rewriter, origin->getLoc(), part.getOperand(), axis,
                        part.getStarts()[axis] + index * part.getSteps()[axis]);
     SmallVector<int64_t> starts(part.getStarts()), sizes(part.getSizes()), steps(part.getSteps());

@@ -84,3 +84,65 @@ func.func @whole(%x: tensor<4x3xf32>, %i: tensor<4x3xi32>) -> (tensor<4x3xf32>, 
   %5 = nn.slice %4 starts = [1, 0] sizes = [1, 3] steps = [1, 1] : tensor<4x3xi32>
   return %0, %1, %3, %5 : tensor<4x3xf32>, tensor<1x3xf32>, tensor<1x3xf32>, tensor<1x3xi32>
 }
+
+// -----
+
+// The dimension rule says what one element needs, of composites and of linear's columns too.
+// CHECK-LABEL: @rules
+// CHECK-DAG: %[[X:.*]] = nn.slice %arg0 starts = [0, 3, 0] sizes = [2, 1, 4] steps = [1, 1, 1]
+// CHECK-DAG: nn.reduce_mean %[[X]] axes = [2] : tensor<2x1x4xf32>
+// CHECK-DAG: %[[W:.*]] = nn.slice %arg1 starts = [5, 0] sizes = [1, 4] steps = [1, 1]
+// CHECK-DAG: %[[B:.*]] = nn.slice %arg2 starts = [5] sizes = [1] steps = [1]
+// CHECK-DAG: nn.linear %arg0, %[[W]], %[[B]] : tensor<2x5x4xf32>, tensor<1x4xf32>, tensor<1xf32>
+// CHECK-DAG: %[[M:.*]] = nn.slice %arg0 starts = [0, 0, 2] sizes = [2, 5, 1] steps = [1, 1, 1]
+// CHECK-DAG: nn.reduce max %[[M]] axes = [1] : tensor<2x5x1xf32>
+func.func @rules(%x: tensor<2x5x4xf32>, %w: tensor<6x4xf32>, %b: tensor<6xf32>) -> (tensor<2x1xf32>, tensor<2x5x1xf32>, tensor<2x1xf32>) {
+  %m = nn.reduce_mean %x axes = [2] : tensor<2x5x4xf32>
+  %0 = nn.slice %m starts = [0, 3] sizes = [2, 1] steps = [1, 1] : tensor<2x5xf32>
+  %l = nn.linear %x, %w, %b : tensor<2x5x4xf32>, tensor<6x4xf32>, tensor<6xf32>
+  %1 = nn.slice %l starts = [0, 0, 5] sizes = [2, 5, 1] steps = [1, 1, 1] : tensor<2x5x6xf32>
+  %n = nn.reduce max %x axes = [1] : tensor<2x5x4xf32>
+  %2 = nn.slice %n starts = [0, 2] sizes = [2, 1] steps = [1, 1] : tensor<2x4xf32>
+  return %0, %1, %2 : tensor<2x1xf32>, tensor<2x5x1xf32>, tensor<2x1xf32>
+}
+
+// -----
+
+// Bits that depend on how much is computed stay: those of convolutions, of sums over samples, of columns on GPUs, also
+// within a composite. So do windows, which read convolutions.
+// CHECK-LABEL: @bits
+// CHECK: %[[V:.*]] = nn.conv %arg0, %arg1
+// CHECK: nn.slice %[[V]]
+// CHECK: %[[S:.*]] = nn.reduce sum %arg0 axes = [0, 3]
+// CHECK: nn.slice %[[S]]
+// CHECK: %[[C:.*]] = nn.reduce_mean %arg0 axes = [2]
+// CHECK: nn.slice %[[C]]
+// CHECK: %[[P:.*]] = nn.pool max %arg0
+// CHECK: nn.slice %[[P]]
+func.func @bits(%x: tensor<2x3x8x8xf32>, %f: tensor<4x3x3x3xf32>) -> (tensor<1x4x6x6xf32>, tensor<1x8xf32>, tensor<1x3x8xf32>, tensor<1x3x4x4xf32>) {
+  %v = nn.conv %x, %f {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x8x8xf32>, tensor<4x3x3x3xf32>
+  %0 = nn.slice %v starts = [1, 0, 0, 0] sizes = [1, 4, 6, 6] steps = [1, 1, 1, 1] : tensor<2x4x6x6xf32>
+  %s = nn.reduce sum %x axes = [0, 3] : tensor<2x3x8x8xf32>
+  %1 = nn.slice %s starts = [2, 0] sizes = [1, 8] steps = [1, 1] : tensor<3x8xf32>
+  %c = nn.reduce_mean %x axes = [2] : tensor<2x3x8x8xf32>
+  %2 = nn.slice %c starts = [1, 0, 0] sizes = [1, 3, 8] steps = [1, 1, 1] : tensor<2x3x8xf32>
+  %p = nn.pool max %x {window = array<i64: 2, 2>, strides = array<i64: 2, 2>, dilations = array<i64: 1, 1>, padding = array<i64: 0, 0, 0, 0>} : tensor<2x3x8x8xf32>
+  %3 = nn.slice %p starts = [1, 0, 0, 0] sizes = [1, 3, 4, 4] steps = [1, 1, 1, 1] : tensor<2x3x4x4xf32>
+  return %0, %1, %2, %3 : tensor<1x4x6x6xf32>, tensor<1x8xf32>, tensor<1x3x8xf32>, tensor<1x3x4x4xf32>
+}
+
+// -----
+
+// What checks its indices or, inside a composite, its values, does so everywhere.
+// CHECK-LABEL: @checked
+// CHECK: %[[G:.*]] = nn.gather %arg0, %arg1
+// CHECK: nn.slice %[[G]]
+// CHECK: %[[L:.*]] = nn.bce_loss none %arg2, %arg2
+// CHECK: nn.slice %[[L]]
+func.func @checked(%x: tensor<9x6xf32>, %i: tensor<4xi64>, %p: tensor<4x5xf32>) -> (tensor<1x6xf32>, tensor<1x5xf32>) {
+  %g = nn.gather %x, %i axis = 0 : tensor<9x6xf32>, tensor<4xi64>
+  %0 = nn.slice %g starts = [2, 0] sizes = [1, 6] steps = [1, 1] : tensor<4x6xf32>
+  %l = nn.bce_loss none %p, %p : tensor<4x5xf32>, tensor<4x5xf32>
+  %1 = nn.slice %l starts = [2, 0] sizes = [1, 5] steps = [1, 1] : tensor<4x5xf32>
+  return %0, %1 : tensor<1x6xf32>, tensor<1x5xf32>
+}
