@@ -126,6 +126,10 @@ GrowingGraph growingGraph(std::span<const std::pair<int64_t, const Graph *>> len
 std::shared_ptr<const Graph> decompose(const GraphNode &node, std::span<const TensorType> operands,
                                        std::span<const TensorType> results);
 
+/// Whether the operations of a graph are elementwise: each element of their results depends on the elements at its
+/// place alone, of operands that broadcast. False too where one does not take the graph's types.
+bool isElementwise(const Graph &graph);
+
 /// What an optimizer keeps of a parameter: of the parameter's type, or a scalar of f64.
 struct OptimizerSlot {
   std::string name;

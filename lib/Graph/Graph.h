@@ -6,6 +6,7 @@
 #include "lib/Graph/Attr.h"
 #include "sprig/source.h"
 #include <memory>
+#include <span>
 
 namespace sprig::graph {
 
@@ -42,5 +43,21 @@ struct Graph {
   std::vector<GraphNode> nodes;
   std::vector<uint32_t> outputs;
 };
+
+/// A graph of one node: its inputs are the node's operands, its outputs the node's results.
+inline Graph graphOf(const GraphNode &node, std::span<const TensorType> operands, std::span<const TensorType> results) {
+  Graph graph;
+  graph.types.assign(operands.begin(), operands.end());
+  graph.types.insert(graph.types.end(), results.begin(), results.end());
+  graph.inputCount = uint32_t(operands.size());
+  graph.nodes.push_back(node);
+  GraphNode &only = graph.nodes.front();
+  only.operands.clear();
+  for (uint32_t i = 0; i < graph.inputCount; ++i) only.operands.push_back(i);
+  only.firstResult = graph.inputCount;
+  only.resultCount = uint32_t(results.size());
+  for (uint32_t i = 0; i < only.resultCount; ++i) graph.outputs.push_back(only.firstResult + i);
+  return graph;
+}
 
 } // namespace sprig::graph

@@ -26,17 +26,7 @@ std::shared_ptr<const Graph> frontend::decompose(const GraphNode &node, std::spa
   OperationName name(node.op->text, work.context());
   if (!name.hasInterface<DecomposableOpInterface>()) return nullptr;
 
-  Graph graph;
-  graph.types.assign(operands.begin(), operands.end());
-  graph.types.insert(graph.types.end(), results.begin(), results.end());
-  graph.inputCount = uint32_t(operands.size());
-  GraphNode copy = node;
-  copy.operands.clear();
-  for (uint32_t i = 0; i < operands.size(); ++i) copy.operands.push_back(i);
-  copy.firstResult = graph.inputCount;
-  copy.resultCount = uint32_t(results.size());
-  graph.nodes.push_back(std::move(copy));
-
+  Graph graph = graphOf(node, operands, results);
   bridge::Lowering lowering(work.context());
   func::FuncOp function = lowering.makeFunction(*work.module, "main", {operands.data(), operands.size()});
   Block &body = function.getBody().front();

@@ -288,21 +288,14 @@ std::vector<Tensor> runProgram(const DerivedProgram &program, std::span<const Te
   const Graph &graph = variant.graph;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const GraphNode &node = graph.nodes[n];
-    Graph one; // of this node alone, on its operands
+    std::vector<TensorType> types;
     std::vector<Tensor> operands;
     for (uint32_t operand : node.operands) {
-      one.types.push_back(graph.types[operand]);
+      types.push_back(graph.types[operand]);
       operands.push_back(values[operand]);
     }
-    one.inputCount = uint32_t(operands.size());
-    one.nodes.push_back(node);
+    Graph one = graphOf(node, types, std::span(graph.types).subspan(node.firstResult, node.resultCount));
     if (!variant.devices.empty()) bringTogether(one.nodes[0], operands, at);
-    for (uint32_t i = 0; i < one.inputCount; ++i) one.nodes[0].operands[i] = i;
-    one.nodes[0].firstResult = one.inputCount;
-    for (uint32_t r = 0; r < node.resultCount; ++r) {
-      one.outputs.push_back(uint32_t(one.types.size()));
-      one.types.push_back(graph.types[node.firstResult + r]);
-    }
     std::optional<NoGrad> closed;
     if (!variant.lineage.open[n]) closed.emplace();
     for (Tensor &result : replay(one, operands, at)) values.push_back(std::move(result));

@@ -41,24 +41,6 @@ void fillConstant(const GraphNode &node, const ArrayRef &result) {
     std::memcpy(out + at, node.constant->data(), size_t(std::min(given, bytes - at)));
 }
 
-Graph graphOf(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results) {
-  Graph graph;
-  GraphNode copy = node;
-  copy.operands.clear();
-  for (const ArrayRef &operand : operands) {
-    copy.operands.push_back(uint32_t(graph.types.size()));
-    graph.types.push_back(*operand.type);
-  }
-  graph.inputCount = copy.firstResult = uint32_t(graph.types.size());
-  copy.resultCount = uint32_t(results.size());
-  for (const ArrayRef &result : results) {
-    graph.outputs.push_back(uint32_t(graph.types.size()));
-    graph.types.push_back(*result.type);
-  }
-  graph.nodes.push_back(std::move(copy));
-  return graph;
-}
-
 void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
              DeviceId device);
 
@@ -109,7 +91,7 @@ void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::spa
     recipe.parts = decompose(node, inTypes, outTypes);
     if (!recipe.parts) {
       CompileOptions options = segmentOptions();
-      recipe.plan = compilePlan(graphOf(node, operands, results), {}, options, node.op->text, {device});
+      recipe.plan = compilePlan(graphOf(node, inTypes, outTypes), {}, options, node.op->text, {device});
     }
   }
   // Copied: parts that are computed below may clear the table.

@@ -1,9 +1,13 @@
 // A function's graph, recorded for one slice, on all slices at once.
 #include "sprig/vmap.h"
 #include "lib/Frontend/Bridge.h"
+#include "lib/Frontend/Engine/Hash.h"
 #include "lib/Frontend/Record.h"
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
 
 namespace sprig {
 
@@ -11,12 +15,11 @@ using namespace frontend;
 
 namespace {
 
-/// How an operation takes an axis more in front.
+/// How an operation that is not elementwise takes an axis more in front.
 enum class Rule {
-  elementwise, ///< operands broadcast, from the last axis on
-  axis,        ///< the attribute "axis" counts one more; of several operands all have the new axis
-  axes,        ///< the same with the list "axes"
-  reshape,     ///< the result's type says it all
+  axis,    ///< the attribute "axis" counts one more; of several operands all have the new axis
+  axes,    ///< the same with the list "axes"
+  reshape, ///< the result's type says it all
   broadcast,
   transpose,
   slice,
@@ -32,48 +35,34 @@ enum class Rule {
 };
 
 const std::map<std::string, Rule> &rules() {
-  static const auto &table = *[] {
-    auto *result = new std::map<std::string, Rule>{{"nn.reduce", Rule::axes},
-                                                   {"nn.reduce_mean", Rule::axes},
-                                                   {"nn.softmax", Rule::axis},
-                                                   {"nn.log_softmax", Rule::axis},
-                                                   {"nn.arg_reduce", Rule::axis},
-                                                   {"nn.cumulative", Rule::axis},
-                                                   {"nn.top_k", Rule::axis},
-                                                   {"nn.concat", Rule::axis},
-                                                   {"nn.gather_elements", Rule::axis},
-                                                   {"nn.scatter_elements", Rule::axis},
-                                                   {"nn.reshape", Rule::reshape},
-                                                   {"nn.broadcast", Rule::broadcast},
-                                                   {"nn.transpose", Rule::transpose},
-                                                   {"nn.slice", Rule::slice},
-                                                   {"nn.pad", Rule::pad},
-                                                   {"nn.matmul", Rule::matmul},
-                                                   {"nn.linear", Rule::linear},
-                                                   {"nn.after", Rule::after},
-                                                   {"nn.gather", Rule::gather},
-                                                   {"nn.layer_norm", Rule::norm},
-                                                   {"nn.rms_norm", Rule::norm},
-                                                   {"nn.group_norm", Rule::batch},
-                                                   {"nn.batch_norm", Rule::batch},
-                                                   {"nn.pool", Rule::batch},
-                                                   {"nn.avg_pool", Rule::batch},
-                                                   {"nn.conv_transpose", Rule::batch},
-                                                   {"nn.conv", Rule::channels},
-                                                   {"nn.conv_filter_grad", Rule::channels}};
-    for (const char *name :
-         {"add",          "sub",           "mul",   "div",  "rem",      "mod",         "pow",
-          "max",          "min",           "and",   "or",   "xor",      "shl",         "shr",
-          "compare",      "select",        "cast",  "abs",  "neg",      "sign",        "exp",
-          "log",          "log1p",         "expm1", "sqrt", "rsqrt",    "reciprocal",  "floor",
-          "ceil",         "round",         "sin",   "cos",  "tan",      "asin",        "acos",
-          "atan",         "sinh",          "cosh",  "tanh", "asinh",    "acosh",       "atanh",
-          "erf",          "sigmoid",       "relu",  "not",  "in_range", "class_index", "is_nan",
-          "is_inf",       "stop_gradient", "silu",  "mish", "softplus", "softsign",    "hard_swish",
-          "hard_sigmoid", "gelu",          "elu",   "celu", "selu",     "leaky_relu",  "fake_quantize"})
-      (*result)[std::string("nn.") + name] = Rule::elementwise;
-    return result;
-  }();
+  static const auto &table = *new std::map<std::string, Rule>{{"nn.reduce", Rule::axes},
+                                                              {"nn.reduce_mean", Rule::axes},
+                                                              {"nn.softmax", Rule::axis},
+                                                              {"nn.log_softmax", Rule::axis},
+                                                              {"nn.arg_reduce", Rule::axis},
+                                                              {"nn.cumulative", Rule::axis},
+                                                              {"nn.top_k", Rule::axis},
+                                                              {"nn.concat", Rule::axis},
+                                                              {"nn.gather_elements", Rule::axis},
+                                                              {"nn.scatter_elements", Rule::axis},
+                                                              {"nn.reshape", Rule::reshape},
+                                                              {"nn.broadcast", Rule::broadcast},
+                                                              {"nn.transpose", Rule::transpose},
+                                                              {"nn.slice", Rule::slice},
+                                                              {"nn.pad", Rule::pad},
+                                                              {"nn.matmul", Rule::matmul},
+                                                              {"nn.linear", Rule::linear},
+                                                              {"nn.after", Rule::after},
+                                                              {"nn.gather", Rule::gather},
+                                                              {"nn.layer_norm", Rule::norm},
+                                                              {"nn.rms_norm", Rule::norm},
+                                                              {"nn.group_norm", Rule::batch},
+                                                              {"nn.batch_norm", Rule::batch},
+                                                              {"nn.pool", Rule::batch},
+                                                              {"nn.avg_pool", Rule::batch},
+                                                              {"nn.conv_transpose", Rule::batch},
+                                                              {"nn.conv", Rule::channels},
+                                                              {"nn.conv_filter_grad", Rule::channels}};
   return table;
 }
 
@@ -95,23 +84,45 @@ struct Operation {
     return found == node.attrs.end() ? nullptr : &*found;
   }
   Attr &attr(const char *name) { return *find(name); }
-  /// On its operands alone, as a graph of one node.
-  Graph graph() const {
-    Graph one;
-    for (const Tensor &operand : operands) one.types.push_back(operand.type());
-    one.inputCount = uint32_t(operands.size());
-    one.nodes.push_back(node);
-    one.nodes[0].operands.clear();
-    for (uint32_t i = 0; i < one.inputCount; ++i) one.nodes[0].operands.push_back(i);
-    one.nodes[0].firstResult = one.inputCount;
-    for (const TensorType &type : results) {
-      one.outputs.push_back(uint32_t(one.types.size()));
-      one.types.push_back(type);
-    }
-    return one;
+  std::vector<Tensor> record() const {
+    if (node.constant) return replay(graphOf(node, {}, results), {}, node.source);
+    return recordAll(*node.op, operands, node.attrs, results, node.source, node.regions);
   }
-  std::vector<Tensor> record(Source at) const { return replay(graph(), operands, at); }
 };
+
+/// Of an elementwise operation, the operands that may have one element where others have several: a bit for each.
+using Broadcasts = uint64_t;
+
+std::optional<Broadcasts> askForBroadcasts(const Graph &graph, const GraphNode &node) {
+  std::vector<TensorType> operands, results;
+  for (uint32_t operand : node.operands) operands.push_back({graph.types[operand].dtype, {2, 3}});
+  for (uint32_t i = 0; i < node.resultCount; ++i) results.push_back({graph.types[node.firstResult + i].dtype, {2, 3}});
+  if (!isElementwise(graphOf(node, operands, results))) return std::nullopt;
+  Broadcasts broadcasts = 0;
+  for (size_t i = 0; operands.size() > 1 && i < operands.size(); ++i) {
+    operands[i].shape = {1, 3};
+    broadcasts |= Broadcasts(isElementwise(graphOf(node, operands, results))) << i;
+    operands[i].shape = {2, 3};
+  }
+  return broadcasts;
+}
+
+/// None of an operation that is not elementwise. The dialect says which ones are, for attributes and types of elements:
+/// a loss without reduction is, its mean is not. Shapes do not count, so that each kind of operation is asked for once
+/// in a process, and a program without vmap never loads the compiler for it.
+std::optional<Broadcasts> broadcastsOf(const Graph &graph, const GraphNode &node) {
+  static std::mutex mutex;
+  static auto &kinds = *new std::unordered_map<Hash, std::optional<Broadcasts>>;
+  constexpr size_t kMostKinds = 4096; // of ever new attributes
+  Hash kind;
+  kind.mix(node);
+  for (uint32_t operand : node.operands) kind.mix(uint64_t(graph.types[operand].dtype));
+  for (uint32_t i = 0; i < node.resultCount; ++i) kind.mix(uint64_t(graph.types[node.firstResult + i].dtype));
+  std::lock_guard lock(mutex);
+  if (auto known = kinds.find(kind); known != kinds.end()) return known->second;
+  if (kinds.size() >= kMostKinds) kinds.clear();
+  return kinds[kind] = askForBroadcasts(graph, node);
+}
 
 /// Carries a graph out on `count` slices.
 class Batching {
@@ -176,7 +187,7 @@ private:
     std::vector<Tensor> made;
     if (!isSliced) {
       for (uint32_t operand : node.operands) op.operands.push_back(values[operand].tensor);
-      made = op.record(at);
+      made = op.record();
     } else {
       for (TensorType &type : op.results) {
         if (type.shape.rank() == Shape::kMaxRank)
@@ -188,12 +199,36 @@ private:
       auto rule = rules().find(node.op->text);
       if (rule != rules().end() && rule->second >= Rule::gather)
         made = amongOthers(rule->second, op, node);
-      else if (rule != rules().end() && applies(rule->second, op, node))
-        made = op.record(at);
+      else if (rule != rules().end() ? applies(rule->second, op, node) : appliesToElements(op, node))
+        made = op.record();
       if (made.empty()) made = byParts(node);
       if (made.empty()) made = oneByOne(node);
     }
     for (Tensor &each : made) values.push_back({std::move(each), isSliced});
+  }
+
+  /// An elementwise operation on all slices; false for others.
+  bool appliesToElements(Operation &op, const GraphNode &node) const {
+    if (!node.regions.empty() || node.operands.size() > 64) return false;
+    int rank = typeOf(node.firstResult).shape.rank();
+    std::optional<Broadcasts> broadcasts = isBroadcast(node) ? broadcastsOf(graph, node) : std::nullopt;
+    for (size_t i = 0; broadcasts && i < node.operands.size(); ++i)
+      op.operands.push_back(*broadcasts >> i & 1 ? lifted(node.operands[i], rank) : sliced(node.operands[i]));
+    return broadcasts.has_value();
+  }
+
+  /// Whether the result has the shape that the operands broadcast to.
+  bool isBroadcast(const GraphNode &node) const {
+    const Shape &shape = typeOf(node.firstResult).shape;
+    for (uint32_t operand : node.operands)
+      if (typeOf(operand).shape.rank() > shape.rank()) return false;
+    for (int i = 1; i <= shape.rank(); ++i) {
+      int64_t common = 1;
+      for (uint32_t operand : node.operands)
+        if (const Shape &own = typeOf(operand).shape; common == 1 && i <= own.rank()) common = own[own.rank() - i];
+      if (common != shape[shape.rank() - i]) return false;
+    }
+    return true;
   }
 
   /// The operation on all slices; false where it has no such form.
@@ -212,12 +247,6 @@ private:
       op.attr(name).integers = shape;
     };
     switch (rule) {
-    case Rule::elementwise: {
-      int rank = 0;
-      for (uint32_t operand : node.operands) rank = std::max(rank, rankOf(operand));
-      takeLifted(rank);
-      return true;
-    }
     case Rule::axis:
       takeAll();
       ++op.attr("axis").integer;
@@ -287,7 +316,7 @@ private:
     for (size_t i = 1; i < node.operands.size(); ++i) op.operands.push_back(values[node.operands[i]].tensor);
     Shape whole = op.results[0].shape;
     op.results[0].shape = merged(typeOf(node.firstResult).shape);
-    return {reshaped(op.record(at)[0], whole)};
+    return {reshaped(op.record()[0], whole)};
   }
 
   /// Of convolutions [N, C, ...] by filters [O, C/groups, ...], and of their filters' gradients.
@@ -313,7 +342,7 @@ private:
       op.node.attrs.push_back(Attr::of("groups", count));
     const Shape whole = op.results[0].shape, &own = typeOf(node.firstResult).shape;
     op.results[0].shape = withChannels(own, isGradient ? 0 : 1);
-    Tensor result = op.record(at)[0];
+    Tensor result = op.record()[0];
     if (isGradient) return {reshaped(result, whole)};
     Shape apart{own[0], count};
     for (int i = 1; i < own.rank(); ++i) apart.push_back(own[i]);
@@ -353,7 +382,7 @@ private:
     int64_t &axis = op.attr("axis").integer;
     if (x.isSliced) {
       ++axis;
-      return op.record(at);
+      return op.record();
     }
     // Slices come where the axis was.
     const Shape &own = typeOf(node.firstResult).shape;
@@ -364,7 +393,7 @@ private:
     }
     const TensorType whole = op.results[0];
     op.results[0].shape = shape;
-    Tensor result = op.record(at)[0];
+    Tensor result = op.record()[0];
     return {axis == 0 ? result : record(opName("nn.transpose"), {result}, {Attr::of("permutation", order)}, whole, at)};
   }
 

@@ -1,4 +1,5 @@
 // Graphs that come back from the compiler: the same after a round trip, with the same values as what they stand for.
+#include "dialects/Interfaces/OpInterfaces.h"
 #include "lib/Frontend/Bridge/Import.h"
 #include "lib/Frontend/Bridge/Lower.h"
 #include "lib/Interpreter/Interpreter.h"
@@ -8,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <map>
+#include <set>
 
 namespace sprig::frontend::test {
 namespace {
@@ -219,6 +222,65 @@ TEST(BridgeImport, SchedulesAsTheReferenceDoes) {
   }
   EXPECT_EQ(errorOf([] { learningRate(R"("cosine")"); }),
             "lr_schedule.total_steps: not given; schedule cosine needs the number of steps that it takes");
+}
+
+// All elementwise operations of the dialect, and the composites that are, for vmap.
+TEST(BridgeElementwise, IsWhatTheDialectSays) {
+  using enum DType;
+  struct Form {
+    std::vector<DType> operands;
+    DType result;
+    AttrList attrs = {};
+  };
+  const Form unary{{f32}, f32}, binary{{f32, f32}, f32}, logic{{boolean, boolean}, boolean}, shift{{u8, u8}, u8},
+      predicate{{f32}, boolean}, loss{{f32, f32}, f32, {Attr::word("reduction", "loss_reduction none")}};
+  const std::map<std::string, Form> others = {
+      {"not", {{boolean}, boolean}},
+      {"compare", {{f32, f32}, boolean, {Attr::word("predicate", "predicate lt")}}},
+      {"select", {{boolean, f32, f32}, f32}},
+      {"cast", {{i8}, f32}},
+      {"bitcast", {{i32}, f32}},
+      {"class_index", {{i64}, i64, {Attr::of("classes", 3)}}},
+      {"in_range", {{f32}, f32, {Attr::of("low", 0.), Attr::of("high", 1.)}}},
+      {"philox", {{i64, i64, i64}, u32}},
+      {"quantize", {{f32, f32, i8}, i8}},
+      {"dequantize", {{i8, f32, i8}, f32}},
+      {"fake_quantize", {{f32, f32, i8}, f32}},
+      {"selu", {{f32}, f32, {Attr::of("alpha", 1.6), Attr::of("gamma", 1.)}}},
+      {"hard_sigmoid", {{f32}, f32, {Attr::of("alpha", 0.2), Attr::of("beta", 0.5)}}},
+      {"softmax", {{f32}, f32, {Attr::of("axis", 1)}}},
+      {"cumulative", {{f32}, f32, {Attr::of("axis", 1), Attr::word("kind", "reduce_kind sum")}}},
+  };
+  auto isElementwiseOn = [](const std::string &name, const Form &form, Shape shape) {
+    Builder builder;
+    std::vector<uint32_t> operands;
+    for (DType type : form.operands) operands.push_back(builder.input({type, shape}));
+    return isElementwise(builder.give({builder.op(name, operands, {form.result, shape}, form.attrs)}));
+  };
+  bridge::Workspace work;
+  std::set<std::string> more;
+  for (mlir::RegisteredOperationName name : work.context()->getRegisteredOperationsByDialect("nn")) {
+    std::string text = name.getStringRef().substr(3).str();
+    std::vector<Form> forms = {unary, binary, logic, shift, predicate, loss};
+    if (auto found = others.find(text); found != others.end()) forms = {found->second};
+    bool isSo = llvm::any_of(forms, [&](const Form &form) { return isElementwiseOn(text, form, {2, 3}); });
+    if (name.hasInterface<ElementwiseOpInterface>())
+      EXPECT_TRUE(isSo) << text;
+    else if (isSo)
+      more.insert(text);
+  }
+  // Composites, and what does nothing between equal shapes.
+  EXPECT_EQ(more, (std::set<std::string>{"after",         "bce_loss",   "bce_with_logits_loss",
+                                         "broadcast",     "celu",       "elu",
+                                         "fake_quantize", "gelu",       "hard_sigmoid",
+                                         "hard_swish",    "huber_loss", "kl_div_loss",
+                                         "l1_loss",       "leaky_relu", "mish",
+                                         "mse_loss",      "reshape",    "selu",
+                                         "silu",          "softplus",   "softsign",
+                                         "stop_gradient"}));
+  // A loss that is a mean is elementwise for no shape that has elements to average.
+  EXPECT_FALSE(
+      isElementwiseOn("mse_loss", {{f32, f32}, f32, {Attr::word("reduction", "loss_reduction mean")}}, {2, 3}));
 }
 
 } // namespace

@@ -30,16 +30,18 @@ void expectAsLoop(const char *name, const Tensor &x, const Tensor &y, const Func
   expectSameBits(compile(batched)(x, y), want);
 }
 
-/// Whether slices are carried out one after the other.
-bool isLoop(const Tensor &x, const Tensor &y, const Function &f) {
+/// vmap(f) as it is recorded.
+std::string recordedAs(const Tensor &x, const Tensor &y, const Function &f) {
   auto batched = [&](std::span<const Tensor> in) {
     return vmapAll([&](std::span<const Tensor> slice) { return std::vector<Tensor>{f(slice[0], slice[1])}; }, in);
   };
   std::vector<Tensor> captured;
   const TensorType types[] = {x.type(), y.type()};
   frontend::Graph graph = frontend::traceRegion(types, batched, captured, Source::here());
-  return frontend::printGraph(graph).find("nn.scan") != std::string::npos;
+  return frontend::printGraph(graph);
 }
+/// Whether slices are carried out one after the other.
+bool isLoop(const Tensor &x, const Tensor &y, const Function &f) { return has(recordedAs(x, y, f), "nn.scan"); }
 
 TEST(Vmap, EqualsALoop) {
   Tensor x = sample({4, 2, 3}), y = sample({4, 3}, 1), w = sample({3, 5}, 2), shared = sample({2, 3}, 3);
@@ -56,6 +58,13 @@ TEST(Vmap, EqualsALoop) {
       {"order", [](Tensor a, Tensor) { return sort(a, 1).values + cumsum(a, 0) + argmax(a, 1, true).to(DType::f32); }},
       {"quantised by a scale of the slice",
        [](Tensor a, Tensor b) { return fakeQuantize(a, abs(b) + 0.1f, zeros({}, DType::i8), {-7, 7}); }},
+      {"what is shared quantised by a scale of the slice",
+       [=](Tensor, Tensor b) { return fakeQuantize(shared, abs(b) + 0.1f, zeros({}, DType::i8)); }},
+      {"activations", [=](Tensor a, Tensor b) { return gelu(a) + silu(shared) * leakyRelu(b) + elu(b) + selu(a); }},
+      {"losses of elements",
+       [=](Tensor a, Tensor b) {
+         return mseLoss(a, shared, Reduction::none) + huberLoss(shared, a, Reduction::none) + b;
+       }},
       {"shapes", [](Tensor a, Tensor b) { return cat({a.T().reshape({2, 3}), b.expand({2, 3}), a.flip(1)}); }},
       {"joined with what is shared", [=](Tensor a, Tensor) { return stack({a, shared}); }},
       {"parts",
@@ -105,6 +114,15 @@ TEST(Vmap, EqualsALoop) {
     expectAsLoop(name, x, y, f);
     EXPECT_EQ(isLoop(x, y, f), loops.count(name) > 0) << name;
   }
+}
+
+// With their gradients, which differ from those of their parts.
+TEST(Vmap, KeepsCompositesThatAreElementwise) {
+  Tensor x = sample({4, 2, 3}), y = sample({4, 3});
+  std::string text = recordedAs(x, y, [](Tensor a, Tensor b) {
+    return gelu(a) + fakeQuantize(a, abs(b) + 0.1f, zeros({}, DType::i8)) + stopGradient(a);
+  });
+  for (const char *each : {"nn.gelu", "nn.fake_quantize", "nn.stop_gradient"}) EXPECT_TRUE(has(text, each)) << text;
 }
 
 TEST(Vmap, NestsAndHasGradients) {
