@@ -2,8 +2,8 @@
 #include "include/sprig/error.h"
 #include "lib/Data/ArrayFile.h"
 #include "lib/Json/Json.h"
+#include "runtime/base/Hex.h"
 #include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <optional>
 #include <stdexcept>
@@ -18,12 +18,6 @@ namespace {
 constexpr std::string_view kTail = "\"checksum\": \"", kEnd = "\"\n}\n";
 constexpr size_t kDigits = 16;
 
-std::string hex(uint64_t value) {
-  char text[kDigits + 1];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 std::optional<uint64_t> fromHex(std::string_view text) {
   uint64_t value = 0;
   auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
@@ -37,7 +31,7 @@ uint64_t checksum(std::span<const char> bytes) { return XXH3_64bits(bytes.data()
 
 std::string digest(std::string_view bytes) {
   XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  return hex(hash.high64) + hex(hash.low64);
+  return hexDigits(hash.high64) + hexDigits(hash.low64);
 }
 
 void formatArrays(std::span<const ArrayView> arrays, std::vector<char> &image) {
@@ -71,10 +65,10 @@ std::string formatManifest(const Manifest &manifest, uint64_t arraysBytes, uint6
                {"model", manifest.modelDigest}};
   if (!manifest.settings.empty()) json["settings"] = Json::parse(manifest.settings);
   json["arrays_bytes"] = arraysBytes;
-  json["arrays_checksum"] = hex(arraysChecksum);
+  json["arrays_checksum"] = hexDigits(arraysChecksum);
   json["checksum"] = std::string(kDigits, '0');
   std::string text = json.dump(1) + "\n";
-  text.replace(text.size() - kEnd.size() - kDigits, kDigits, hex(checksum(text)));
+  text.replace(text.size() - kEnd.size() - kDigits, kDigits, hexDigits(checksum(text)));
   return text;
 }
 
@@ -89,7 +83,8 @@ ManifestFile parseManifest(std::span<const char> bytes, const std::string &file)
   text.replace(at, kDigits, kDigits, '0');
   uint64_t found = checksum(text);
   if (stored != found)
-    throw bad("is damaged: its checksum is " + hex(found) + ", it says " + std::string(bytes.data() + at, kDigits));
+    throw bad("is damaged: its checksum is " + hexDigits(found) + ", it says " +
+              std::string(bytes.data() + at, kDigits));
   try {
     Json json = parseJson(text, file);
     auto count = [&](const char *field, uint64_t most = INT64_MAX) {

@@ -1,6 +1,6 @@
 #include "lib/Data/SamplesHash.h"
+#include "runtime/base/Hex.h"
 #include <algorithm>
-#include <cstdio>
 
 namespace sprig::data {
 
@@ -18,10 +18,6 @@ void SamplesHash::addSamples(int64_t count, int64_t bytesEach, const std::functi
   }
 }
 
-std::string SamplesHash::text() const {
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", (unsigned long long)hash);
-  return text;
-}
+std::string SamplesHash::text() const { return hexDigits(hash); }
 
 } // namespace sprig::data

@@ -2,6 +2,7 @@
 #include "lib/Cache/FileCache.h"
 #include "lib/Cache/TrustedFolder.h"
 #include "lib/Json/Json.h"
+#include "runtime/base/Hex.h"
 #include <cpuid.h>
 #include <cstdlib>
 #include <cstring>
@@ -48,9 +49,7 @@ fs::path calibrationFile() {
   std::string key = machine.model + "|" + machine.isa + "|" + std::to_string(machine.processors);
   for (int name : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE})
     key += "|" + std::to_string(sysconf(name));
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash(key)));
-  return fs::path(defaultCacheFolder()) / (std::string("machine-") + text + ".json");
+  return fs::path(defaultCacheFolder()) / ("machine-" + hexDigits(hash(key)) + ".json");
 }
 
 std::string calibrationToText(const Calibration &found) {

@@ -1,5 +1,6 @@
 #include "runtime/format/Container.h"
 
+#include "runtime/base/Hex.h"
 #include "runtime/base/Text.h"
 
 #include <bit>
@@ -77,13 +78,6 @@ std::vector<uint8_t> writeContainer(std::span<const SectionBytes> sections) {
 static ContainerError damaged(const char *message) { return {true, false, message}; }
 static ContainerError damaged(core::TextParts message) { return {true, false, message.text()}; }
 
-static std::string hex(uint64_t value) {
-  static const char digits[] = "0123456789abcdef";
-  std::string text = "0x";
-  for (int shift = 60; shift >= 0; shift -= 4) text += digits[(value >> shift) & 15];
-  return text;
-}
-
 // Bytes between sections carry nothing; a value there is damage that no checksum would see.
 static ContainerError checkPadding(std::span<const uint8_t> file, uint64_t begin, uint64_t end) {
   for (uint64_t i = begin; i < end; ++i)
@@ -108,8 +102,8 @@ static ContainerError readSection(std::span<const uint8_t> file, const SectionHe
   std::span<const uint8_t> bytes = file.subspan(entry.offset, entry.size);
   uint64_t found = checksum(bytes);
   if (found != entry.checksum)
-    return damaged(concat(what, " (", sectionKindName(kind), "): expected checksum ", hex(entry.checksum), ", found ",
-                          hex(found)));
+    return damaged(concat(what, " (", sectionKindName(kind), "): expected checksum 0x", hexDigits(entry.checksum),
+                          ", found 0x", hexDigits(found)));
   view.sections.push_back({kind, entry.offset, entry.size, bytes});
   end = entry.offset + entry.size;
   return {};
@@ -140,7 +134,7 @@ ContainerError readContainer(std::span<const uint8_t> file, ContainerView &view)
   std::span<const uint8_t> table = file.subspan(sizeof header, tableSize);
   uint64_t found = headerChecksum(header, table);
   if (found != header.checksum)
-    return damaged(concat("header: expected checksum ", hex(header.checksum), ", found ", hex(found)));
+    return damaged(concat("header: expected checksum 0x", hexDigits(header.checksum), ", found 0x", hexDigits(found)));
 
   view.major = header.major;
   view.minor = header.minor;

@@ -1,6 +1,7 @@
 #include "tools/sprig/profile/ProfileCompare.h"
 #include "lib/Data/File.h"
 #include "lib/Json/Json.h"
+#include "runtime/base/Hex.h"
 #include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
@@ -182,9 +183,7 @@ Json compareOne(const Json &a, const Json &b, double bound, bool quiet, bool &ag
 std::string digestOf(const std::vector<char> &bytes) {
   uint64_t hash = 0xcbf29ce484222325;
   for (char byte : bytes) hash = (hash ^ uint8_t(byte)) * 0x100000001b3;
-  char text[20];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
+  return hexDigits(hash);
 }
 
 Json outputToJson(const data::Array &array) {
