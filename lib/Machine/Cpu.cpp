@@ -1,4 +1,5 @@
 #include "lib/Machine/Cpu.h"
+#include "runtime/machine/Machine.h"
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -72,16 +73,6 @@ void readTopology(Cpu &cpu) {
   cpu.sockets = std::max(int(sockets.size()), 1);
 }
 
-// Processors that the cgroup's quota grants, or a very large number.
-double cgroupQuota() {
-  std::istringstream v2(firstLine("/sys/fs/cgroup/cpu.max"));
-  int64_t quota = 0, period = 0; // "max" is none
-  if (v2 >> quota >> period && quota > 0 && period > 0) return double(quota) / double(period);
-  double v1 = double(number("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", -1));
-  double v1Period = double(number("/sys/fs/cgroup/cpu/cpu.cfs_period_us", 0));
-  return v1 > 0 && v1Period > 0 ? v1 / v1Period : 1e9;
-}
-
 } // namespace
 
 std::string bestIsa() {
@@ -124,7 +115,8 @@ Cpu readCpu() {
   cpu.isa = bestIsa();
   cpu_set_t affinity;
   double affine = sched_getaffinity(0, sizeof affinity, &affinity) == 0 ? CPU_COUNT(&affinity) : cpu.logical;
-  cpu.usable = std::min(affine, cgroupQuota());
+  double quota = rt::core::processorQuota();
+  cpu.usable = quota > 0 ? std::min(affine, quota) : affine;
   cpu.memoryBytes = int64_t(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   return cpu;
 }

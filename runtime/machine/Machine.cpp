@@ -1,6 +1,7 @@
 #include "runtime/machine/Machine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fstream>
@@ -13,24 +14,12 @@
 
 namespace sprig::rt::core {
 
-// Processors that a quota of CPU time amounts to in a period of that many, rounded up; 0: none is set.
-static int processorsOf(int64_t quota, int64_t period) {
-  return quota > 0 && period > 0 ? std::max(1, int((quota + period - 1) / period)) : 0;
-}
-
-// Version 2's file of one group.
-static int quotaOf(const std::string &group) {
-  std::ifstream file(group + "/cpu.max");
-  int64_t quota = 0, period = 0; // "max" is none
-  if (!(file >> quota >> period)) return 0;
-  return processorsOf(quota, period);
-}
-
-static int quotaOfVersion1(const std::string &group) {
-  std::ifstream quotaFile(group + "/cpu.cfs_quota_us"), periodFile(group + "/cpu.cfs_period_us");
+// Version 2 has both numbers in one file of a group, version 1 each in its own; "max" and -1 are none.
+static double quotaOf(const std::string &group, bool version2) {
+  std::ifstream first(group + (version2 ? "/cpu.max" : "/cpu.cfs_quota_us")), second(group + "/cpu.cfs_period_us");
   int64_t quota = 0, period = 0;
-  if (!(quotaFile >> quota) || !(periodFile >> period)) return 0;
-  return processorsOf(quota, period);
+  if (!(first >> quota) || !((version2 ? first : second) >> period)) return 0;
+  return quota > 0 && period > 0 ? double(quota) / double(period) : 0;
 }
 
 // The folders of this process's groups for a controller, from its own up to the root, and whether they are version 2's.
@@ -54,11 +43,10 @@ static void forCgroups(const std::string &controller,
   }
 }
 
-// The least quota from this process's group up to the root.
-static int cgroupQuota() {
-  int least = 0;
+double processorQuota() {
+  double least = 0;
   forCgroups("cpu", [&](const std::string &folder, bool version2) {
-    int quota = version2 ? quotaOf(folder) : quotaOfVersion1(folder);
+    double quota = quotaOf(folder, version2);
     if (quota > 0 && (least == 0 || quota < least)) least = quota;
   });
   return least;
@@ -82,8 +70,8 @@ int defaultThreads() {
     cpu_set_t set;
     CPU_ZERO(&set);
     int affinity = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : int(sysconf(_SC_NPROCESSORS_ONLN));
-    int quota = cgroupQuota();
-    if (quota <= 0) quota = affinity;
+    double granted = processorQuota();
+    int quota = granted > 0 ? int(std::ceil(granted)) : affinity;
     // Ranks have a share each; who is bound to cores has those.
     bool areBound = false;
     int ranks = launchedRanks(areBound);

@@ -8,6 +8,9 @@
 
 namespace sprig::rt::core {
 
+// Processors that the quotas of this process's cgroups grant: the least, from its own group up to the root, as 1.5;
+// 0: none is set.
+double processorQuota();
 // The smaller of the processors that this process may run on and its cgroup's quota, at least 1; its share of them
 // where `sprig launch` has started it beside others.
 int defaultThreads();
