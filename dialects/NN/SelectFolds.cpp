@@ -1,8 +1,9 @@
-// Canonical forms of what takes one element along an axis: a slice, and one taken in front of what only moves elements,
-// so that fewer are moved. The last step of a loop's outputs is what the loop ends with, and outputs that nothing uses
-// are not stacked: of a recurrent network whose last step counts no other is kept.
+// Canonical forms of slices. Of those that take one element along an axis: a slice, and one taken in front of what only
+// moves elements, so that fewer are moved. The last step of a loop's outputs is what the loop ends with, and outputs
+// that nothing uses are not stacked: of a recurrent network whose last step counts no other is kept.
 #include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNYield.h"
@@ -66,6 +67,27 @@ struct SelectOfReshape : OpRewritePattern<SliceOp> {
   static int64_t product(ArrayRef<int64_t> sizes) { return llvm::product_of(sizes); }
 };
 
+/// A part of the integers that an iota counts is counted itself, from where it begins. Sums of others would round, and
+/// narrow ones wrap.
+struct SliceOfIota : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    auto iota = op.getOperand().getDefiningOp<IotaOp>();
+    Type element = op.getType().getElementType();
+    if (!iota || !isa<IntegerType>(element) || element.getIntOrFloatBitWidth() < 32) return failure();
+    int64_t axis = int64_t(iota.getAxis()), start = op.getStarts()[axis], step = op.getSteps()[axis];
+    RankedTensorType number = op.getType().clone(ArrayRef<int64_t>());
+    auto constant = [&](int64_t value) -> Value {
+      return ConstantOp::create(rewriter, op.getLoc(), number, makeSplat(number, double(value)));
+    };
+    Value part = IotaOp::create(rewriter, op.getLoc(), op.getType(), axis);
+    if (step != 1) part = MulOp::create(rewriter, op.getLoc(), part, constant(step));
+    if (start != 0) part = AddOp::create(rewriter, op.getLoc(), part, constant(start));
+    rewriter.replaceOp(op, part);
+    return success();
+  }
+};
+
 /// The last of a loop's outputs, or of a layer's that has no lengths, where it is what is carried.
 struct LastOfSteps : OpRewritePattern<SliceOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -120,7 +142,7 @@ void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRCont
 }
 
 void SliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<SelectOfTranspose, SelectOfReshape, LastOfSteps>(context);
+  patterns.add<SelectOfTranspose, SelectOfReshape, SliceOfIota, LastOfSteps>(context);
 }
 
 void ScanOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {

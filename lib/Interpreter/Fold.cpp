@@ -16,7 +16,16 @@ bool keepsSplats(mlir::Operation *op) {
                    ir::PadOp, kernel::PackOp>(op);
 }
 
+bool isEmpty(mlir::Type type) {
+  auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
+  return tensor && tensor.getNumElements() == 0;
+}
+
+// Of nothing an operation gives the same number everywhere, and rounds none: a sum gives zeros, a product ones.
+bool isOfNothing(mlir::Operation *op) { return op->getNumOperands() && llvm::all_of(op->getOperandTypes(), isEmpty); }
+
 bool isWithinLimits(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, const FoldLimits &limits) {
+  if (isOfNothing(op)) return true;
   bool splats = llvm::all_of(operands, [](const Tensor &t) { return t.isSplat(); });
   if (splats && !operands.empty() && keepsSplats(op)) return true;
   int64_t operandBytes = 0, resultBytes = 0;
@@ -54,7 +63,7 @@ std::optional<llvm::SmallVector<mlir::ElementsAttr>>
 foldOperation(mlir::Operation *op, llvm::ArrayRef<mlir::ElementsAttr> operands, const FoldLimits &limits) {
   if (op->getNumRegions() || !op->getNumResults() || llvm::isa<ir::ConstantOp>(op) || !isInterpreted(op->getName()))
     return std::nullopt;
-  if (limits.exact && !hasKernelBits(op)) return std::nullopt;
+  if (limits.exact && !hasKernelBits(op) && !isOfNothing(op)) return std::nullopt;
   llvm::SmallVector<Tensor> tensors;
   for (mlir::ElementsAttr operand : operands) {
     std::string reason;
@@ -73,11 +82,23 @@ foldOperation(mlir::Operation *op, llvm::ArrayRef<mlir::ElementsAttr> operands, 
 }
 
 std::optional<llvm::SmallVector<mlir::ElementsAttr>> foldOperation(mlir::Operation *op, const FoldLimits &limits) {
+  auto nothing = [](mlir::Type type) {
+    return ir::makeConstant(llvm::cast<mlir::RankedTensorType>(type), std::vector<char>());
+  };
+  if (limits.empty && op->getNumResults() && llvm::all_of(op->getResultTypes(), isEmpty) &&
+      mlir::isMemoryEffectFree(op) && !llvm::isa<ir::ConstantOp>(op)) {
+    llvm::SmallVector<mlir::ElementsAttr> results;
+    for (mlir::Type type : op->getResultTypes()) results.push_back(nothing(type));
+    return results;
+  }
   llvm::SmallVector<mlir::ElementsAttr> operands;
   for (mlir::Value operand : op->getOperands()) {
-    auto constant = operand.getDefiningOp<ir::ConstantOp>();
-    if (!constant) return std::nullopt;
-    operands.push_back(constant.getValue());
+    if (auto constant = operand.getDefiningOp<ir::ConstantOp>())
+      operands.push_back(constant.getValue());
+    else if (limits.empty && isEmpty(operand.getType()))
+      operands.push_back(nothing(operand.getType()));
+    else
+      return std::nullopt;
   }
   return foldOperation(op, operands, limits);
 }

@@ -16,6 +16,8 @@ struct FoldLimits {
   /// Only what kernels compute with the same bits: integers, moves, and results that are rounded once. A logarithm, a
   /// sum or a softmax stays.
   bool exact = false;
+  /// Operands without elements are constants, and so are results without elements, whatever the operands are.
+  bool empty = false;
 };
 
 /// The results of a pure operation on constant operands, or nothing. Elementwise operations and operations that move

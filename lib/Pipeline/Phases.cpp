@@ -22,10 +22,11 @@ using namespace sprig;
 static void buildImport(OpPassManager &passes, const CompileOptions &options) {}
 
 static void simplify(OpPassManager &passes, const CompileOptions &options, bool keepQuantized = false,
-                     bool keepNarrow = false) {
+                     bool keepNarrow = false, bool foldEmpty = false) {
   FoldConstantsOptions fold;
   fold.keepQuantized = keepQuantized;
   fold.keepNarrow = keepNarrow;
+  fold.empty = foldEmpty;
   fold.exact = options.math == MathMode::strict;
   passes.addNestedPass<func::FuncOp>(createFoldConstants(fold));
   passes.addPass(createCanonicalizerPass());
@@ -85,7 +86,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDecompose());
   // With bf16 all constants are rounded that products read.
   bool keepNarrow = options.freeze && options.precision != Precision::bf16 && targetOf(options).takesDotProducts();
-  simplify(passes, options, /*keepQuantized=*/false, keepNarrow);
+  simplify(passes, options, /*keepQuantized=*/false, keepNarrow, /*foldEmpty=*/true);
   passes.addNestedPass<func::FuncOp>(createBandMasks());
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());

@@ -25,6 +25,7 @@ struct FoldConstants : sprig::impl::FoldConstantsBase<FoldConstants> {
     interp::FoldLimits limits;
     limits.resultBytes = maxBytes;
     limits.exact = exact;
+    limits.empty = empty;
     // Branches and loops too: constants are known inside of them.
     getOperation().walk([&](Block *block) {
       Operation *parent = block->getParentOp();

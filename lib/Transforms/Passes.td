@@ -224,12 +224,15 @@ def FoldConstants : Pass<"sprig-fold-constants", "::mlir::func::FuncOp"> {
     take several numbers out of each byte: they are there to keep weights small. With `keep-quantized` dequantised
     constants stay what they are. With `keep-narrow` those do that take several numbers out of each byte and that only
     matrix products of f32 read, as their right side and through moves at most: the numbers become constants of bytes.
-    Bytes that are dequantised for loops over time alone fold whatever their size.
+    Bytes that are dequantised for loops over time alone fold whatever their size. With `empty`, values
+    without elements are constants: sums over the samples of a rank that has none are zeros, and only what ranks do
+    together is left of them. That depends on less than on other ranks, so collectives are joined before.
   }];
   let options = [
     Option<"keepQuantized", "keep-quantized", "bool", "false", "leave nn.dequantize, for sprig-integer-products">,
     Option<"keepNarrow", "keep-narrow", "bool", "false", "leave nn.dequantize of weights that were unpacked">,
     Option<"exact", "exact", "bool", "false", "fold only what never changes a bit">,
+    Option<"empty", "empty", "bool", "false", "take values without elements for constants">,
     Option<"maxBytes", "max-bytes", "int64_t", "1048576",
            "largest result, in bytes, unless the operands are at least as large or it is a splat">,
   ];

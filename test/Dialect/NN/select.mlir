@@ -99,3 +99,28 @@ func.func @loops(%h: tensor<4xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
   %3 = nn.slice %1#1 starts = [2, 0] sizes = [1, 4] steps = [1, 1] : tensor<3x4xf32>
   return %2, %3 : tensor<1x4xf32>, tensor<1x4xf32>
 }
+
+// -----
+
+// A part of the integers that are counted is counted from where it begins, by its steps; floats would round twice.
+// CHECK-LABEL: @counted
+// CHECK-DAG: %[[THREE:.*]] = nn.constant dense<3> : tensor<i64>
+// CHECK-DAG: %[[BACK:.*]] = nn.constant dense<-2> : tensor<i64>
+// CHECK-DAG: %[[LAST:.*]] = nn.constant dense<8> : tensor<i64>
+// CHECK: %[[FROM:.*]] = nn.iota axis = 0 : tensor<4x2xi64>
+// CHECK: %[[A:.*]] = nn.add %[[FROM]], %[[THREE]]
+// CHECK: %[[EACH:.*]] = nn.iota axis = 0 : tensor<4x2xi64>
+// CHECK: %[[S:.*]] = nn.mul %[[EACH]], %[[BACK]]
+// CHECK: %[[B:.*]] = nn.add %[[S]], %[[LAST]]
+// CHECK: %[[C:.*]] = nn.iota axis = 0 : tensor<4x2xi64>
+// CHECK: %[[D:.*]] = nn.slice
+// CHECK: return %[[A]], %[[B]], %[[C]], %[[D]]
+func.func @counted() -> (tensor<4x2xi64>, tensor<4x2xi64>, tensor<4x2xi64>, tensor<4x2xf32>) {
+  %0 = nn.iota axis = 0 : tensor<9x5xi64>
+  %1 = nn.iota axis = 0 : tensor<9x5xf32>
+  %2 = nn.slice %0 starts = [3, 1] sizes = [4, 2] steps = [1, 2] : tensor<9x5xi64>
+  %3 = nn.slice %0 starts = [8, 0] sizes = [4, 2] steps = [-2, 1] : tensor<9x5xi64>
+  %4 = nn.slice %0 starts = [0, 3] sizes = [4, 2] steps = [1, 1] : tensor<9x5xi64>
+  %5 = nn.slice %1 starts = [3, 0] sizes = [4, 2] steps = [1, 1] : tensor<9x5xf32>
+  return %2, %3, %4, %5 : tensor<4x2xi64>, tensor<4x2xi64>, tensor<4x2xi64>, tensor<4x2xf32>
+}

@@ -1,32 +1,15 @@
-// Programs of ranks, compiled and run: threads as ranks, each with the package of its own partition, against the whole
-// function on one.
+// Programs of ranks, compiled and run, against the whole function on one.
+#include "test/unit/Shard/CompiledRanks.h"
 #include "dialects/NN/NNDialect.h"
-#include "lib/Shard/Mesh.h"
 #include "lib/Shard/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Pass/PassManager.h"
-#include "sprig/compile.h"
 #include <gtest/gtest.h>
-#include <list>
-#include <thread>
 
 namespace sprig::shard {
 namespace {
 
 namespace dist = ir::dist;
 using mlir::RankedTensorType;
-using Floats = std::vector<float>;
-
-std::string print(mlir::ModuleOp module) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  module.print(out);
-  return text;
-}
-
-mlir::func::FuncOp functionOf(mlir::ModuleOp module) { return *module.getOps<mlir::func::FuncOp>().begin(); }
 
 Floats rampOf(RankedTensorType type, int seed) {
   Floats values(size_t(type.getNumElements()));
@@ -35,53 +18,9 @@ Floats rampOf(RankedTensorType type, int seed) {
   return values;
 }
 
-Floats partOfRank(const Floats &whole, RankedTensorType type, const Mesh &mesh, const Sharding &sharding,
-                  int64_t rank) {
-  auto part = llvm::cast<RankedTensorType>(mesh.localType(type, sharding, rank));
-  Floats values(size_t(part.getNumElements()));
-  llvm::SmallVector<llvm::SmallVector<int64_t>> positions;
-  for (auto [size, axes] : llvm::zip_equal(type.getShape(), sharding.dims))
-    positions.push_back(mesh.positionsOf(size, axes, rank));
-  for (size_t i = 0; i < values.size(); ++i) {
-    int64_t from = 0, step = 1, left = int64_t(i);
-    for (int64_t dim = type.getRank(); dim-- > 0; step *= type.getDimSize(dim), left /= part.getDimSize(dim))
-      from += step * positions[size_t(dim)][size_t(left % part.getDimSize(dim))];
-    values[i] = whole[size_t(from)];
-  }
-  return values;
-}
-
-// Of f32 and i32, whose numbers a float has exactly here.
-std::vector<Floats> call(Program &program, mlir::TypeRange types, std::vector<Floats> &inputs) {
-  std::vector<rt::TensorView> views;
-  std::list<std::vector<int32_t>> integers;
-  for (auto [type, input] : llvm::zip_equal(types, inputs)) {
-    auto tensor = llvm::cast<RankedTensorType>(type);
-    rt::Dims shape(std::vector<int64_t>(tensor.getShape().begin(), tensor.getShape().end()));
-    if (tensor.getElementType().isF32())
-      views.emplace_back(input.data(), shape);
-    else
-      views.emplace_back(integers.emplace_back(input.begin(), input.end()).data(), shape);
-  }
-  std::vector<Floats> results;
-  for (const rt::Array &array : program(views)) {
-    Floats &values = results.emplace_back(array.elements());
-    bool isFloat = array.dtype() == SPRIG_RT_F32;
-    for (size_t i = 0; i < values.size(); ++i)
-      values[i] = isFloat ? array.as<float>()[i] : float(array.as<int32_t>()[i]);
-  }
-  return results;
-}
-
 class RunRanksTest : public testing::Test {
 protected:
   RunRanksTest() { context.loadDialect<ir::NNDialect, dist::DistDialect, mlir::func::FuncDialect>(); }
-
-  void runPass(mlir::ModuleOp module, std::unique_ptr<mlir::Pass> pass) {
-    mlir::PassManager passes(&context);
-    passes.addPass(std::move(pass));
-    ASSERT_TRUE(mlir::succeeded(passes.run(module)));
-  }
 
   /// The function without what it states.
   mlir::OwningOpRef<mlir::ModuleOp> unsharded(const std::string &text) {
@@ -100,60 +39,28 @@ protected:
   void compare(const std::string &mesh, const std::string &text, const std::string &reference = "") {
     auto stated = mlir::parseSourceString<mlir::ModuleOp>("dist.mesh @mesh " + mesh + "\n" + text, &context);
     ASSERT_TRUE(stated);
-    runPass(*stated, createPropagateShardings());
+    ASSERT_TRUE(runPass(*stated, createPropagateShardings()));
     mlir::func::FuncOp function = functionOf(*stated);
     std::vector<Floats> inputs;
     for (mlir::Type type : function.getArgumentTypes())
       inputs.push_back(rampOf(llvm::cast<RankedTensorType>(type), int(inputs.size())));
-    Program whole = compile(Model::text(print(*unsharded(reference.empty() ? text : reference))));
-    std::vector<Floats> wanted = call(whole, function.getArgumentTypes(), inputs);
-
+    std::vector<Floats> wanted =
+        runWhole(print(*unsharded(reference.empty() ? text : reference)), function.getArgumentTypes(), {inputs})
+            .front();
+    RankResults got = runRanks(*stated, {inputs});
+    ASSERT_EQ(got.error, "");
     Mesh axes(*stated->getOps<dist::MeshOp>().begin());
-    size_t count = size_t(axes.numRanks());
-    auto sharding = [&](mlir::Attribute said, mlir::Type type) {
-      return axes.read(llvm::cast<dist::ShardingAttr>(said), type);
-    };
-    std::vector<rt::Group> groups = rt::Group::threads(uint32_t(count));
-    std::vector<std::vector<Floats>> parts(count), got(count);
-    std::vector<std::string> programs, errors(count);
-    std::vector<mlir::OwningOpRef<mlir::ModuleOp>> modules;
-    for (size_t rank = 0; rank < count; ++rank) {
-      modules.push_back(stated->clone());
-      runPass(*modules.back(), createPartition({int64_t(rank)}));
-      programs.push_back(print(*modules.back()));
-      for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-        parts[rank].push_back(
-            partOfRank(inputs[i], llvm::cast<RankedTensorType>(type), axes,
-                       sharding(function.getArgAttr(unsigned(i), dist::kShardingAttr), function.getArgumentTypes()[i]),
-                       int64_t(rank)));
-    }
-    std::vector<std::thread> threads; // which leave the context alone
-    for (size_t rank = 0; rank < count; ++rank)
-      threads.emplace_back([&, rank] {
-        try {
-          Program program = compile(Model::text(programs[rank]));
-          program.context().join(groups[rank]);
-          got[rank] = call(program, functionOf(*modules[rank]).getArgumentTypes(), parts[rank]);
-        } catch (const std::exception &error) {
-          errors[rank] = error.what();
-          groups[rank].fail(SPRIG_RT_INTERNAL, error.what());
-        }
-      });
-    for (std::thread &thread : threads) thread.join();
-    for (size_t rank = 0; rank < count; ++rank) {
-      ASSERT_EQ(errors[rank], "") << "rank " << rank << "\n" << programs[rank];
+    for (auto [rank, calls] : llvm::enumerate(got.results))
       for (auto [i, result] : llvm::enumerate(wanted)) {
-        Floats part =
-            partOfRank(result, llvm::cast<RankedTensorType>(function.getResultTypes()[i]), axes,
-                       sharding(function.getResultAttr(unsigned(i), dist::kShardingAttr), function.getResultTypes()[i]),
-                       int64_t(rank));
-        ASSERT_EQ(got[rank][i].size(), part.size());
-        bool isExact = llvm::cast<RankedTensorType>(function.getResultTypes()[i]).getElementType().isInteger();
+        auto type = llvm::cast<RankedTensorType>(function.getResultTypes()[i]);
+        auto said = llvm::cast<dist::ShardingAttr>(function.getResultAttr(unsigned(i), dist::kShardingAttr));
+        Floats part = partOfRank(result, type, axes, axes.read(said, type), int64_t(rank));
+        ASSERT_EQ(calls[0][i].size(), part.size());
+        bool isExact = type.getElementType().isInteger();
         for (size_t k = 0; k < part.size(); ++k)
-          EXPECT_NEAR(got[rank][i][k], part[k], isExact ? 0 : 1e-6 * (1 + std::abs(part[k])))
+          EXPECT_NEAR(calls[0][i][k], part[k], isExact ? 0 : 1e-6 * (1 + std::abs(part[k])))
               << "rank " << rank << ", result " << i;
       }
-    }
   }
 
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
