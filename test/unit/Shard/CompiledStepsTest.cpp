@@ -298,18 +298,18 @@ TEST_F(CompiledStepsTest, Recurrent) {
     %loss = nn.mse_loss mean %last, %t : tensor<$Nx5xf32>, tensor<$Nx5xf32>)mlir"});
 }
 
-// Each rank drops what one would of its rows.
+// Each rank drops what one would of its rows: of so many columns that indices are no constants.
 TEST_F(CompiledStepsTest, Dropout) {
-  std::vector<Network::State> states = kLayers;
-  states.push_back({"calls", "i64", false});
-  compare({{kRows, kClasses}, states, R"mlir(
+  compare({{kRows, kClasses},
+           {{"w", "40x6xf32"}, {"b", "40xf32"}, {"v", "3x40xf32"}, {"c", "3xf32"}, {"calls", "i64", false}},
+           R"mlir(
     %one = nn.constant dense<1> : tensor<i64>
     %new_calls = nn.add %calls, %one : tensor<i64>, tensor<i64>
     %key = nn.constant dense<77> : tensor<i64>
-    %0 = nn.linear %x, %w, %b : tensor<$Nx6xf32>, tensor<8x6xf32>, tensor<8xf32>
-    %1 = nn.tanh %0 : tensor<$Nx8xf32>
-    %2 = nn.dropout %1, %key, %calls {ratio = 0.5 : f64} : tensor<$Nx8xf32>, tensor<i64>, tensor<i64>
-    %3 = nn.linear %2, %v, %c : tensor<$Nx8xf32>, tensor<3x8xf32>, tensor<3xf32>
+    %0 = nn.linear %x, %w, %b : tensor<$Nx6xf32>, tensor<40x6xf32>, tensor<40xf32>
+    %1 = nn.tanh %0 : tensor<$Nx40xf32>
+    %2 = nn.dropout %1, %key, %calls {ratio = 0.5 : f64} : tensor<$Nx40xf32>, tensor<i64>, tensor<i64>
+    %3 = nn.linear %2, %v, %c : tensor<$Nx40xf32>, tensor<3x40xf32>, tensor<3xf32>
     %loss = nn.cross_entropy mean %3, %t : tensor<$Nx3xf32>, tensor<$Nxi32>)mlir"},
           {{3, 5}, {4, 3}});
 }
@@ -334,33 +334,33 @@ TEST_F(CompiledStepsTest, LargestOfABatch) {
 
 // A variational autoencoder's step: as many draws as there are latent numbers of all samples.
 TEST_F(CompiledStepsTest, Draws) {
-  compare({{kRows}, {{"w", "8x6xf32"}, {"v", "6x4xf32"}, {"calls", "i64", false}}, R"mlir(
+  compare({{kRows}, {{"w", "50x6xf32"}, {"v", "6x25xf32"}, {"calls", "i64", false}}, R"mlir(
     %one = nn.constant dense<1> : tensor<i64>
     %new_calls = nn.add %calls, %one : tensor<i64>, tensor<i64>
     %key = nn.constant dense<77> : tensor<i64>
-    %0 = nn.linear %x, %w : tensor<$Nx6xf32>, tensor<8x6xf32>
-    %mu = nn.slice %0 starts = [0, 0] sizes = [$N, 4] steps = [1, 1] : tensor<$Nx8xf32>
-    %ls = nn.slice %0 starts = [0, 4] sizes = [$N, 4] steps = [1, 1] : tensor<$Nx8xf32>
-    %i = nn.iota axis = 0 : tensor<$Nx4xi64>
-    %j = nn.iota axis = 1 : tensor<$Nx4xi64>
-    %four = nn.constant dense<4> : tensor<i64>
-    %k = nn.mul %i, %four : tensor<$Nx4xi64>, tensor<i64>
-    %at = nn.add %k, %j : tensor<$Nx4xi64>, tensor<$Nx4xi64>
-    %bits = nn.philox %at, %key, %calls : tensor<$Nx4xi64>, tensor<i64>, tensor<i64>
+    %0 = nn.linear %x, %w : tensor<$Nx6xf32>, tensor<50x6xf32>
+    %mu = nn.slice %0 starts = [0, 0] sizes = [$N, 25] steps = [1, 1] : tensor<$Nx50xf32>
+    %ls = nn.slice %0 starts = [0, 25] sizes = [$N, 25] steps = [1, 1] : tensor<$Nx50xf32>
+    %i = nn.iota axis = 0 : tensor<$Nx25xi64>
+    %j = nn.iota axis = 1 : tensor<$Nx25xi64>
+    %columns = nn.constant dense<25> : tensor<i64>
+    %k = nn.mul %i, %columns : tensor<$Nx25xi64>, tensor<i64>
+    %at = nn.add %k, %j : tensor<$Nx25xi64>, tensor<$Nx25xi64>
+    %bits = nn.philox %at, %key, %calls : tensor<$Nx25xi64>, tensor<i64>, tensor<i64>
     %eight = nn.constant dense<8> : tensor<ui32>
-    %upper = nn.shr %bits, %eight : tensor<$Nx4xui32>, tensor<ui32>
-    %u = nn.cast %upper : tensor<$Nx4xui32> to tensor<$Nx4xf32>
+    %upper = nn.shr %bits, %eight : tensor<$Nx25xui32>, tensor<ui32>
+    %u = nn.cast %upper : tensor<$Nx25xui32> to tensor<$Nx25xf32>
     %scale = nn.constant dense<5.9604644775390625e-08> : tensor<f32>
-    %noise = nn.mul %u, %scale : tensor<$Nx4xf32>, tensor<f32>
-    %sd = nn.exp %ls : tensor<$Nx4xf32>
-    %e = nn.mul %noise, %sd : tensor<$Nx4xf32>, tensor<$Nx4xf32>
-    %z = nn.add %mu, %e : tensor<$Nx4xf32>, tensor<$Nx4xf32>
-    %y = nn.linear %z, %v : tensor<$Nx4xf32>, tensor<6x4xf32>
+    %noise = nn.mul %u, %scale : tensor<$Nx25xf32>, tensor<f32>
+    %sd = nn.exp %ls : tensor<$Nx25xf32>
+    %e = nn.mul %noise, %sd : tensor<$Nx25xf32>, tensor<$Nx25xf32>
+    %z = nn.add %mu, %e : tensor<$Nx25xf32>, tensor<$Nx25xf32>
+    %y = nn.linear %z, %v : tensor<$Nx25xf32>, tensor<6x25xf32>
     %r = nn.mse_loss sum %y, %x : tensor<$Nx6xf32>, tensor<$Nx6xf32>
-    %mm = nn.mul %mu, %mu : tensor<$Nx4xf32>, tensor<$Nx4xf32>
-    %kl = nn.sub %mm, %ls : tensor<$Nx4xf32>, tensor<$Nx4xf32>
-    %kls = nn.reduce sum %kl axes = [0, 1] : tensor<$Nx4xf32>
-    %n = nn.constant dense<0.05> : tensor<f32>
+    %mm = nn.mul %mu, %mu : tensor<$Nx25xf32>, tensor<$Nx25xf32>
+    %kl = nn.sub %mm, %ls : tensor<$Nx25xf32>, tensor<$Nx25xf32>
+    %kls = nn.reduce sum %kl axes = [0, 1] : tensor<$Nx25xf32>
+    %n = nn.constant dense<0.01> : tensor<f32>
     %all = nn.add %r, %kls : tensor<f32>, tensor<f32>
     %loss = nn.mul %all, %n : tensor<f32>, tensor<f32>)mlir"});
 }
