@@ -86,7 +86,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createDecompose());
   // With bf16 all constants are rounded that products read.
   bool keepNarrow = options.freeze && options.precision != Precision::bf16 && targetOf(options).takesDotProducts();
-  simplify(passes, options, /*keepQuantized=*/false, keepNarrow, /*foldEmpty=*/true);
+  simplify(passes, options, /*keepQuantized=*/false, keepNarrow);
   passes.addNestedPass<func::FuncOp>(createBandMasks());
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());
@@ -108,7 +108,8 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createSplitSums());
   targetOf(options).addLayoutPasses(passes, options);
   if (options.prepare) passes.addPass(createPrepare());
-  simplify(passes, options);
+  // What has no elements: collectives are joined and samples followed by now, both by what depends on what.
+  simplify(passes, options, /*keepQuantized=*/false, /*keepNarrow=*/false, /*foldEmpty=*/true);
   // What comes now joins operations and changes no bit, so that no choice of devices does.
   if (options.devices.size() > 1) {
     PlaceOptions place;
