@@ -8,6 +8,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "test/unit/Shard/CompiledRanks.h"
 #include "llvm/ADT/StringExtras.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace sprig::shard {

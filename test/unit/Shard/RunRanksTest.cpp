@@ -3,6 +3,7 @@
 #include "dialects/NN/NNDialect.h"
 #include "lib/Shard/Passes.h"
 #include "mlir/Parser/Parser.h"
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace sprig::shard {
