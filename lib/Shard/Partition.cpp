@@ -6,6 +6,7 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
+#include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/PartitionPlan.h"
 #include "lib/Shard/Reshard.h"
@@ -130,20 +131,20 @@ Value onlyFactor(Value value) {
   return ir::splatOf(other) && isa<FloatType>(getElementTypeOrSelf(other)) ? other : Value();
 }
 
-// A mean of this rank's positions counts by their number. Of none, a sum is zero, and a mean, which is no number, adds
-// as much.
+// A mean of this rank's positions counts by their number. Of none it is no number, and adds zero in its place in the
+// order of collectives.
 Value Writer::weighted(const OpPlan &own, OpResult value, Value part) {
   double weight = 1;
   SmallVector<int64_t> sizes = own.axes->sizesOf(rank);
   for (auto [f, factor] : llvm::enumerate(own.rule.factors)) {
     if (!factor.size || !own.rule.isPartial(value.getResultNumber(), unsigned(f))) continue;
     if (factor.kind == FactorKind::mean) weight *= double(sizes[f]) / double(factor.size);
-    if (factor.kind == FactorKind::sum && !sizes[f] && factor.addends.empty()) weight = 0;
   }
   if (weight == 1) return part;
   auto type = cast<RankedTensorType>(part.getType());
   Location loc = part.getLoc();
-  if (weight == 0) return ir::ConstantOp::create(b, loc, type, ir::makeSplat(type, 0));
+  if (weight == 0)
+    return ir::AfterOp::create(b, loc, ir::ConstantOp::create(b, loc, type, ir::makeSplat(type, 0)), part);
   if (onlyFactor(value) && plan.kept(value) == plan.raw(value)) {
     weights[value] = weight;
     return part;

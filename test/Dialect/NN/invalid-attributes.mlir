@@ -1,6 +1,6 @@
 // RUN: %sprig-opt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.state, nn.independent_samples, nn.lengths, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.index_ranges, nn.training, nn.momentum, nn.draw, nn.differentiated, nn.partials, nn.sum, nn.place}}
+// expected-error@+1 {{'func.func' op has 'nn.entri', which nn does not know; its attributes are nn.entry, nn.name, nn.state, nn.independent_samples, nn.lengths, nn.repeat, nn.repeat_entry, nn.repeat_turn, nn.index_ranges, nn.training, nn.passes, nn.gradients, nn.total, nn.optimizer_state, nn.momentum, nn.draw, nn.differentiated, nn.partials, nn.sum, nn.place}}
 func.func @misspelt(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.entri = "main"} {
   return %x : tensor<4xf32>
 }
@@ -244,4 +244,34 @@ func.func @samples_that_differ(%x: tensor<4xf32>, %y: tensor<3xf32>) -> tensor<4
 func.func @samples_of_nothing() -> tensor<4xf32> attributes {nn.independent_samples} {
   %0 = nn.constant dense<1.0> : tensor<4xf32>
   return %0 : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.passes' = 16 : i64, expected samples of each pass}}
+func.func @passes(%x: tensor<16xf32>) attributes {nn.passes = 16} {
+  return
+}
+
+// -----
+
+func.func @gradients(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'nn.neg' op has 'nn.gradients' = "w", expected names of parameters}}
+  %0 = nn.neg %x {nn.gradients = "w"} : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @total(%x: tensor<4xf32>) {
+  // expected-error@+1 {{'nn.neg' op has 'nn.total', expected a string}}
+  %0 = nn.neg %x {nn.total} : tensor<4xf32>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{'func.func' op has 'nn.optimizer_state', which stands on nn.param}}
+func.func @state(%x: tensor<4xf32>) attributes {nn.optimizer_state} {
+  return
 }
