@@ -320,10 +320,11 @@ void RematPlan::write() {
     if (isa_and_nonnull<ir::ConstantOp, ir::GetParamOp, ir::IotaOp>(storageOf(value).getDefiningOp())) return value;
     Value &after = held[{value, at}];
     if (after) return after;
-    // What the backward pass has just computed.
+    // What the backward pass has just computed; what other ranks have part in may come late.
     Operation *before = order[borderAt];
     for (int64_t i = at - 1; i > borderAt; --i)
-      if (order[i]->getNumResults() && !isa<ir::ConstantOp, ir::GetParamOp, ir::IotaOp>(order[i])) {
+      if (order[i]->getNumResults() && isa<ir::NNDialect>(order[i]->getDialect()) &&
+          !isa<ir::ConstantOp, ir::GetParamOp, ir::IotaOp>(order[i])) {
         before = order[i];
         break;
       }

@@ -98,3 +98,28 @@ func.func @mask(%x: tensor<8x16xf32>, %w: tensor<16x16xf32>) -> (tensor<f32>, te
   %r = nn.gradient %2 wrt %w : (tensor<f32>, tensor<16x16xf32>) -> tensor<16x16xf32>
   return %2, %r : tensor<f32>, tensor<16x16xf32>
 }
+
+// -----
+
+// What ranks do together they do once, and what is computed again behind it waits for none of them: for the last
+// thing that this rank has computed alone.
+// CHECK-LABEL: @together
+// CHECK: %[[SUM:.*]] = dist.all_reduce sum
+// CHECK: %[[BACK:.*]] = nn.mul %[[SUM]]
+// CHECK: dist.all_reduce sum %[[BACK]]
+// CHECK: %[[HELD:.*]] = nn.after %{{.*}}, %[[BACK]]
+// CHECK-NEXT: nn.sin %[[HELD]]
+// CHECK-NOT: dist.all_reduce
+// CHECK: return
+dist.mesh @mesh ["data"] [2]
+func.func @together(%x: tensor<8x16xf32>) -> (tensor<f32>, tensor<8x16xf32>, tensor<8x8xf32>) {
+  %0 = nn.sin %x : tensor<8x16xf32>
+  %1 = dist.all_reduce sum %0 on @mesh ["data"] : tensor<8x16xf32>
+  %2 = nn.sin %1 : tensor<8x16xf32>
+  %3 = nn.sin %2 : tensor<8x16xf32>
+  %4 = nn.reduce sum %3 axes = [0, 1] {nn.differentiated} : tensor<8x16xf32>
+  %5 = nn.mul %1, %4 : tensor<8x16xf32>, tensor<f32>
+  %6 = dist.all_reduce sum %5 on @mesh ["data"] : tensor<8x16xf32>
+  %7 = nn.matmul %2, %3 {transpose_rhs} : tensor<8x16xf32>, tensor<8x16xf32>
+  return %4, %6, %7 : tensor<f32>, tensor<8x16xf32>, tensor<8x8xf32>
+}
