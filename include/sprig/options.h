@@ -126,6 +126,15 @@ struct CompileOptions {
   /// again (docs/training.md). 0: no limit. It never changes a bit.
   int64_t rematBytes = 0;
 
+  /// Axes of ranks that an inference is divided over, and how many each has: "data=2,model=2" (docs/sharding.md).
+  /// Empty: the program is as it is given, of one rank or with collectives of its own.
+  std::string mesh;
+  /// Of inputs, outputs and parameters the axes of each dimension: "image=data,-,-,-", "-" for none, several of one
+  /// joined by "+". What is not said follows.
+  std::vector<std::string> shardings;
+  /// The only rank of the mesh whose programs are compiled; below 0: the package has those of all.
+  int64_t rank = -1;
+
   /// Most bytes of sums over ranks, and of gathers, that go together, of which each has fewer; 0: one megabyte. It
   /// never changes a bit.
   int64_t bucketBytes = 0;

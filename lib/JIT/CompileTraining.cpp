@@ -43,6 +43,10 @@ std::vector<uint8_t> sprig::compileTraining(const Model &model, const std::strin
   if (!given.states.empty())
     throw Error(ErrorKind::unsupported,
                 "states '" + given.states.front().first + "': a training step takes sequences from their beginning");
+  if (!given.mesh.empty())
+    throw Error(ErrorKind::unsupported, "mesh '" + given.mesh +
+                                            "': is for inference; 'sprig compile --train --mesh' makes steps of ranks, "
+                                            "and Trainer trains on them");
   training::TrainConfig parsed = training::parseTrainConfig(config, "configuration");
   if (!parsed.steps) throw Error(ErrorKind::usage, "configuration: counts in epochs; give its length in steps");
   int64_t each = parsed.batch * parsed.accumulate;

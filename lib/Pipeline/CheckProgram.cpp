@@ -172,7 +172,7 @@ LogicalResult checkTypes(Operation *op) {
 // Passes change what shardings are about and do not keep them.
 LogicalResult checkUnsharded(Operation *op) {
   namespace dist = ir::dist;
-  bool states = op->hasAttr(dist::kShardingAttr) || op->hasAttr(dist::kShardingsAttr);
+  bool states = isa<dist::ShardOp>(op) || op->hasAttr(dist::kShardingAttr) || op->hasAttr(dist::kShardingsAttr);
   if (auto function = dyn_cast<func::FuncOp>(op)) {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
       states |= bool(function.getArgAttr(i, dist::kShardingAttr));

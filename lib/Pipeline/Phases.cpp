@@ -33,12 +33,11 @@ static void simplify(OpPassManager &passes, const CompileOptions &options, bool 
   passes.addPass(createCSEPass());
 }
 
-static void buildCanonicalize(OpPassManager &passes, const CompileOptions &options) {
-  // On programs as they were imported, while those of several lengths are alike.
-  MaskLengthsOptions lengths;
-  lengths.target = options.target;
-  passes.addPass(createMaskLengths(lengths));
-  passes.addPass(createKeepStates());
+// Parameters are divided while they are parameters, and what simplifies a program looks at its constants. So where
+// ranks share an inference both come behind the division.
+static bool freezesParts(const CompileOptions &options) { return options.freeze && !options.mesh.empty(); }
+
+static void freezeAndSimplify(OpPassManager &passes, const CompileOptions &options) {
   // Before anything folds: what freeze makes constant decides what folds.
   if (options.freeze) {
     FreezeOptions freeze;
@@ -48,18 +47,63 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
   simplify(passes, options, /*keepQuantized=*/true);
 }
 
+static void selectAndSimplify(OpPassManager &passes, const CompileOptions &options) {
+  passes.addNestedPass<func::FuncOp>(createSelectEarly());
+  simplify(passes, options, /*keepQuantized=*/true);
+}
+
+static void buildCanonicalize(OpPassManager &passes, const CompileOptions &options) {
+  // On programs as they were imported, while those of several lengths are alike.
+  MaskLengthsOptions lengths;
+  lengths.target = options.target;
+  passes.addPass(createMaskLengths(lengths));
+  passes.addPass(createKeepStates());
+  if (!freezesParts(options)) freezeAndSimplify(passes, options);
+}
+
 static void buildDifferentiate(OpPassManager &passes, const CompileOptions &options) {
   passes.addPass(createStateStrategy());
   passes.addNestedPass<func::FuncOp>(createDifferentiate());
-  passes.addNestedPass<func::FuncOp>(createSelectEarly());
-  simplify(passes, options, /*keepQuantized=*/true);
-  // On products as differentiation leaves them, and before anybody counts what all-reduces take.
+  if (!freezesParts(options)) selectAndSimplify(passes, options);
+}
+
+void sprig::addFactorPasses(OpPassManager &passes, const CompileOptions &options) {
   if (options.factors == FactorPolicy::never) return;
   GatherFactorsOptions factors;
   factors.always = options.factors == FactorPolicy::always;
   factors.divide = options.dividesProducts;
   passes.addNestedPass<func::FuncOp>(createGatherFactors(factors));
   simplify(passes, options, /*keepQuantized=*/true);
+}
+
+void sprig::addShardingPasses(OpPassManager &passes, const CompileOptions &options) {
+  StateShardingsOptions stated;
+  stated.mesh = options.mesh;
+  stated.shardings.assign(options.shardings.begin(), options.shardings.end());
+  passes.addPass(createStateShardings(std::move(stated)));
+  PropagateShardingsOptions propagated;
+  propagated.parameters = true;
+  passes.addPass(createPropagateShardings(propagated));
+}
+
+static void buildShard(OpPassManager &passes, const CompileOptions &options) {
+  if (!options.mesh.empty()) {
+    addShardingPasses(passes, options);
+    PartitionRanksOptions parts;
+    parts.rank = options.rank;
+    passes.addPass(createPartitionRanks(parts));
+  }
+  if (freezesParts(options)) {
+    freezeAndSimplify(passes, options);
+    selectAndSimplify(passes, options);
+  }
+  // On products as differentiation leaves them, and before anybody counts what all-reduces take.
+  addFactorPasses(passes, options);
+  passes.addNestedPass<func::FuncOp>(createDropLoneCollectives());
+  // While the order is the function's own, which is that of all ranks.
+  BucketCollectivesOptions buckets;
+  if (options.bucketBytes) buckets.bytes = options.bucketBytes;
+  passes.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
 }
 
 static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
@@ -75,11 +119,6 @@ static bool splitsSamples(const CompileOptions &options) {
 }
 
 static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
-  passes.addNestedPass<func::FuncOp>(createDropLoneCollectives());
-  // While the order is the function's own, which is that of all ranks.
-  BucketCollectivesOptions buckets;
-  if (options.bucketBytes) buckets.bytes = options.bucketBytes;
-  passes.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
   // Only constant weights: those of packages for inference.
   if (options.freeze && options.math == MathMode::fast && targetOf(options).takesDotProducts())
     passes.addNestedPass<func::FuncOp>(createIntegerProducts());
@@ -209,15 +248,18 @@ static bool isModuleOrFunction(Operation *op) { return isa<ModuleOp, func::FuncO
 // What ranks do together stays as it is until it becomes commands; the steps of one rank are for reading.
 static bool isOfRanks(Operation *op) { return isa<ir::dist::MeshOp>(op) || ir::dist::collectiveUse(op); }
 
-// The graph as front-ends make it: nothing of the dialect kernel yet.
+// The graph as front-ends make it, of whole values or one rank's: nothing of the dialect kernel yet.
 static bool allowsGraph(Operation *op) {
-  return isModuleOrFunction(op) || isOfRanks(op) || isa_and_nonnull<ir::NNDialect>(op->getDialect());
+  return isModuleOrFunction(op) || isOfRanks(op) || isa<ir::dist::ShardOp>(op) ||
+         isa_and_nonnull<ir::NNDialect>(op->getDialect());
 }
 
 static bool allowsDifferentiated(Operation *op) {
   return allowsGraph(op) &&
          !isa<ir::GradientOp, ir::JvpOp, ir::StopGradientOp, ir::CheckpointOp, ir::CustomGradientOp>(op);
 }
+
+static bool allowsSharded(Operation *op) { return allowsDifferentiated(op) && !isa<ir::dist::ShardOp>(op); }
 
 // Around dispatches only what is no work: constants, parameters and views.
 static bool allowsDispatches(Operation *op) {
@@ -244,7 +286,8 @@ ArrayRef<Phase> sprig::phases() {
       {"canonicalize", "Simplify; make parameters constants when the package is for inference only", buildCanonicalize,
        allowsGraph},
       {"differentiate", "Replace requests for gradients by expressions", buildDifferentiate, allowsDifferentiated},
-      {"remat", "Compute values again that would wait for the backward pass", buildRemat, allowsDifferentiated},
+      {"shard", "Divide over the ranks of a mesh; join what ranks tell each other", buildShard, allowsSharded},
+      {"remat", "Compute values again that would wait for the backward pass", buildRemat, allowsSharded},
       {"fuse", "Decompose, choose layouts, pack, place on devices, form dispatches", buildFuse, allowsDispatches},
       {"schedule", "Make programs of kernels, buffers and commands", buildSchedule, allowsProgram},
       {"plan", "Spread over lanes, give buffers their places", buildPlan, allowsPlannedProgram},

@@ -18,6 +18,13 @@ struct Phase {
   bool (*allows)(mlir::Operation *op);
 };
 
+/// What the phase `shard` does before it divides: shardings of the options, and what follows of other values.
+void addShardingPasses(mlir::OpPassManager &passes, const CompileOptions &options);
+
+/// What it does to products whose sums ranks gather the factors of: for who looks at a step in front of
+/// what joins its collectives.
+void addFactorPasses(mlir::OpPassManager &passes, const CompileOptions &options);
+
 /// All phases in order.
 llvm::ArrayRef<Phase> phases();
 

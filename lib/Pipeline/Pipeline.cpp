@@ -8,6 +8,7 @@
 #include "lib/Pipeline/Tune.h"
 #include "lib/Place/Pins.h"
 #include "lib/Schedule/Passes.h"
+#include "lib/Shard/StateShardings.h"
 #include "lib/Target/Registry.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
@@ -58,6 +59,7 @@ public:
     checkPrecision();
     target.check(options);
     checkDevices();
+    checkMesh();
     enableRemarks();
   }
   ~Compilation() {
@@ -76,6 +78,7 @@ private:
   void checkPrecision();
   Precision packagedPrecision();
   void checkDevices();
+  void checkMesh();
   void enableRemarks();
   void verifyProgram();
   void runPhase(const Phase &phase);
@@ -143,6 +146,35 @@ void Compilation::checkDevices() {
   if (llvm::Error error = place::checkPins(module, options.places, *devices, /*parametersStay=*/!options.freeze))
     throw takeAsError(ErrorKind::usage, std::move(error));
   if (llvm::Error error = place::keepPlaces(module, *devices)) throw takeAsError(ErrorKind::badInput, std::move(error));
+}
+
+void Compilation::checkMesh() {
+  if (options.mesh.empty()) {
+    if (!options.shardings.empty())
+      throw Error(ErrorKind::usage,
+                  "--shard " + options.shardings.front() + ": names axes of --mesh, which is not given");
+    if (options.rank >= 0)
+      throw Error(ErrorKind::usage,
+                  "--rank " + std::to_string(options.rank) + ": is one of --mesh, which is not given");
+    return;
+  }
+  auto refuse = [&](ErrorKind kind, const std::string &why) {
+    return Error(kind, "--mesh " + options.mesh + ": " + why);
+  };
+  if (first > placeOf("shard"))
+    throw refuse(ErrorKind::usage,
+                 "phase '" + options.compileFrom + "' comes after 'shard', where ranks get their parts");
+  if (options.devices.size() > 1)
+    throw refuse(ErrorKind::usage, "every rank has a part of each layer, and none is placed on " +
+                                       std::to_string(options.devices.size()) + " devices");
+  if (!options.states.empty())
+    throw refuse(ErrorKind::unsupported, "of a model that is split over ranks inputs are no state, as '" +
+                                             options.states.front().first + "' is");
+  if (!options.ranges.empty())
+    throw refuse(ErrorKind::unsupported, "a model that is split over ranks has one size, and '" +
+                                             options.ranges.begin()->first + "' has a range");
+  if (llvm::Error error = shard::checkShardings(module, options.mesh, options.shardings, options.rank))
+    throw takeAsError(ErrorKind::usage, std::move(error));
 }
 
 void Compilation::enableRemarks() {

@@ -1,22 +1,43 @@
 #include "lib/Pipeline/RankBuckets.h"
+#include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Pipeline.h"
 
+using namespace mlir;
+
 namespace sprig {
+namespace {
+
+/// A step alone in a module of its own, with the collectives that the phase `shard` joins.
+OwningOpRef<ModuleOp> withCollectives(func::FuncOp step, const CompileOptions &options) {
+  OwningOpRef<ModuleOp> copy = step->getParentOfType<ModuleOp>().clone();
+  for (auto other : llvm::make_early_inc_range(copy->getOps<func::FuncOp>()))
+    if (other.getSymName() != step.getSymName()) other.erase();
+  DiagnosticText diagnostics(step.getContext());
+  PassManager passes(step.getContext());
+  addFactorPasses(passes, options);
+  if (failed(passes.run(*copy))) diagnostics.raise(ErrorKind::internal, "factors cannot be gathered");
+  return copy;
+}
+
+} // namespace
 
 void describeLink(ir::dist::MeshOp mesh, const machine::ExpectedLink &link) {
-  mlir::Builder b(mesh.getContext());
+  Builder b(mesh.getContext());
   mesh->setAttr(ir::dist::kLatencyAttr, b.getF64FloatAttr(link.latency));
   mesh->setAttr(ir::dist::kRateAttr, b.getF64FloatAttr(link.bytesPerSecond));
   if (!link.isApart) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(false));
 }
 
-BucketChoice chooseRankBuckets(mlir::func::FuncOp step, const BucketRequest &request, const CompileOptions &options) {
+BucketChoice chooseRankBuckets(func::FuncOp given, const BucketRequest &request, const CompileOptions &options) {
+  OwningOpRef<ModuleOp> copy = withCollectives(given, options);
+  func::FuncOp step = *copy->getOps<func::FuncOp>().begin();
   auto collective = [&](rt::collective::Kind kind, int64_t bytes) {
     return machine::collectiveSeconds(request.link.rate(), kind, request.ranks, double(bytes));
   };
   machine::MachineModel model = targetOf(options).machine(options);
   auto seconds = [&](double flops, double bytes) { return model.kernelSeconds(flops, bytes); };
   BucketChoice choice;
+  if (auto factors = step->getAttrOfType<StringAttr>(ir::dist::kFactorsAttr)) choice.factors = factors.str();
   choice.bytes = request.bytes;
   choice.isChosen = request.bytes == 0;
   if (choice.isChosen && !request.link.isApart) choice.bytes = kPlainBucket;

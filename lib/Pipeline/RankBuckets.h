@@ -9,6 +9,7 @@
 #include "sprig/options.h"
 #include <functional>
 #include <optional>
+#include <string>
 
 namespace sprig {
 
@@ -31,12 +32,14 @@ struct BucketChoice {
   int64_t bytes = 0;
   bool isChosen = false;            ///< bytes were not given
   std::optional<int64_t> turn = {}; ///< of calls of several steps
+  std::string factors;              ///< in words, of which gradients the factors are gathered
 };
 
 /// Says of a mesh what its collectives are expected to take.
 void describeLink(ir::dist::MeshOp mesh, const machine::ExpectedLink &link);
 
-/// Of a step whose gradients are operations, as the phase `remat` leaves them. `options`: of whose machine.
+/// Of a step whose gradients are operations, as the phase `differentiate` leaves them; it stays as it is. `options`:
+/// of the phases behind, and of whose machine.
 BucketChoice chooseRankBuckets(mlir::func::FuncOp step, const BucketRequest &request, const CompileOptions &options);
 
 } // namespace sprig

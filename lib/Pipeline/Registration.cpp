@@ -49,6 +49,9 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
   Option<bool> freeze{*this, "freeze", llvm::cl::desc("make parameters constants"), llvm::cl::init(true)};
   Option<std::string> target{*this, "target", llvm::cl::desc("kind of device to compile for"), llvm::cl::init("cpu")};
   Option<bool> strict{*this, "strict", llvm::cl::desc("no rewrites that change bits"), llvm::cl::init(false)};
+  Option<std::string> mesh{*this, "mesh", llvm::cl::desc("axes of ranks to divide over, as data=2,model=2")};
+  ListOption<std::string> shardings{*this, "shardings", llvm::cl::desc("each as {NAME=data,-}")};
+  Option<int64_t> rank{*this, "rank", llvm::cl::desc("the only rank to compile; below 0: all"), llvm::cl::init(-1)};
 };
 } // namespace
 
@@ -68,6 +71,9 @@ void sprig::registerSprigPassesAndPhases() {
       options.fuse = given.fuse;
       options.freeze = given.freeze;
       options.math = given.strict ? MathMode::strict : MathMode::fast;
+      options.mesh = given.mesh;
+      options.shardings.assign(given.shardings.begin(), given.shardings.end());
+      options.rank = given.rank;
       passes.addPass(std::make_unique<CheckProgram>());
       phase.build(passes, options);
       passes.addPass(std::make_unique<VerifyPhase>(phase));

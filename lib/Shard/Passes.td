@@ -97,6 +97,19 @@ def StateStrategy : Pass<"sprig-state-strategy", "::mlir::ModuleOp"> {
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }
 
+def StateShardings : Pass<"sprig-state-shardings", "::mlir::ModuleOp"> {
+  let summary = "States shardings of what has a name: inputs, outputs and parameters";
+  let description = [{
+    Adds a `dist.mesh`, where there is none of these axes, and writes `dist.sharding` on arguments and results of
+    functions and on parameters, from text as the command line takes it. A name that is several things' is stated of all.
+  }];
+  let options = [
+    Option<"mesh", "mesh", "std::string", "\"\"", "axes and how many ranks each has: data=2,model=4">,
+    ListOption<"shardings", "shardings", "std::string", "each as NAME=data,-: the axes of each dimension">,
+  ];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect"];
+}
+
 def PropagateShardings : Pass<"sprig-propagate-shardings", "::mlir::ModuleOp"> {
   let summary = "Gives all values shardings, from those that are stated";
   let description = [{

@@ -37,33 +37,18 @@ bool isDataElsewhere(std::string_view strategy) {
 
 } // namespace
 
-std::vector<MeshAxis> parseMesh(const std::string &text) {
-  std::vector<MeshAxis> axes;
-  std::string_view list = text;
-  while (true) {
-    std::string_view item = list.substr(0, list.find(',')), number;
-    size_t equals = item.find('=');
-    if (equals != item.npos) number = item.substr(equals + 1);
-    MeshAxis axis{std::string(item.substr(0, equals)), 0};
-    auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), axis.ranks);
-    if (axis.name.empty() || error != std::errc() || end != number.data() + number.size() || axis.ranks < 1)
-      throw Error(ErrorKind::usage, "--mesh " + text +
-                                        ": expected axes with their numbers of ranks, as data=2,model=4, found '" +
-                                        std::string(item) + "'");
-    for (const MeshAxis &other : axes)
-      if (other.name == axis.name)
-        throw Error(ErrorKind::usage, "--mesh " + text + ": the axis '" + axis.name + "' is there twice");
-    axes.push_back(std::move(axis));
-    if (item.size() == list.size()) return axes;
-    list.remove_prefix(item.size() + 1);
-  }
+std::vector<rt::collective::MeshAxis> parseMesh(const std::string &text) {
+  std::vector<rt::collective::MeshAxis> axes;
+  if (std::string why = rt::collective::parseMesh(text, axes); !why.empty())
+    throw Error(ErrorKind::usage, "--mesh " + text + ": " + why);
+  return axes;
 }
 
 // Training by samples has one axis.
 int MeshFlags::ranksOfMesh(int most) const {
   if (!runsModel) return ranksOfData(mesh, most);
   int64_t ranks = 1;
-  for (const MeshAxis &axis : parseMesh(mesh)) {
+  for (const rt::collective::MeshAxis &axis : parseMesh(mesh)) {
     if (axis.ranks > most / ranks)
       throw Error(ErrorKind::usage, "--mesh " + mesh + ": more than " + std::to_string(most) + " ranks");
     ranks *= axis.ranks;

@@ -2,6 +2,7 @@
 // For commands that compile a training step; --shard beside --mesh is for those that split a model. Without them
 // devices are places for layers (--place).
 #pragma once
+#include "runtime/collective/MeshText.h"
 #include "sprig/options.h"
 #include "tools/sprig/Settings.h"
 #include <string>
@@ -19,12 +20,8 @@ struct RankPlace {
   bool isOnOneMachine() const { return !isProcess || here == ranks; }
 };
 
-struct MeshAxis {
-  std::string name;
-  int64_t ranks = 1;
-};
 /// What --mesh says: "data=2,model=4". Throws usage errors.
-std::vector<MeshAxis> parseMesh(const std::string &text);
+std::vector<rt::collective::MeshAxis> parseMesh(const std::string &text);
 
 struct MeshFlags {
   std::string strategy; ///< "data", or "" where devices are places for layers

@@ -35,7 +35,7 @@ RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states,
   CompileOptions options = given;
   bridge::Workspace work;
   func::FuncOp step = bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
-  runPhases(*work.module, options, "remat");
+  runPhases(*work.module, options, "differentiate");
   BucketRequest request;
   request.ranks = ranks.group->ranks();
   request.link = *ranks.buckets.link;

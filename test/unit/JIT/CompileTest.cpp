@@ -169,6 +169,39 @@ TEST(Compile, ManyThreadsCompileAtOnce) {
   EXPECT_EQ(wrong, std::vector<int>(4, 0));
 }
 
+// A mesh makes programs of all its ranks or of one, or is refused by name.
+TEST(Compile, DividesOverAMesh) {
+  CompileOptions options;
+  options.mesh = "data=2";
+  options.shardings = {"x=data,-"};
+  auto compiled = [&] { return rt::Package::fromMemory(compileToPackage(Model::text(mlp(5)), options)); };
+  EXPECT_EQ(compiled().entryCount(), 2u);
+  options.rank = 1;
+  rt::Package second = compiled();
+  ASSERT_EQ(second.entryCount(), 1u);
+  EXPECT_EQ(second.ranks(0).rank, 1);
+
+  auto refused = [&](auto change) {
+    CompileOptions wrong = options;
+    change(wrong);
+    try {
+      compileToPackage(Model::text(mlp(5)), wrong);
+    } catch (const Error &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused([](CompileOptions &o) { o.shardings = {"z=data,-"}; }),
+            "--shard z=data,-: there is no 'z'; there are x, y, w0, w1");
+  EXPECT_EQ(refused([](CompileOptions &o) { o.rank = 2; }), "--rank 2: --mesh data=2 has 2 ranks, counted from 0");
+  EXPECT_EQ(refused([](CompileOptions &o) { o.mesh.clear(); }),
+            "--shard x=data,-: names axes of --mesh, which is not given");
+  EXPECT_EQ(refused([](CompileOptions &o) { o.mesh.clear(), o.shardings.clear(); }),
+            "--rank 1: is one of --mesh, which is not given");
+  EXPECT_EQ(refused([](CompileOptions &o) { o.devices = {"cpu:0", "cpu:1"}; }),
+            "--mesh data=2: every rank has a part of each layer, and none is placed on 2 devices");
+}
+
 TEST(Compile, DumpsEachPhaseAndReportsRemarks) {
   std::string folder = ::testing::TempDir() + "compile_test_phases";
   std::vector<std::string> lines;
@@ -176,11 +209,11 @@ TEST(Compile, DumpsEachPhaseAndReportsRemarks) {
                                             .remarks = {"memory", "schedule"},
                                             .report = [&](const std::string &line) { lines.push_back(line); }});
   int index = 0;
-  for (const char *phase : {"import", "canonicalize", "differentiate", "remat", "fuse", "schedule", "plan"}) {
+  for (const char *phase : {"import", "canonicalize", "differentiate", "shard", "remat", "fuse", "schedule", "plan"}) {
     std::string path = folder + "/0" + std::to_string(index++) + "-" + phase + ".mlir";
     std::ifstream file(path);
     std::string text((std::istreambuf_iterator<char>(file)), {});
-    EXPECT_NE(text.find(index < 6 ? "func.func" : "exec.program"), std::string::npos) << path;
+    EXPECT_NE(text.find(index < 7 ? "func.func" : "exec.program"), std::string::npos) << path;
   }
   std::filesystem::remove_all(folder);
   auto mentions = [&](const std::string &what) {
@@ -343,6 +376,6 @@ TEST(Compile, ErrorsSayWhatIsWrongAndOfWhichKind) {
   Error phase = errorOf(Model::text(mlp(1)), {.compileFrom = "optimise"});
   EXPECT_EQ(phase.kind(), ErrorKind::usage);
   EXPECT_EQ(std::string(phase.what()),
-            "there is no phase 'optimise'; the phases are import, canonicalize, differentiate, remat, fuse, schedule, "
-            "plan, codegen, package");
+            "there is no phase 'optimise'; the phases are import, canonicalize, differentiate, shard, remat, fuse, "
+            "schedule, plan, codegen, package");
 }

@@ -109,4 +109,8 @@ TEST(ReadModel, TrainingRefusesWhatTheCommandLineDoes) {
               compileTraining(Model::text(kLayer, "layer"), config(""), {.steps = {4}}, {.states = {{"x", "y"}}});
             }),
             "states 'x': a training step takes sequences from their beginning");
+  EXPECT_EQ(
+      errorOf([&] { compileTraining(Model::text(kLayer, "layer"), config(""), {.steps = {4}}, {.mesh = "data=2"}); }),
+      "mesh 'data=2': is for inference; 'sprig compile --train --mesh' makes steps of ranks, and Trainer trains "
+      "on them");
 }

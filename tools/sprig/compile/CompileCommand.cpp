@@ -133,13 +133,10 @@ void writeText(const CompileCommandOptions &options, const std::string &text) {
 void checkSplit(const CompileCommandOptions &options) {
   std::string flag = "--shard " + options.mesh.shardings.front();
   if (options.mesh.mesh.empty()) throw Error(ErrorKind::usage, flag + ": names axes of --mesh, which is not given");
-  std::pair<const char *, bool> others[] = {{"--train", !options.train.empty()},
-                                            {"--strategy", !options.mesh.strategy.empty()},
-                                            {"--bucket", !options.mesh.bucket.empty()},
-                                            {"--factors", !options.mesh.factors.empty()},
-                                            {"--zero", options.mesh.zero != 0},
-                                            {"--shares", !options.mesh.shares.empty()},
-                                            {"--compile-from", !options.settings.compileFrom.empty()}};
+  std::pair<const char *, bool> others[] = {
+      {"--train", !options.train.empty()},        {"--strategy", !options.mesh.strategy.empty()},
+      {"--bucket", !options.mesh.bucket.empty()}, {"--factors", !options.mesh.factors.empty()},
+      {"--zero", options.mesh.zero != 0},         {"--shares", !options.mesh.shares.empty()}};
   for (auto &[other, isGiven] : others)
     if (isGiven)
       throw Error(ErrorKind::usage, flag + ": splits a model that is called, which " + other + " has no meaning for");
@@ -175,7 +172,7 @@ int compileCommand(CompileCommandOptions options) {
   std::vector<EntryRequest> entries;
   if (trains)
     training = requestTraining(options, ranks, link);
-  else if (splits)
+  else if (splits && options.settings.compileFrom.empty())
     entries.push_back(entryToSplit(model, options.settings));
   else
     entries = requestEntries(model, options.settings);

@@ -7,7 +7,7 @@
 #include "tools/sprig/compile/CompileSettings.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "tools/sprig/Model.h"
-#include "tools/sprig/shard/SplitModel.h"
+#include "tools/sprig/shard/ShardModel.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <filesystem>
@@ -136,10 +136,10 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
                                       ": stops before there is a package; 'sprig compile' prints the IR");
   auto start = std::chrono::steady_clock::now();
   ImportedModel imported(model, entries, settings);
-  if (split) splitModel(imported.module(), *split);
   double importMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   Compiled compiled;
   CompileOptions options = compileOptions(model, settings, cpus);
+  if (split) takeShards(*split, options);
   if (settings.explainPlacement)
     options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
   CompileResult result =
@@ -153,8 +153,8 @@ Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, c
 std::string compileToText(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                           const std::string &emit, const ShardRequest *split) {
   ImportedModel imported(model, entries, settings);
-  if (split) splitModel(imported.module(), *split);
   CompileOptions options = compileOptions(model, settings, {"native"});
+  if (split) takeShards(*split, options);
   std::vector<Placement> placements;
   if (settings.explainPlacement)
     options.explainPlacement = [&](const Placement &placement) { placements.push_back(placement); };

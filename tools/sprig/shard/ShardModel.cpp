@@ -2,14 +2,13 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Pipeline/Diagnostics.h"
-#include "lib/Shard/Passes.h"
-#include "lib/Transforms/Passes.h"
+#include "lib/Pipeline/Pipeline.h"
+#include "lib/Shard/PartitionRank.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
-#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/compile/ImportModel.h"
-#include "tools/sprig/shard/SplitModel.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 
@@ -21,77 +20,6 @@ namespace dist = ir::dist;
 int64_t bytesOf(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return tensor.getNumElements() * storageBytes(tensor.getElementType());
-}
-
-/// The mesh as an operation in front of all others.
-dist::MeshOp addMesh(ModuleOp module, const std::string &text) {
-  Builder b(module.getContext());
-  llvm::SmallVector<Attribute> names;
-  llvm::SmallVector<int64_t> sizes;
-  for (const MeshAxis &axis : parseMesh(text)) {
-    names.push_back(b.getStringAttr(axis.name));
-    sizes.push_back(axis.ranks);
-  }
-  OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-  auto mesh = dist::MeshOp::create(builder, module.getLoc(), "mesh", b.getArrayAttr(names), sizes);
-  SymbolTable(module).insert(mesh);
-  DiagnosticText errors(module.getContext());
-  if (failed(mesh.verify())) throw Error(ErrorKind::usage, "--mesh " + text + ": " + errors.take());
-  return mesh;
-}
-
-/// What "data,-" says about a tensor.
-dist::ShardingAttr parseSharding(const std::string &given, llvm::StringRef text, dist::MeshOp mesh, Type type,
-                                 const std::string &name) {
-  auto refuse = [&](const std::string &why) { return Error(ErrorKind::usage, "--shard " + given + ": " + why); };
-  MLIRContext *context = mesh.getContext();
-  llvm::SmallVector<llvm::StringRef> parts;
-  if (!text.empty()) text.split(parts, ',');
-  llvm::SmallVector<ArrayAttr> dims;
-  for (llvm::StringRef part : parts) {
-    llvm::SmallVector<llvm::StringRef> axes;
-    llvm::SmallVector<Attribute> named;
-    if (part != "-") part.split(axes, '+');
-    for (llvm::StringRef axis : axes) named.push_back(StringAttr::get(context, axis));
-    dims.push_back(ArrayAttr::get(context, named));
-  }
-  DiagnosticText errors(context);
-  auto sharding =
-      dist::ShardingAttr::getChecked([&] { return emitError(mesh.getLoc()); }, context,
-                                     FlatSymbolRefAttr::get(mesh.getSymNameAttr()), llvm::ArrayRef<ArrayAttr>(dims));
-  SymbolTableCollection symbols;
-  if (!sharding || failed(dist::verifySharding(mesh, symbols, sharding, type, "'" + llvm::Twine(name) + "'")))
-    throw refuse(errors.take());
-  return sharding;
-}
-
-/// States one sharding of whatever has that name: inputs and outputs of functions, and parameters.
-void state(ModuleOp module, dist::MeshOp mesh, const std::string &given) {
-  size_t equals = given.rfind('=');
-  if (equals == std::string::npos)
-    throw Error(ErrorKind::usage, "--shard " + given + ": expected NAME=AXIS,-,...: the axes of each dimension");
-  std::string name = given.substr(0, equals), text = given.substr(equals + 1);
-  bool isFound = false;
-  std::string known;
-  auto isIt = [&](const std::string &other) {
-    known += (known.empty() ? "" : ", ") + other;
-    isFound |= other == name;
-    return other == name;
-  };
-  for (auto function : module.getOps<func::FuncOp>()) {
-    for (auto [i, each] : llvm::enumerate(ir::argumentNames(function)))
-      if (isIt(each))
-        function.setArgAttr(unsigned(i), dist::kShardingAttr,
-                            parseSharding(given, text, mesh, function.getArgumentTypes()[i], name));
-    for (auto [i, each] : llvm::enumerate(ir::resultNames(function)))
-      if (isIt(each))
-        function.setResultAttr(unsigned(i), dist::kShardingAttr,
-                               parseSharding(given, text, mesh, function.getResultTypes()[i], name));
-  }
-  for (auto param : module.getOps<ir::ParamOp>())
-    if (isIt(param.getSymName().str()))
-      param->setAttr(dist::kShardingAttr, parseSharding(given, text, mesh, param.getTensorType(), name));
-  if (!isFound) throw Error(ErrorKind::usage, "--shard " + given + ": there is no '" + name + "'; there are " + known);
 }
 
 std::string describe(Attribute attribute) {
@@ -151,51 +79,38 @@ std::vector<ShardReport::Collective> countCollectives(ModuleOp module) {
   return list;
 }
 
-void runPass(ModuleOp module, std::unique_ptr<Pass> pass, bool ofFunctions) {
-  DiagnosticText errors(module.getContext());
-  PassManager passes(module.getContext());
-  if (ofFunctions)
-    passes.addNestedPass<func::FuncOp>(std::move(pass));
-  else
-    passes.addPass(std::move(pass));
-  if (failed(passes.run(module))) errors.raise(ErrorKind::unsupported, "the model cannot be split");
-}
-
-dist::MeshOp stateShardings(ModuleOp module, const ShardRequest &request) {
-  module.getContext()->loadDialect<dist::DistDialect>();
-  dist::MeshOp mesh = addMesh(module, request.mesh);
-  for (const std::string &given : request.shardings) state(module, mesh, given);
-  return mesh;
-}
-
-/// What both have that look at a split model and that compile it.
-void propagate(ModuleOp module) {
-  runPass(module, createDifferentiate(), true);
-  runPass(module, createPropagateShardings({/*parameters=*/true}), false);
-}
-
 } // namespace
 
-void splitModel(ModuleOp module, const ShardRequest &request) {
-  stateShardings(module, request);
-  propagate(module);
-  runPass(module, createPartitionRanks({request.rank}), false);
+void takeShards(const ShardRequest &request, CompileOptions &options) {
+  options.mesh = request.mesh;
+  options.shardings = request.shardings;
+  options.rank = request.rank;
 }
 
 ShardReport shardModel(const Model &model, const EntryRequest &entry, const Settings &settings,
                        const ShardRequest &request) {
   ImportedModel imported(model, {entry}, settings);
   ModuleOp module = imported.module();
-  dist::MeshOp mesh = stateShardings(module, request);
+  CompileOptions options;
+  options.compileFrom = settings.compileFrom;
+  takeShards(request, options);
+  runPhases(module, options, "differentiate");
+  // As the phase `shard` does it, of one rank and without what it does to its parts.
+  DiagnosticText errors(module.getContext());
+  auto require = [&](bool isDone) {
+    if (!isDone) errors.raise(ErrorKind::unsupported, "the model cannot be split");
+  };
+  PassManager passes(module.getContext());
+  addShardingPasses(passes, options);
+  require(succeeded(passes.run(module)));
+  auto found = shard::meshToPartition(module, request.rank);
+  require(succeeded(found));
+  shard::Mesh mesh(*found);
   ShardReport report;
   report.ranks = mesh.numRanks();
-  if (request.rank >= report.ranks)
-    throw Error(ErrorKind::usage, "--rank " + std::to_string(request.rank) + ": --mesh " + request.mesh + " has " +
-                                      std::to_string(report.ranks) + " ranks, counted from 0");
   report.wholeParameterBytes = parameterBytes(module);
-  propagate(module);
   report.values = namedValues(module);
-  runPass(module, createPartition({request.rank}), false);
+  require(succeeded(shard::partitionForRank(module, mesh, request.rank)));
   for (auto [whole, part] : llvm::zip_equal(report.values, namedValues(module))) whole.part = part.type;
   report.parameterBytes = parameterBytes(module);
   report.collectives = countCollectives(module);

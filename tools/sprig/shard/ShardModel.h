@@ -1,6 +1,7 @@
 // A model split over a mesh: where its tensors lie, what ranks tell each other, and the program of one of them.
 // For the command that shows it; made by the half with LLVM (CompilerLibrary.h).
 #pragma once
+#include "sprig/options.h"
 #include "tools/sprig/Model.h"
 
 namespace sprig::cli {
@@ -27,6 +28,9 @@ struct ShardReport {
   int64_t parameterBytes = 0, wholeParameterBytes = 0;
   std::string program; ///< MLIR
 };
+
+/// What it says, as options of the compiler.
+void takeShards(const ShardRequest &request, CompileOptions &options);
 
 /// The one entry that a model is split for: with --dim and --shape of the settings. Throws usage errors.
 EntryRequest entryToSplit(const Model &model, const Settings &settings);

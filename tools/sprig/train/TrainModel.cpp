@@ -114,13 +114,6 @@ func::FuncOp largestStep(ModuleOp module) {
   return largest;
 }
 
-/// Of the largest step, whose gradients have been made.
-std::string factorsOf(ModuleOp module) {
-  func::FuncOp step = largestStep(module);
-  auto text = step ? step->getAttrOfType<StringAttr>(ir::dist::kFactorsAttr) : StringAttr();
-  return text ? text.getValue().str() : "";
-}
-
 std::string megabytes(int64_t bytes) { return formatDouble(double(bytes) / double(1 << 20), 3) + " MB"; }
 
 /// "0.4 MB of gradients a step in 3 buckets of up to 0.2 MB (auto), 0.4 MB gathered in 3; expected 2 ms of
@@ -138,21 +131,19 @@ std::string textOf(const BucketExpectation &expected, int64_t most, bool isChose
 /// Goes on to where gradients are operations, and says how many of them go together: what was given, or what is
 /// expected to hide the most; of several steps in a call, where their order turns, too. `options` are those of the
 /// phases that are left.
-std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileOptions &options,
-                          std::optional<int64_t> &turn, std::vector<sprig::PhaseTime> &phases,
-                          const RemarkSink &remarks) {
-  runPhases(module, options, "remat", &phases, remarks);
-  options.compileFrom = "fuse";
+std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileOptions &options, BucketChoice &choice,
+                          std::vector<sprig::PhaseTime> &phases, const RemarkSink &remarks) {
+  runPhases(module, options, "differentiate", &phases, remarks);
+  options.compileFrom = "shard";
   func::FuncOp step = largestStep(module);
   if (!step) return "";
   BucketRequest asked{request.ranks, *request.link,         options.bucketBytes, request.stepsPerCall,
                       request.turn,  request.agreeOnBucket, request.agreeOnTurn};
-  BucketChoice choice = chooseRankBuckets(step, asked, options);
+  choice = chooseRankBuckets(step, asked, options);
   const BucketExpectation &expected = choice.expected.step;
   options.bucketBytes = choice.bytes;
-  turn = choice.turn;
-  if (turn && *turn < expected.sums)
-    step->setAttr(ir::kRepeatTurnAttr, Builder(step.getContext()).getI64IntegerAttr(*turn));
+  if (choice.turn && *choice.turn < expected.sums)
+    step->setAttr(ir::kRepeatTurnAttr, Builder(step.getContext()).getI64IntegerAttr(*choice.turn));
   double exposed = request.link->isApart ? expected.exposed : expected.collective;
   return textOf(expected, options.bucketBytes, choice.isChosen, request.stepsPerCall) + ", of which " +
          formatNanoseconds(exposed * 1e9) + " not hidden, at " + formatNanoseconds(request.link->latency * 1e9) +
@@ -184,10 +175,11 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
     options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
   std::vector<sprig::PhaseTime> earlier;
   if (request.ranks > 1 && request.link) {
-    compiled.communication =
-        chooseBuckets(module.module(), request, options, compiled.turn, earlier, remarkSink(settings));
+    BucketChoice choice;
+    compiled.communication = chooseBuckets(module.module(), request, options, choice, earlier, remarkSink(settings));
     compiled.bucketBytes = options.bucketBytes;
-    compiled.factors = factorsOf(module.module());
+    compiled.turn = choice.turn;
+    compiled.factors = choice.factors;
   }
   CompileResult result =
       compileModule(module.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));
@@ -208,10 +200,10 @@ std::string trainingToText(const Model &model, const TrainRequest &request, cons
     options.explainPlacement = [&](const Placement &placement) { placements.push_back(placement); };
   checkOptions(training.module(), options);
   llvm::Expected<size_t> last = phaseByName(options.compileTo.empty() ? "import" : options.compileTo);
-  if (last && request.ranks > 1 && request.link && *last >= *phaseByName("fuse")) {
+  if (last && request.ranks > 1 && request.link && *last >= *phaseByName("shard")) {
     std::vector<sprig::PhaseTime> times;
-    std::optional<int64_t> turn;
-    chooseBuckets(training.module(), request, options, turn, times, remarkSink(settings));
+    BucketChoice choice;
+    chooseBuckets(training.module(), request, options, choice, times, remarkSink(settings));
   }
   llvm::consumeError(last.takeError());
   if (!options.compileTo.empty() && options.compileTo != "import")
