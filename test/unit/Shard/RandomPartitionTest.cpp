@@ -91,7 +91,7 @@ private:
     const char *unary[] = {"nn.tanh", "nn.neg", "nn.relu", "nn.gelu", "nn.sin"};
     if (shape.empty() || below(7) == 0)
       return give(shape, std::string(unary[below(5)]) + " " + x.name + " : " + x.type());
-    switch (below(11)) {
+    switch (below(12)) {
     case 0:
     case 1: { // with itself, or with what has the same shape or broadcasts to it
       Value y = x;
@@ -153,6 +153,16 @@ private:
       shape[dim] *= 2;
       return give(shape, "nn.concat " + x.name + ", " + x.name + " axis = " + std::to_string(dim) + " : " + x.type() +
                              ", " + x.type());
+    case 10: { // a loss, of what has the same shape
+      Value y = x;
+      for (int i = 0; i < 8 && y.name == x.name; ++i)
+        if (const Value &other = any(); other.shape == shape) y = other;
+      const char *reductions[] = {"none", "sum", "mean"};
+      uint64_t reduction = below(3);
+      return give(reduction ? std::vector<int64_t>() : shape, std::string("nn.huber_loss ") + reductions[reduction] +
+                                                                  " " + x.name + ", " + y.name + " : " + x.type() +
+                                                                  ", " + y.type());
+    }
     default: return give(shape, "dist.shard " + x.name + " : " + x.type() + " to " + sharding(shape.size(), false));
     }
   }
