@@ -2,6 +2,7 @@
 #include "lib/Shard/Passes.h"
 #include "lib/Shard/PartitionRank.h"
 #include "dialects/Dist/CollectiveOrder.h"
+#include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNElementwise.h"
@@ -131,14 +132,16 @@ Value onlyFactor(Value value) {
   return ir::splatOf(other) && isa<FloatType>(getElementTypeOrSelf(other)) ? other : Value();
 }
 
-// A mean of this rank's positions counts by their number. Of none it is no number, and adds zero in its place in the
-// order of collectives.
+// A mean of this rank's positions counts by their number. Of none it is no number, nor need a composite's sum be one:
+// zero stands for it, in its place in the order of collectives.
 Value Writer::weighted(const OpPlan &own, OpResult value, Value part) {
   double weight = 1;
   SmallVector<int64_t> sizes = own.axes->sizesOf(rank);
   for (auto [f, factor] : llvm::enumerate(own.rule.factors)) {
     if (!factor.size || !own.rule.isPartial(value.getResultNumber(), unsigned(f))) continue;
     if (factor.kind == FactorKind::mean) weight *= double(sizes[f]) / double(factor.size);
+    bool isSumOfParts = factor.kind == FactorKind::sum && factor.addends.empty();
+    if (isSumOfParts && !sizes[f] && isa<DecomposableOpInterface>(value.getOwner())) weight = 0;
   }
   if (weight == 1) return part;
   auto type = cast<RankedTensorType>(part.getType());

@@ -17,8 +17,7 @@ Value stateValue(OpBuilder &b, Value value, const Mesh &mesh, const Sharding &sh
   Operation *made = value.getDefiningOp();
   if (made && !made->isBeforeInBlock(&*b.getInsertionPoint())) b.setInsertionPointAfter(made);
   auto shard = dist::ShardOp::create(b, NameLoc::get(b.getStringAttr(name)), value, mesh.write(sharding));
-  value.replaceUsesWithIf(shard.getResult(),
-                          [&](OpOperand &use) { return shard->isBeforeInBlock(use.getOwner()); });
+  value.replaceUsesWithIf(shard.getResult(), [&](OpOperand &use) { return shard->isBeforeInBlock(use.getOwner()); });
   return shard.getResult();
 }
 

@@ -29,7 +29,8 @@ mlir::LogicalResult stateZero(mlir::ModuleOp module, const Mesh &mesh, const Str
 mlir::LogicalResult stateSamples(mlir::ModuleOp module, const Mesh &mesh, const StrategyOptions &options,
                                  llvm::function_ref<Sharding(mlir::RankedTensorType)> ofGradient);
 
-/// A dist.shard behind a value, or at the builder where that comes later; what reads the value behind it reads it instead.
+/// A dist.shard behind a value, or at the builder where that comes later; what reads the value behind it reads it
+/// instead.
 mlir::Value stateValue(mlir::OpBuilder &b, mlir::Value value, const Mesh &mesh, const Sharding &sharding,
                        llvm::StringRef name);
 

@@ -264,7 +264,7 @@ func.func @gradients(%x: tensor<4xf32>) {
 // -----
 
 func.func @total(%x: tensor<4xf32>) {
-  // expected-error@+1 {{'nn.neg' op has 'nn.total', expected a string}}
+  // expected-error@+1 {{'nn.neg' op has 'nn.total' = unit, expected a string}}
   %0 = nn.neg %x {nn.total} : tensor<4xf32>
   return
 }
