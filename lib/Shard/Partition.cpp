@@ -60,7 +60,8 @@ private:
   OpBuilder b;
   Resharder resharder;
   DenseMap<Value, SmallVector<Part, 1>> parts; // of each value; the first is as it is kept
-  DenseSet<Operation *> ofRows;                // work on rows that ranks have apart
+  DenseSet<Value> samples;                     // values of which ranks have parts, as they take other samples
+  DenseSet<Operation *> ofSamples;             // what works on parts of them
   DenseMap<Value, double> weights;             // that the only product a mean is read by takes into its constant
 };
 
@@ -181,9 +182,11 @@ LogicalResult Writer::write(Operation &op) {
   }
   Operation *part = onParts(op, operands);
   if (own.axes) takeWeights(op, part);
-  if (own.axes &&
-      llvm::any_of(llvm::seq<unsigned>(0, mesh.numAxes()), [&](unsigned axis) { return own.axes->uses(axis); }))
-    ofRows.insert(part);
+  if (llvm::any_of(op.getOperands(), [&](Value value) { return samples.contains(value); })) {
+    ofSamples.insert(part);
+    for (auto [value, sharding] : llvm::zip_equal(op.getResults(), own.gives))
+      if (sharding.isSplit()) samples.insert(value);
+  }
   part->removeDiscardableAttr(dist::kShardingsAttr);
   for (auto [value, result, sharding] : llvm::zip_equal(op.getResults(), part->getResults(), own.gives)) {
     Type expected = mesh.localType(value.getType(), sharding, rank);
@@ -196,10 +199,10 @@ LogicalResult Writer::write(Operation &op) {
   return success();
 }
 
-// What no row waits for may come at the end of a step.
+// What no sample waits for may come at the end of a step.
 void Writer::markLate(Block &body) {
   if (!function->hasAttr(ir::kPassesAttr)) return;
-  DenseSet<Operation *> needed = ofRows; // by rows, at last
+  DenseSet<Operation *> needed = ofSamples; // for samples, at last
   for (Operation &op : llvm::reverse(body)) {
     if (llvm::any_of(op.getUsers(), [&](Operation *user) { return needed.contains(user); })) needed.insert(&op);
     if (dist::mayBeLate(&op) && !needed.contains(&op)) op.setAttr(dist::kLateAttr, b.getUnitAttr());
@@ -230,7 +233,10 @@ LogicalResult Writer::write() {
     inputs.push_back(mesh.localType(argument.getType(), plan.raw(argument), rank));
     body->addArgument(inputs.back(), argument.getLoc());
   }
-  for (auto [argument, part] : llvm::zip_equal(whole.getArguments(), body->getArguments())) define(argument, part);
+  for (auto [argument, part] : llvm::zip_equal(whole.getArguments(), body->getArguments())) {
+    define(argument, part);
+    if (plan.raw(argument).isSplit()) samples.insert(argument);
+  }
   for (Operation &op : whole)
     if (failed(write(op))) return failure();
   llvm::append_range(results, body->getTerminator()->getOperandTypes());

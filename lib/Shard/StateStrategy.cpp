@@ -20,10 +20,9 @@ struct StateStrategy : sprig::impl::StateStrategyBase<StateStrategy> {
 
   void runOnOperation() override {
     if (!strategy.empty() && failed(state())) return signalPassFailure();
-    getOperation().walk([&](Operation *op) {
-      for (StringRef mark : {ir::kGradientsAttr, ir::kTotalAttr, ir::kOptimizerStateAttr}) op->removeAttr(mark);
-      if (strategy.empty()) op->removeAttr(ir::kPassesAttr);
-    });
+    dropMarks(getOperation());
+    if (strategy.empty())
+      for (auto function : getOperation().getOps<func::FuncOp>()) function->removeAttr(ir::kPassesAttr);
   }
 
 private:

@@ -12,6 +12,12 @@ namespace dist = ir::dist;
 
 bool isOfSamples(func::FuncOp function) { return function->hasAttr(ir::kPassesAttr); }
 
+void dropMarks(ModuleOp module) {
+  module.walk([](Operation *op) {
+    for (StringRef mark : {ir::kGradientsAttr, ir::kTotalAttr, ir::kOptimizerStateAttr}) op->removeAttr(mark);
+  });
+}
+
 Value stateValue(OpBuilder &b, Value value, const Mesh &mesh, const Sharding &sharding, StringRef name) {
   OpBuilder::InsertionGuard guard(b);
   Operation *made = value.getDefiningOp();

@@ -37,4 +37,7 @@ mlir::Value stateValue(mlir::OpBuilder &b, mlir::Value value, const Mesh &mesh, 
 /// Whether a function is a step or an evaluation of samples.
 bool isOfSamples(mlir::func::FuncOp function);
 
+/// Takes the marks away that only strategies read.
+void dropMarks(mlir::ModuleOp module);
+
 } // namespace sprig::shard

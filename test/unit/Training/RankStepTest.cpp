@@ -3,9 +3,11 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Shard/Passes.h"
+#include "lib/Shard/Strategy/Strategy.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StateNames.h"
 #include "lib/Training/StepBuilder.h"
@@ -17,6 +19,7 @@
 #include "test/unit/Training/TrainedProgram.h"
 #include <cmath>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 #include <thread>
 
@@ -129,7 +132,32 @@ struct Ways {
   int64_t turn = -1;                 // of calls of several steps; below 0: collectives go as they come
   std::vector<int64_t> weights = {}; // of shares
   bool isDivided = false;            // the step of all samples is, in place of one that each rank writes
+  bool isByRows = false;             // and parameters and the optimizer's state are, by their rows
 };
+
+/// A strategy of the tests alone: parameters and the optimizer's state are split by rows over the ranks, forward and
+/// backward passes read whole ones, and gradients are summed where their rows are.
+mlir::LogicalResult stateRows(mlir::ModuleOp module, const shard::Mesh &mesh, const shard::StrategyOptions &options) {
+  auto byRows = [&](mlir::RankedTensorType type) {
+    shard::Sharding sharding = shard::Sharding::replicated(type);
+    if (type.getRank()) sharding.dims[0] = {*mesh.axisNamed("data")};
+    return sharding;
+  };
+  if (mlir::failed(stateSamples(module, mesh, options, byRows))) return mlir::failure();
+  for (auto param : module.getOps<ir::ParamOp>())
+    param->setAttr(ir::dist::kShardingAttr, mesh.write(byRows(param.getTensorType())));
+  for (auto function : module.getOps<mlir::func::FuncOp>()) {
+    mlir::Operation *gradient = nullptr; // behind it are updates, of rows
+    function.walk([&](ir::GradientOp op) { gradient = op; });
+    for (auto read : llvm::make_early_inc_range(function.getBody().getOps<ir::GetParamOp>())) {
+      mlir::Value rows = read.getResult();
+      mlir::OpBuilder b(read);
+      mlir::Value whole = stateValue(b, rows, mesh, shard::Sharding::replicated(rows.getType()), read.getParam());
+      whole.replaceUsesWithIf(rows, [&](mlir::OpOperand &use) { return gradient->isBeforeInBlock(use.getOwner()); });
+    }
+  }
+  return mlir::success();
+}
 
 /// The rank's program of a step of all samples.
 void divide(mlir::ModuleOp module, CompileOptions &options, const Case &of, int rank, int ranks, const Ways &ways) {
@@ -138,10 +166,16 @@ void divide(mlir::ModuleOp module, CompileOptions &options, const Case &of, int 
   ir::dist::MeshOp::create(b, module.getLoc(), "mesh", b.getStrArrayAttr({"data"}), llvm::ArrayRef<int64_t>{ranks});
   runPhases(module, options, "canonicalize");
   mlir::PassManager passes(module.getContext());
-  StateStrategyOptions state;
-  state.strategy = of.sharesState ? "zero1" : "data";
-  state.weights.assign(ways.weights.begin(), ways.weights.end());
-  passes.addPass(createStateStrategy(state));
+  if (ways.isByRows) {
+    if (mlir::failed(stateRows(module, shard::Mesh(*module.getOps<ir::dist::MeshOp>().begin()), {})))
+      throw Error(ErrorKind::internal, "the strategy does not state");
+    shard::dropMarks(module);
+  } else {
+    StateStrategyOptions state;
+    state.strategy = of.sharesState ? "zero1" : "data";
+    state.weights.assign(ways.weights.begin(), ways.weights.end());
+    passes.addPass(createStateStrategy(state));
+  }
   passes.addNestedPass<mlir::func::FuncOp>(createDifferentiate());
   PropagateShardingsOptions propagate;
   propagate.parameters = true;
@@ -150,6 +184,14 @@ void divide(mlir::ModuleOp module, CompileOptions &options, const Case &of, int 
   part.rank = rank, part.together = true;
   passes.addPass(createPartition(part));
   if (mlir::failed(passes.run(module))) throw Error(ErrorKind::internal, "the step is not divided");
+  if (!ways.isByRows) return void(options.compileFrom = "differentiate");
+  // Of each parameter one read and one gradient; and the loss.
+  std::map<llvm::StringRef, size_t> counts;
+  module.walk([&](mlir::Operation *op) {
+    if (ir::dist::collectiveUse(op)) ++counts[op->getName().stripDialect()];
+  });
+  std::map<llvm::StringRef, size_t> wanted = {{"all_gather", 5}, {"reduce_scatter", 5}, {"all_reduce", 1}};
+  EXPECT_EQ(counts, wanted);
   options.compileFrom = "differentiate";
 }
 
@@ -297,7 +339,8 @@ RankRun trainOnRanks(const Case &of, const std::vector<rt::Package> &packages, c
     });
   for (std::thread &thread : threads) thread.join();
   for (int rank = 1; rank < ranks; ++rank) {
-    EXPECT_TRUE(runs[size_t(rank)].bits == runs[0].bits) << "rank " << rank << " of " << ranks << " differs";
+    EXPECT_TRUE(ways.isByRows || runs[size_t(rank)].bits == runs[0].bits)
+        << "rank " << rank << " of " << ranks << " differs";
     runs[0].pieces += runs[size_t(rank)].pieces;
   }
   return std::move(runs[0]);
@@ -383,6 +426,20 @@ TEST_P(RankStepTest, DividedStepsHaveTheSameBits) {
     for (size_t i = 0; i < run.losses.size(); ++i)
       EXPECT_NEAR(run.losses[i], same.losses[i], 1e-5 * std::fabs(same.losses[i])) << "step " << i << ", " << where;
     if (&of.network != &kNorms) EXPECT_TRUE(run.bits == same.bits && run.pieces == same.pieces) << where;
+  }
+}
+
+// A strategy that nobody but this test knows says where parameters lie; all else follows.
+TEST(RankStrategies, ParametersByRows) {
+  Case of{"layers", kLayers};
+  std::vector<float> alone = trainOnRanks(of, compileSteps(of, 1, {}), {}).losses;
+  for (int ranks : {2, 4}) {
+    Ways ways{.isDivided = true, .isByRows = true};
+    std::vector<rt::Package> packages = compileSteps(of, ranks, ways);
+    std::vector<float> losses = trainOnRanks(of, packages, ways).losses;
+    ASSERT_EQ(losses.size(), alone.size());
+    for (size_t i = 0; i < alone.size(); ++i)
+      EXPECT_NEAR(losses[i], alone[i], 1e-5 * std::fabs(alone[i])) << "step " << i << " on " << ranks << " ranks";
   }
 }
 
