@@ -90,6 +90,19 @@ SmallVector<Axes> PartitionPlan::dimsOf(Value value) const {
   return sharding ? sharding->dims : given.find(value)->second.dims;
 }
 
+/// Whether a value is added to others, if anything, until it is stated how the sum is to lie.
+static bool leadsToStatement(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    return isa<dist::ShardOp>(user) || (isa<ir::AddOp>(user) && leadsToStatement(user->getResult(0)));
+  });
+}
+
+// Partial terms of a stated sum stay as they are until it is made.
+bool PartitionPlan::addsPartialTerms(Operation &op) const {
+  if (!isa<ir::AddOp>(op) || !leadsToStatement(op.getResult(0))) return false;
+  return !raw(op.getOperand(0)).partial.empty() && raw(op.getOperand(0)) == raw(op.getOperand(1));
+}
+
 // First what operands agree to be summed over; then what the results are to be; then what the operands are.
 void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
   const DimensionRule &rule = plan.rule;
@@ -105,9 +118,11 @@ void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
   auto isAgreed = [&](unsigned factor) { return rule.factors[factor].isReduced() && agree[factor]; };
   for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands))
     plan.axes->take(map, dimsOf(value), isAgreed);
+  bool isHeld = addsPartialTerms(op);
   for (auto [value, map] : llvm::zip_equal(op.getResults(), rule.results))
-    if (std::optional<Sharding> sharding = said(value)) plan.axes->take(map, sharding->dims);
-  for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands)) plan.axes->take(map, dimsOf(value));
+    if (std::optional<Sharding> sharding = said(value); sharding && !isHeld) plan.axes->take(map, sharding->dims);
+  for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands))
+    plan.axes->take(map, isHeld ? raw(value).dims : dimsOf(value));
 
   auto shardingOf = [&](const DimensionRule::Map &map, llvm::function_ref<bool(unsigned)> isPartialAlong) {
     Sharding own{plan.axes->dimsOf(map), {}};

@@ -48,6 +48,7 @@ private:
   std::optional<Sharding> said(mlir::Value value) const;
   llvm::SmallVector<Axes> dimsOf(mlir::Value value) const;
   mlir::LogicalResult plan(mlir::Operation &op);
+  bool addsPartialTerms(mlir::Operation &op) const;
   void planFactors(mlir::Operation &op, OpPlan &plan);
   mlir::LogicalResult planFlat(mlir::Operation &op, OpPlan &plan, const Axes &flat);
   bool planBlock(mlir::Operation &op, OpPlan &plan);
