@@ -39,7 +39,7 @@ static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &num
   }
 }
 
-// What stands behind an axis, if anything does: `by 3,1 in 16,16 of 4`.
+// An axis may be followed by how it deals a dimension: `by 3,1 in 16,16 of 4`.
 static Attribute parseCut(AsmParser &parser, StringAttr axis, bool &isOver) {
   llvm::SMLoc place = parser.getCurrentLocation();
   SmallVector<int64_t> weights, blocks, unit;

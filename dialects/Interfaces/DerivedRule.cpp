@@ -1,5 +1,5 @@
 #include "dialects/Interfaces/DerivedRule.h"
-#include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/Interfaces/DecomposeCopy.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/IRMapping.h"
@@ -213,17 +213,10 @@ void DerivedRule::buildBlock(Block &from, Block &to, ArrayRef<int64_t> sizes) {
   }
 }
 
-// The decomposition of a copy that stands nowhere, on arguments.
 DimensionRule decompositionRule(Operation *op) {
   Block block;
-  OpBuilder b(op->getContext());
-  b.setInsertionPointToStart(&block);
-  Operation *copy = b.clone(*op);
-  for (OpOperand &use : copy->getOpOperands()) use.set(block.addArgument(use.get().getType(), op->getLoc()));
-  b.setInsertionPoint(copy);
-  FailureOr<SmallVector<Value>> values = cast<DecomposableOpInterface>(copy).decompose(b);
+  FailureOr<SmallVector<Value>> values = decomposeCopy(op, block);
   if (failed(values)) return DimensionRule(op);
-  copy->erase();
   DerivedRule derived(op);
   derived.visit(block);
   for (auto [i, argument] : llvm::enumerate(block.getArguments())) derived.setOperand(unsigned(i), argument);

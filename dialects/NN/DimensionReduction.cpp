@@ -36,7 +36,7 @@ static DimensionRule ruleOf(ReduceOp op) {
   if (auto name = op->getAttrOfType<StringAttr>(kSumAttr)) rule.sums[0] = name;
   return rule;
 }
-// Where ranks have added it up.
+// The sum of a part has no name: ranks have added the parts up.
 static void fitParts(ReduceOp part, const DimensionRule &, ArrayRef<int64_t>) { part->removeDiscardableAttr(kSumAttr); }
 
 /// All along one axis, the others pass.

@@ -1,5 +1,6 @@
 // Evaluates operations through the table, and blocks of them with values freed after their last use.
 #include "lib/Interpreter/Interpreter.h"
+#include "dialects/Interfaces/DecomposeCopy.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNRecurrent.h"
@@ -8,7 +9,6 @@
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/Constants.h"
 #include "lib/Interpreter/Evaluation.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/OwningOpRef.h"
 
 namespace sprig::interp {
@@ -178,20 +178,14 @@ mlir::FailureOr<Results> evaluateDecomposed(mlir::Operation *op, llvm::ArrayRef<
   mlir::Location loc = op->getLoc();
   mlir::OwningOpRef<mlir::func::FuncOp> function = mlir::func::FuncOp::create(
       builder, loc, "decomposed", builder.getFunctionType(op->getOperandTypes(), op->getResultTypes()));
-  mlir::Block *block = function->addEntryBlock();
-  mlir::IRMapping mapping;
-  mapping.map(op->getOperands(), block->getArguments());
-  builder.setInsertionPointToStart(block);
-  mlir::Operation *clone = builder.clone(*op, mapping);
-  builder.setInsertionPoint(clone);
-  auto values = llvm::cast<DecomposableOpInterface>(clone).decompose(builder);
+  mlir::Block &block = function->getBody().emplaceBlock();
+  auto values = decomposeCopy(op, block);
   if (mlir::failed(values)) {
     error = "does not decompose";
     return mlir::failure();
   }
-  builder.setInsertionPointToEnd(block);
+  builder.setInsertionPointToEnd(&block);
   mlir::func::ReturnOp::create(builder, loc, *values);
-  clone->erase();
   return run(*function, operands, {precision});
 }
 

@@ -14,12 +14,11 @@ static int64_t positionsOf(const DimensionRule &rule, ArrayRef<unsigned> factors
 /// A cut of one factor as one of a dimension that has `before` positions of major factors and `after` of minor ones.
 static unsigned widened(const Mesh &mesh, unsigned axis, int64_t size, int64_t before, int64_t after) {
   Cut cut = mesh.cutOf(axis);
-  if (cut.blocks.empty()) cut.blocks.push_back(size / cut.unit);
+  cut.blocks = cut.blocksOf(size);
   bool isEven = before == 1 && cut.weights.empty() && cut.blocks.size() == 1 && cut.blocks[0] % mesh.sizeOf(axis) == 0;
   if (isEven) return cut.axis;
   std::vector<int64_t> once = cut.blocks;
   for (int64_t i = 1; i < before; ++i) llvm::append_range(cut.blocks, once);
-  if (cut.blocks.size() == 1) cut.blocks.clear();
   cut.unit *= after;
   return mesh.numberOf(std::move(cut));
 }
@@ -28,7 +27,7 @@ static unsigned widened(const Mesh &mesh, unsigned axis, int64_t size, int64_t b
 static std::optional<std::pair<unsigned, unsigned>> narrowed(const Mesh &mesh, const DimensionRule &rule,
                                                              const DimensionRule::Dim &dim, unsigned axis) {
   Cut whole = mesh.cutOf(axis);
-  if (whole.blocks.empty()) whole.blocks.push_back(positionsOf(rule, dim) / whole.unit);
+  whole.blocks = whole.blocksOf(positionsOf(rule, dim));
   for (auto [at, factor] : llvm::enumerate(dim)) {
     int64_t before = positionsOf(rule, ArrayRef(dim).take_front(at)),
             after = positionsOf(rule, ArrayRef(dim).drop_front(at + 1)), count = int64_t(whole.blocks.size());
@@ -41,7 +40,6 @@ static std::optional<std::pair<unsigned, unsigned>> narrowed(const Mesh &mesh, c
     int64_t units = 0;
     for (int64_t block : cut.blocks) units += block;
     if (!repeats || units * cut.unit != rule.factors[factor].size) continue;
-    if (cut.blocks.size() == 1) cut.blocks.clear();
     return std::pair(factor, mesh.numberOf(std::move(cut)));
   }
   return std::nullopt;

@@ -40,6 +40,7 @@ int64_t Mesh::numRanks() const {
 int64_t Mesh::placeOf(int64_t rank, unsigned axis) const { return rank / steps[axisOf(axis)] % sizeOf(axis); }
 
 unsigned Mesh::numberOf(Cut cut) const {
+  if (cut.blocks.size() == 1) cut.blocks.clear();
   if (cut.weights.empty() && cut.isOfNeighbours()) return cut.axis;
   size_t at = size_t(llvm::find(cuts, cut) - cuts.begin());
   if (at == cuts.size()) cuts.push_back(std::move(cut));
@@ -90,10 +91,10 @@ SmallVector<rt::collective::Range, 1> Mesh::rangesOf(int64_t size, ArrayRef<unsi
   SmallVector<rt::collective::Range, 1> ranges{{0, size}};
   for (unsigned axis : of) {
     Cut cut = cutOf(axis);
-    int64_t first = ranges[0].begin, left = ranges[0].size();
-    if (cut.blocks.empty()) cut.blocks.push_back(left / cut.unit);
+    int64_t first = ranges[0].begin;
+    std::vector<int64_t> blocks = cut.blocksOf(ranges[0].size());
     ranges.clear();
-    for (int64_t block : cut.blocks) {
+    for (int64_t block : blocks) {
       auto own = rt::collective::shareOf(block, uint32_t(sizeOf(axis)), cut.weights, uint32_t(placeOf(rank, axis)));
       ranges.push_back({first + own.begin * cut.unit, first + own.end * cut.unit});
       first += block * cut.unit;
@@ -119,6 +120,12 @@ bool Mesh::isAlike(int64_t size, ArrayRef<unsigned> of) const {
   if (of.size() == 1 && of[0] < numAxes()) return size % sizeOf(of[0]) == 0;
   return of.empty() || llvm::all_of(llvm::seq<int64_t>(1, numRanks()),
                                     [&](int64_t rank) { return countOf(size, of, rank) == countOf(size, of, 0); });
+}
+
+rt::collective::Range Mesh::flatPieceOf(int64_t elements, ArrayRef<unsigned> of, int64_t rank) const {
+  int64_t count = flatSizeOf(elements, of), place = 0;
+  for (unsigned axis : of) place = place * sizeOf(axis) + placeOf(rank, axis);
+  return {place * count, (place + 1) * count};
 }
 
 Type Mesh::localType(Type type, const Sharding &sharding, int64_t rank) const {

@@ -18,6 +18,8 @@ struct Cut {
   std::vector<int64_t> weights, blocks; ///< none: even pieces; one block
   int64_t unit = 1;                     ///< positions that stay together
   bool isOfNeighbours() const { return blocks.size() < 2 && unit == 1; }
+  /// Of a dimension of so many positions.
+  std::vector<int64_t> blocksOf(int64_t size) const { return blocks.empty() ? std::vector{size / unit} : blocks; }
   bool operator==(const Cut &) const = default;
 };
 
@@ -46,7 +48,7 @@ public:
   /// The axis itself, of a cut the one that it is along.
   unsigned axisOf(unsigned axis) const { return axis < numAxes() ? axis : cuts[axis - numAxes()].axis; }
   Cut cutOf(unsigned axis) const { return axis < numAxes() ? Cut{axis, {}, {}} : cuts[axis - numAxes()]; }
-  /// The number of a cut: the axis where it is an even one.
+  /// The number of a cut, whose only block is none; the axis where it is an even one.
   unsigned numberOf(Cut cut) const;
   int64_t sizeOf(unsigned axis) const { return sizes[axisOf(axis)]; }
   int64_t ranksOf(llvm::ArrayRef<unsigned> axes) const;
@@ -84,6 +86,8 @@ public:
   int64_t flatSizeOf(int64_t elements, llvm::ArrayRef<unsigned> axes) const {
     return int64_t(llvm::divideCeil(uint64_t(elements), uint64_t(ranksOf(axes))));
   }
+  /// Those of a rank, which may lie behind the last one of the value.
+  rt::collective::Range flatPieceOf(int64_t elements, llvm::ArrayRef<unsigned> axes, int64_t rank) const;
   mlir::Type localType(mlir::Type type, const Sharding &sharding, int64_t rank) const;
 
 private:

@@ -113,7 +113,7 @@ Operation *Writer::onParts(Operation &op, ValueRange operands) {
   if (isFlat && isa<ElementwiseOpInterface>(part)) broadcastNumbers(part);
   if (auto slice = dyn_cast<ir::SliceOp>(part)) {
     auto whole = cast<ir::SliceOp>(op);
-    std::optional<BlockSlice> block = blockSliceOf(mesh, &op, own.needs[0].dims);
+    std::optional<BlockSlice> block = blockSliceOf(mesh, whole, own.needs[0].dims);
     Cut cut = mesh.cutOf(own.needs[0].dims[block->dim][0]);
     cut.blocks.resize(block->block); // those in front of it
     SmallVector<int64_t> starts(slice.getStarts());
@@ -274,16 +274,16 @@ ElementsAttr partOf(ElementsAttr value, ArrayRef<SmallVector<int64_t>> positions
   return ir::makeConstant(type, std::move(bytes));
 }
 
-/// The part of a constant's vector from an element on; zeros behind its end.
-ElementsAttr flatPartOf(ElementsAttr value, int64_t first, int64_t count) {
+/// The part of a constant's vector; zeros behind its end.
+ElementsAttr flatPartOf(ElementsAttr value, rt::collective::Range part) {
   ir::ConstantView view(value);
-  RankedTensorType type = view.type().clone(count);
+  RankedTensorType type = view.type().clone(part.size());
   bool isZero = view.isSplat() && llvm::all_of(view.bytes(), [](char byte) { return byte == 0; });
   if (isZero) return ir::makeConstant(type, view.bytes());
   std::vector<char> bytes;
-  for (int64_t i = first; i < std::min(first + count, view.type().getNumElements()); ++i)
+  for (int64_t i = part.begin; i < std::min(part.end, view.type().getNumElements()); ++i)
     llvm::append_range(bytes, view.element(i));
-  bytes.resize(size_t(count) * size_t(storageBytes(type.getElementType())));
+  bytes.resize(size_t(part.size()) * size_t(storageBytes(type.getElementType())));
   return ir::makeConstant(type, std::move(bytes));
 }
 
@@ -297,9 +297,8 @@ LogicalResult divide(const Mesh &mesh, int64_t rank, ir::ParamOp param) {
   Sharding sharding = mesh.read(said, param.getTensorType());
   param->removeAttr(dist::kShardingAttr);
   if (!sharding.flat.empty()) {
-    int64_t count = mesh.flatSizeOf(param.getTensorType().getNumElements(), sharding.flat), place = 0;
-    for (unsigned axis : sharding.flat) place = place * mesh.sizeOf(axis) + mesh.placeOf(rank, axis);
-    param.setValueAttr(flatPartOf(param.getValue(), place * count, count));
+    int64_t elements = param.getTensorType().getNumElements();
+    param.setValueAttr(flatPartOf(param.getValue(), mesh.flatPieceOf(elements, sharding.flat, rank)));
     return success();
   }
   SmallVector<SmallVector<int64_t>> positions;

@@ -31,9 +31,7 @@ static Sharding shardingOf(const Mesh &mesh, ir::ParamOp param) {
   return said ? mesh.read(said, param.getTensorType()) : Sharding::replicated(param.getTensorType());
 }
 
-std::optional<BlockSlice> blockSliceOf(const Mesh &mesh, Operation *op, ArrayRef<Axes> operand) {
-  auto slice = dyn_cast<ir::SliceOp>(op);
-  if (!slice) return std::nullopt;
+std::optional<BlockSlice> blockSliceOf(const Mesh &mesh, ir::SliceOp slice, ArrayRef<Axes> operand) {
   for (auto [dim, axes] : llvm::enumerate(operand)) {
     if (axes.size() != 1) continue;
     Cut cut = mesh.cutOf(axes[0]);
@@ -163,13 +161,15 @@ LogicalResult PartitionPlan::planFlat(Operation &op, OpPlan &plan, const Axes &f
 
 // The other dimensions pass.
 bool PartitionPlan::planBlock(Operation &op, OpPlan &plan) {
-  if (op.getNumOperands() != 1) return false;
-  std::optional<BlockSlice> slice = blockSliceOf(*mesh, &op, dimsOf(op.getOperand(0)));
+  auto slice = dyn_cast<ir::SliceOp>(op);
   if (!slice) return false;
+  SmallVector<Axes> dims = dimsOf(slice.getOperand());
+  std::optional<BlockSlice> block = blockSliceOf(*mesh, slice, dims);
+  if (!block) return false;
   planFactors(op, plan);
   plan.axes.reset();
-  plan.needs[0].dims[slice->dim] = dimsOf(op.getOperand(0))[slice->dim];
-  plan.gives[0].dims[slice->dim] = {slice->axis};
+  plan.needs[0].dims[block->dim] = dims[block->dim];
+  plan.gives[0].dims[block->dim] = {block->axis};
   return true;
 }
 
@@ -322,11 +322,11 @@ bool PartitionPlan::regroup() {
     return terms;
   };
   for (auto sum : function.getBody().front().getOps<ir::AddOp>()) {
-    bool isInner = sum->hasOneUse() && isa<ir::AddOp>(*sum->user_begin());
+    if (sum->hasOneUse() && isa<ir::AddOp>(*sum->user_begin())) continue; // inside a chain
     SmallVector<Value> terms = termsOf(sum.getResult(), true), partial = llvm::filter_to_vector(terms, isPartial);
     bool isGrouped =
         llvm::none_of(termsOf(sum.getLhs(), false), isPartial) && llvm::all_of(termsOf(sum.getRhs(), false), isPartial);
-    if (isInner || isGrouped || partial.size() < 2 || partial.size() == terms.size()) continue;
+    if (isGrouped || partial.size() < 2 || partial.size() == terms.size()) continue;
     OpBuilder b(sum);
     Operation *reader = sum->hasOneUse() ? *sum->user_begin() : nullptr;
     Location loc = isa_and_nonnull<dist::ShardOp>(reader) ? reader->getLoc() : sum.getLoc();

@@ -1,6 +1,7 @@
 // What each operation of a function works on when ranks share it, and which values stay partial. For the partition,
 // which writes it down; nothing here depends on the rank.
 #pragma once
+#include "dialects/NN/NNShapeOps.h"
 #include "lib/Shard/FactorAxes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -23,7 +24,7 @@ struct BlockSlice {
   size_t block;
   unsigned axis; ///< of the result's dimension
 };
-std::optional<BlockSlice> blockSliceOf(const Mesh &mesh, mlir::Operation *op, llvm::ArrayRef<Axes> operand);
+std::optional<BlockSlice> blockSliceOf(const Mesh &mesh, ir::SliceOp slice, llvm::ArrayRef<Axes> operand);
 
 /// The axes by which an operation works on flat vectors, as some operand of its shape has; none where it works on
 /// dimensions. `flatOf` gives the flat axes of an operand. Elementwise operations do, and sums of all elements.

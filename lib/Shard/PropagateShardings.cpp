@@ -115,13 +115,14 @@ void Propagation::visitFactors(Operation &op) {
 
 // What the dimensions of a block that is sliced are split by.
 std::optional<SmallVector<Axes>> Propagation::blockSliceOf(Operation &op) {
-  if (op.getNumOperands() != 1) return std::nullopt;
-  SmallVector<Axes> dims = at(op.getOperand(0)).sharding.dims;
-  auto slice = shard::blockSliceOf(mesh, &op, dims);
+  auto slice = dyn_cast<ir::SliceOp>(op);
   if (!slice) return std::nullopt;
+  SmallVector<Axes> dims = at(slice.getOperand()).sharding.dims;
+  auto block = shard::blockSliceOf(mesh, slice, dims);
+  if (!block) return std::nullopt;
   for (auto [dim, axes] : llvm::enumerate(dims))
-    if (dim != slice->dim && ruleOf(&op).isWhole(ruleOf(&op).operands[0][dim])) axes.clear();
-  dims[slice->dim] = {slice->axis};
+    if (dim != block->dim && ruleOf(&op).isWhole(ruleOf(&op).operands[0][dim])) axes.clear();
+  dims[block->dim] = {block->axis};
   return dims;
 }
 

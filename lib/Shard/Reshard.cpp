@@ -122,8 +122,7 @@ void Resharder::slice(Move &move, unsigned dim, unsigned axis) {
 void Resharder::partBlocks(Move &move, unsigned dim, unsigned axis, SmallVectorImpl<Value> &parts) {
   Cut cut = mesh.cutOf(axis);
   int64_t first = 0, size = move.shape()[dim];
-  if (cut.blocks.empty()) cut.blocks.push_back(size / cut.unit);
-  for (int64_t block : cut.blocks) {
+  for (int64_t block : cut.blocksOf(size)) {
     int64_t rows = block * cut.unit;
     Value whole = rows == size ? move.value : rowsOf(move.loc, move.value, {first, first + rows}, dim);
     Value front = transposed(move.loc, whole, dim, 0);

@@ -1,4 +1,5 @@
 // The select-early pass: computes of what is read at one element along an axis that element alone.
+#include "dialects/Interfaces/DecomposeCopy.h"
 #include "dialects/Interfaces/DimensionRule.h"
 #include "dialects/Interfaces/IndexRanges.h"
 #include "dialects/Interfaces/OpInterfaces.h"
@@ -25,13 +26,7 @@ namespace {
 bool allPrimitives(Operation *op, llvm::function_ref<bool(Operation *)> test) {
   if (!isa<DecomposableOpInterface>(op)) return test(op);
   Block block;
-  OpBuilder b(op->getContext());
-  b.setInsertionPointToStart(&block);
-  Operation *copy = b.clone(*op);
-  for (OpOperand &use : copy->getOpOperands()) use.set(block.addArgument(use.get().getType(), op->getLoc()));
-  b.setInsertionPoint(copy);
-  if (failed(cast<DecomposableOpInterface>(copy).decompose(b))) return false;
-  copy->erase();
+  if (failed(decomposeCopy(op, block))) return false;
   return llvm::all_of(block, [&](Operation &each) { return allPrimitives(&each, test); });
 }
 

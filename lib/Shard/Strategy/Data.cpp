@@ -10,8 +10,6 @@ namespace sprig::shard {
 
 namespace dist = ir::dist;
 
-bool isOfSamples(func::FuncOp function) { return function->hasAttr(ir::kPassesAttr); }
-
 void dropMarks(ModuleOp module) {
   module.walk([](Operation *op) {
     for (StringRef mark : {ir::kGradientsAttr, ir::kTotalAttr, ir::kOptimizerStateAttr}) op->removeAttr(mark);
@@ -61,7 +59,7 @@ LogicalResult stateSamples(ModuleOp module, const Mesh &mesh, const StrategyOpti
   for (auto param : module.getOps<ir::ParamOp>())
     param->setAttr(dist::kShardingAttr, mesh.write(Sharding::replicated(param.getTensorType())));
   for (auto function : module.getOps<func::FuncOp>()) {
-    if (!isOfSamples(function)) continue;
+    if (!function->hasAttr(ir::kPassesAttr)) continue;
     stateArguments(function, mesh, *axis, options);
     Operation *end = function.getBody().front().getTerminator();
     OpBuilder b(end);

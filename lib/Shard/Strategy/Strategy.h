@@ -34,9 +34,6 @@ mlir::LogicalResult stateSamples(mlir::ModuleOp module, const Mesh &mesh, const 
 mlir::Value stateValue(mlir::OpBuilder &b, mlir::Value value, const Mesh &mesh, const Sharding &sharding,
                        llvm::StringRef name);
 
-/// Whether a function is a step or an evaluation of samples.
-bool isOfSamples(mlir::func::FuncOp function);
-
 /// Takes the marks away that only strategies read.
 void dropMarks(mlir::ModuleOp module);
 

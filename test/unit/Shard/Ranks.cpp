@@ -178,10 +178,9 @@ Tensor partOf(const Mesh &mesh, const Tensor &whole, const Sharding &sharding, i
       positions.push_back(mesh.positionsOf(size, axes, rank));
     return partOf(whole, positions);
   }
-  int64_t size = mesh.flatSizeOf(whole.count(), sharding.flat), place = 0;
-  for (unsigned axis : sharding.flat) place = place * mesh.sizeOf(axis) + mesh.placeOf(rank, axis);
-  return make(whole.type().clone({size}), whole, [&](int64_t i, auto zero) {
-    int64_t from = place * size + i;
+  rt::collective::Range piece = mesh.flatPieceOf(whole.count(), sharding.flat, rank);
+  return make(whole.type().clone({piece.size()}), whole, [&](int64_t i, auto zero) {
+    int64_t from = piece.begin + i;
     return from < whole.count() ? at<decltype(zero)>(whole, from) : zero;
   });
 }
