@@ -88,11 +88,10 @@ SmallVector<Axes> PartitionPlan::dimsOf(Value value) const {
   return sharding ? sharding->dims : given.find(value)->second.dims;
 }
 
-/// Whether a value is added to others, if anything, until it is stated how the sum is to lie.
+/// Whether a value is only added to others, one chain of additions, until it is stated how the sum is to lie.
 static bool leadsToStatement(Value value) {
-  return llvm::all_of(value.getUsers(), [](Operation *user) {
-    return isa<dist::ShardOp>(user) || (isa<ir::AddOp>(user) && leadsToStatement(user->getResult(0)));
-  });
+  while (value.hasOneUse() && isa<ir::AddOp>(*value.user_begin())) value = (*value.user_begin())->getResult(0);
+  return llvm::all_of(value.getUsers(), llvm::IsaPred<dist::ShardOp>);
 }
 
 // Partial terms of a stated sum stay as they are until it is made.

@@ -567,5 +567,19 @@ TEST_F(PartitionTest, ChainsOfSums) {
   EXPECT_EQ(outcome.counts.lookup("all_reduce"), 1);
 }
 
+// A long chain in which each sum is added to itself is followed once.
+TEST_F(PartitionTest, SumsOfOneValueTwice) {
+  std::string function = "func.func @f(%x: tensor<5x2xf64>$0) -> tensor<2xf64> {\n"
+                         "  %s0 = nn.reduce sum %x axes = [0] : tensor<5x2xf64>\n";
+  constexpr int kSums = 60;
+  for (int i = 0; i < kSums; ++i) {
+    std::string from = "%s" + std::to_string(i), to = "%s" + std::to_string(i + 1);
+    function += "  " + to + " = nn.add " + from + ", " + from + " : tensor<2xf64>, tensor<2xf64>\n";
+  }
+  function += "  %sum = dist.shard %s" + std::to_string(kSums) +
+              " : tensor<2xf64> to #dist.sharding<@mesh, [[]]>\n  return %sum : tensor<2xf64>\n}";
+  EXPECT_EQ(compare("3, 1", function, {"[[\"a\"], []]"}).counts.lookup("all_reduce"), 1);
+}
+
 } // namespace
 } // namespace sprig::shard
