@@ -50,11 +50,25 @@ DimensionRule elementwiseDimensionRule(Operation *op) {
   return rule;
 }
 
+/// Without factors of one position that share a dimension with others: none is a part of what it stands for.
+static DimensionRule withoutUnits(DimensionRule rule) {
+  auto isUnit = [&](unsigned factor) { return rule.factors[factor].size == 1; };
+  SmallVector<unsigned> shared;
+  for (DimensionRule::Map &map : llvm::concat<DimensionRule::Map>(rule.operands, rule.results))
+    for (DimensionRule::Dim &dim : map)
+      if (dim.size() > 1) llvm::append_range(shared, llvm::make_filter_range(dim, isUnit));
+  if (shared.empty()) return rule;
+  for (DimensionRule::Map &map : llvm::concat<DimensionRule::Map>(rule.operands, rule.results))
+    for (DimensionRule::Dim &dim : map)
+      llvm::erase_if(dim, [&](unsigned factor) { return llvm::is_contained(shared, factor); });
+  return rule;
+}
+
 DimensionRule dimensionRuleOf(Operation *op) {
   auto isTensor = [](Type type) { return isa<RankedTensorType>(type); };
   if (!llvm::all_of(op->getResultTypes(), isTensor) || !llvm::all_of(op->getOperandTypes(), isTensor))
     return DimensionRule(op);
-  if (auto own = dyn_cast<DimensionRuleOpInterface>(op)) return own.getDimensionRule();
+  if (auto own = dyn_cast<DimensionRuleOpInterface>(op)) return withoutUnits(own.getDimensionRule());
   if (isa<ElementwiseOpInterface>(op)) return elementwiseDimensionRule(op);
   if (isa<DecomposableOpInterface>(op)) return decompositionRule(op);
   return DimensionRule(op);

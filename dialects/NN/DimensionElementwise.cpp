@@ -49,6 +49,14 @@ static DimensionRule ruleOf(StopGradientOp op) {
   return rule;
 }
 
+// Half types and integers round or cut each part of a sum.
+static DimensionRule ruleOf(CastOp op) {
+  DimensionRule rule = elementwiseDimensionRule(op);
+  auto isWide = [](Value value) { return isa<Float32Type, Float64Type>(tensorOf(value).getElementType()); };
+  if (isWide(op.getOperand()) && isWide(op.getResult())) rule.linear = {{0}};
+  return rule;
+}
+
 // The operands that the operation waits for may be split in any way.
 static DimensionRule ruleOf(AfterOp op) {
   DimensionRule rule(op);
@@ -60,7 +68,7 @@ static DimensionRule ruleOf(AfterOp op) {
 }
 
 void attachElementwiseDimensionRules(MLIRContext *context) {
-  attachDimensionRules<NegOp, AddOp, SubOp, MulOp, DivOp, SelectOp, StopGradientOp, AfterOp>(context);
+  attachDimensionRules<NegOp, AddOp, SubOp, MulOp, DivOp, SelectOp, CastOp, StopGradientOp, AfterOp>(context);
 }
 
 } // namespace sprig::ir

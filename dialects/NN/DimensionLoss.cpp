@@ -1,8 +1,9 @@
 // Dimension rules of losses: of some of the rows or elements they give these ones' losses, a part of the sum, or a mean
 // that counts by the number of elements.
 #include "dialects/Interfaces/DerivedRule.h"
-#include "dialects/NN/NNLoss.h"
 #include "dialects/NN/DimensionRules.h"
+#include "dialects/NN/ExpressionBuilder.h"
+#include "dialects/NN/NNLoss.h"
 
 using namespace mlir;
 
@@ -59,9 +60,48 @@ static DimensionRule ruleOf(BceLossOp op) { return elementLossRule(op); }
 static DimensionRule ruleOf(BceWithLogitsLossOp op) { return elementLossRule(op); }
 static DimensionRule ruleOf(KlDivLossOp op) { return elementLossRule(op); }
 
+/// Of an operand the first dimensions of which count in a mean, and the others are added up over.
+template <typename OpT> static DimensionRule meanRule(OpT op, unsigned operand) {
+  DimensionRule rule(op);
+  for (auto [dim, size] : llvm::enumerate(tensorOf(op->getOperand(operand)).getShape())) {
+    bool counts = int64_t(dim) < int64_t(op.getDims());
+    rule.operand(operand, int64_t(dim), rule.addFactor(size, counts ? FactorKind::mean : FactorKind::sum));
+  }
+  return rule;
+}
+static DimensionRule ruleOf(LossMeanOp op) { return meanRule(op, 0); }
+
+static DimensionRule ruleOf(LossMeanGradOp op) {
+  DimensionRule rule = meanRule(op, 1);
+  for (Factor &factor : rule.factors) factor.unaffected = {0};
+  return rule;
+}
+
+// A part of the positions has that part of the mean, and so of the cotangent: one number with the loss's factor.
+static void fitParts(LossMeanGradOp part, const DimensionRule &rule, ArrayRef<int64_t> sizes) {
+  double weight = 1;
+  for (auto [factor, size] : llvm::zip_equal(rule.factors, sizes))
+    if (factor.kind == FactorKind::mean && factor.size) weight *= double(size) / double(factor.size);
+  if (weight == 1) return;
+  OpBuilder b(part);
+  Expression e(b, part.getLoc());
+  Value g = part.getCotangent();
+  if (auto scale = g.getDefiningOp<LossScaleOp>()) {
+    g = scale.getOperand();
+    weight *= scale.getFactor().convertToDouble();
+  }
+  part.getCotangentMutable().assign(e.mul(g, e.splat(g, weight)));
+}
+
+static DimensionRule ruleOf(LossScaleOp op) {
+  DimensionRule rule = elementwiseDimensionRule(op);
+  rule.linear = {{0}};
+  return rule;
+}
+
 void attachLossDimensionRules(MLIRContext *context) {
   attachDimensionRules<CrossEntropyOp, NllLossOp, MseLossOp, L1LossOp, HuberLossOp, BceLossOp, BceWithLogitsLossOp,
-                       KlDivLossOp>(context);
+                       KlDivLossOp, LossMeanOp, LossMeanGradOp, LossScaleOp>(context);
 }
 
 } // namespace sprig::ir

@@ -75,6 +75,15 @@ static DimensionRule ruleOf(ReshapeOp op) {
   ArrayRef<int64_t> from = tensorOf(op.getOperand()).getShape(), to = tensorOf(op.getResult()).getShape();
   if (llvm::is_contained(from, 0)) return rule;
   int64_t i = 0, j = 0, fromRank = int64_t(from.size()), toRank = int64_t(to.size());
+  // A dimension of one position that the other side has not belongs to what comes there next: a batch of one sample is
+  // all of its rows.
+  auto passUnit = [&](int64_t dim, MutableArrayRef<DimensionRule::Dim> own, int64_t next,
+                      MutableArrayRef<DimensionRule::Dim> other) {
+    if (size_t(next) == other.size()) return;
+    unsigned factor = rule.addFactor(1);
+    own[size_t(dim)].push_back(factor);
+    other[size_t(next)].push_back(factor);
+  };
   while (i < fromRank || j < toRank) {
     if (i < fromRank && j < toRank && from[i] == to[j]) { // also 1 and 1
       unsigned factor = rule.addFactor(from[i]);
@@ -82,11 +91,11 @@ static DimensionRule ruleOf(ReshapeOp op) {
       continue;
     }
     if (i < fromRank && from[i] == 1) {
-      ++i;
+      passUnit(i++, rule.operands[0], j, rule.results[0]);
       continue;
     }
     if (j < toRank && to[j] == 1) {
-      ++j;
+      passUnit(j++, rule.results[0], i, rule.operands[0]);
       continue;
     }
     ReshapeGroup group{rule, from, to, i, i + 1, j, j + 1};

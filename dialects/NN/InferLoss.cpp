@@ -65,6 +65,35 @@ SPRIG_NN_ELEMENT_LOSS(BceWithLogitsLossOp)
 SPRIG_NN_ELEMENT_LOSS(KlDivLossOp)
 #undef SPRIG_NN_ELEMENT_LOSS
 
+static LogicalResult checkDims(const Inference &infer, IntegerAttr dims, RankedTensorType of) {
+  if (failed(infer.present(dims, "dims"))) return failure();
+  if (dims.getInt() >= 0 && dims.getInt() <= of.getRank()) return success();
+  return infer.fail("has dims ", dims.getInt(), " of ", describe(of));
+}
+
+SPRIG_NN_INFER(LossMeanOp) {
+  Inference infer(location, LossMeanOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand");
+  if (failed(operand) || failed(checkDims(infer, op.getDimsAttr(), *operand))) return failure();
+  return infer.give(ArrayRef<int64_t>(), operand->getElementType());
+}
+
+SPRIG_NN_INFER(LossMeanGradOp) {
+  Inference infer(location, LossMeanGradOp::getOperationName(), results);
+  auto cotangent = infer.tensor(op.getCotangent(), "cotangent"), like = infer.tensor(op.getLike(), "like");
+  if (failed(cotangent) || failed(like) || failed(checkDims(infer, op.getDimsAttr(), *like))) return failure();
+  if (cotangent->getRank()) return infer.fail("has cotangent ", describe(*cotangent), "; expected one number");
+  return infer.give(*cotangent);
+}
+
+SPRIG_NN_INFER(LossScaleOp) {
+  Inference infer(location, LossScaleOp::getOperationName(), results);
+  auto operand = infer.tensor(op.getOperand(), "operand"), rounded = infer.tensor(op.getRounded(), "rounded");
+  if (failed(operand) || failed(rounded) || failed(infer.present(op.getFactorAttr(), "factor"))) return failure();
+  if (*rounded != *operand) return infer.fail("has rounded ", describe(*rounded), " for operand ", describe(*operand));
+  return infer.give(*operand);
+}
+
 SPRIG_NN_INFER(PhiloxOp) {
   Inference infer(location, PhiloxOp::getOperationName(), results);
   auto index = infer.tensor(op.getIndex(), "index"), key = infer.tensor(op.getKey(), "key"),

@@ -1,5 +1,6 @@
 // Losses: decompositions, and the gradients that are shorter than those of the decomposition.
 #include "dialects/NN/GradientMarks.h"
+#include "dialects/NN/LossMeans.h"
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
@@ -14,12 +15,76 @@ namespace sprig::ir {
 
 /// Losses of elements as the reduction says; a mean divides by `count`, or by their number when it is null.
 static Value reduced(Expression &e, Value losses, LossReduction reduction, Value count, Type element) {
-  if (reduction != LossReduction::none) {
-    int64_t number = Expression::typeOf(losses).getNumElements();
+  if (reduction == LossReduction::mean && !count)
+    losses = LossMeanOp::create(e.b, e.loc, losses, Expression::typeOf(losses).getRank());
+  else if (reduction != LossReduction::none)
     losses = e.sumOfAll(losses);
-    if (reduction == LossReduction::mean) losses = e.div(losses, count ? count : e.splat(losses, number));
-  }
+  if (reduction == LossReduction::mean && count) losses = e.div(losses, count);
   return e.cast(losses, element);
+}
+
+/// Positions of the first dimensions.
+static int64_t positionsOf(Value value, int64_t dims) {
+  int64_t count = 1;
+  for (int64_t size : Expression::typeOf(value).getShape().take_front(size_t(dims))) count *= size;
+  return count;
+}
+
+Values LossMeanOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  Value sum = e.sumOfAll(getOperand());
+  return one(e.div(sum, e.splat(sum, double(positionsOf(getOperand(), int64_t(getDims()))))));
+}
+
+LogicalResult LossMeanOp::buildVjp(VjpBuilder &vjp) {
+  if (!vjp.needs(0)) return success();
+  VjpExpression e(vjp);
+  ArrayRef<int64_t> shape = getOperand().getType().getShape();
+  Value each = LossMeanGradOp::create(e.b, e.loc, e.g(), getOperand(), getDims());
+  vjp.give(0, e.broadcast(e.reshape(each, SmallVector<int64_t>(shape.size(), 1)), shape));
+  return success();
+}
+
+// A rank without a position has no use for its cotangent, which has to be a number all the same.
+Values LossMeanGradOp::decompose(OpBuilder &b) {
+  Expression e(b, getLoc());
+  int64_t count = positionsOf(getLike(), int64_t(getDims()));
+  if (!count) return one(getCotangent());
+  return one(e.div(getCotangent(), e.splat(getCotangent(), double(count))));
+}
+
+LogicalResult LossMeanGradOp::buildVjp(VjpBuilder &vjp) {
+  if (vjp.needs(0)) vjp.give(0, LossMeanGradOp::create(vjp.b, vjp.loc, vjp.cotangent(), getLike(), getDims()));
+  return success();
+}
+
+Values LossScaleOp::decompose(OpBuilder &b) {
+  return one(MulOp::create(b, getLoc(), getOperand(), getRounded()));
+}
+
+LogicalResult LossScaleOp::buildVjp(VjpBuilder &vjp) {
+  if (vjp.needs(0)) vjp.give(0, LossScaleOp::create(vjp.b, vjp.loc, vjp.cotangent(), getRounded(), getFactorAttr()));
+  return success();
+}
+
+void spellLossMeans(Operation *root) {
+  llvm::DenseMap<std::pair<Value, uint64_t>, Value> counts; // of means, which their gradients divide by, too
+  root->walk([&](Operation *op) {
+    if (!isa<LossMeanOp, LossMeanGradOp, LossScaleOp>(op)) return;
+    OpBuilder b(op);
+    auto gradient = dyn_cast<LossMeanGradOp>(op);
+    Value count = gradient ? counts.lookup({gradient.getLike(), gradient.getDims()}) : Value(), value;
+    bool isSeen = count && count.getParentRegion()->isAncestor(op->getParentRegion());
+    if (isSeen && count.getType() == gradient.getType())
+      value = DivOp::create(b, op->getLoc(), gradient.getCotangent(), count);
+    else
+      value = (*cast<DecomposableOpInterface>(op).decompose(b))[0]; // which cannot fail
+    if (auto mean = dyn_cast<LossMeanOp>(op))
+      counts[{mean.getOperand(), mean.getDims()}] = value.getDefiningOp<DivOp>().getRhs();
+    if (op->hasAttr(kDifferentiatedAttr)) value.getDefiningOp()->setAttr(kDifferentiatedAttr, b.getUnitAttr());
+    op->replaceAllUsesWith(ValueRange{value});
+    op->erase();
+  });
 }
 
 namespace {
@@ -62,8 +127,8 @@ struct Classes {
   Value factor(LossReduction reduction, Value g, Value x) {
     if (reduction == LossReduction::none) return e.reshape(g, column);
     if (reduction == LossReduction::sum) return g;
-    Value number = count();
-    return e.div(g, number ? number : e.splat(g, Expression::typeOf(x).getNumElements() / std::max<int64_t>(size, 1)));
+    if (Value number = count()) return e.div(g, number);
+    return LossMeanGradOp::create(e.b, e.loc, g, x, axis);
   }
 
   Expression &e;
@@ -214,7 +279,7 @@ Values BceLossOp::decompose(OpBuilder &b) {
 static Value elementCotangent(VjpExpression &e, LossReduction reduction, Value x) {
   Value g = e.widened(e.g());
   if (reduction != LossReduction::mean) return g;
-  return e.div(g, e.splat(g, VjpExpression::typeOf(x).getNumElements()));
+  return LossMeanGradOp::create(e.b, e.loc, g, x, VjpExpression::typeOf(x).getRank());
 }
 
 LogicalResult BceLossOp::buildVjp(VjpBuilder &vjp) {

@@ -87,4 +87,39 @@ def NN_KlDivLossOp : NN_ElementLossOp<"kl_div_loss", "t (log t - x), zero where 
   let summary = "Kullback-Leibler divergence from log-probabilities";
 }
 
+// What ranks are going to have parts of stays a mean, which a sum and a division do not say, and its factor the number
+// that was given, which a constant of the operand's type is not.
+def NN_LossMeanOp : NN_CompositeOp<"loss_mean", [NN_Vjp]> {
+  let summary = "the mean of losses over the positions of the first dimensions";
+  let description = [{
+    The sum of all elements, divided by the number of positions of the first `dims` dimensions.
+  }] # NN_Example<"%x: tensor<8x4xf32>", "nn.loss_mean %x {dims = 1 : i64} : tensor<8x4xf32>", "tensor<f32>">.text;
+  let arguments = (ins NN_FloatTensor:$operand, I64Attr:$dims);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($operand)";
+}
+def NN_LossMeanGradOp : NN_CompositeOp<"loss_mean_grad", [NN_Vjp]> {
+  let summary = "the gradient of a mean of losses by each of them";
+  let description = [{
+    `cotangent` divided by the number of positions of the first `dims` dimensions of `like`; where there are none, the
+    cotangent itself. Of `like` only the shape counts.
+  }] # NN_Example<"%g: tensor<f32>, %x: tensor<8x4xf32>",
+                  "nn.loss_mean_grad %g like %x {dims = 2 : i64} : tensor<f32>, tensor<8x4xf32>", "tensor<f32>">.text;
+  let arguments = (ins NN_FloatTensor:$cotangent, NN_Tensor:$like, I64Attr:$dims);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$cotangent `like` $like attr-dict `:` type($cotangent) `,` type($like)";
+}
+
+def NN_LossScaleOp : NN_CompositeOp<"loss_scale", [NN_Vjp, AllTypesMatch<["operand", "rounded"]>]> {
+  let summary = "a loss times a number that is known exactly";
+  let description = [{
+    `operand` times `rounded`, which is `factor` in the element type: of a part of a mean, the part and the factor become
+    one number, rounded once.
+  }] # NN_Example<"%x: tensor<f32>, %c: tensor<f32>", "nn.loss_scale %x, %c {factor = 0.1 : f64} : tensor<f32>",
+                  "tensor<f32>">.text;
+  let arguments = (ins NN_FloatTensor:$operand, NN_FloatTensor:$rounded, F64Attr:$factor);
+  let results = (outs NN_FloatTensor:$result);
+  let assemblyFormat = "$operand `,` $rounded attr-dict `:` type($operand)";
+}
+
 #endif // SPRIG_NN_NNLOSS_TD
