@@ -4,6 +4,11 @@ using namespace mlir;
 
 namespace sprig::shard {
 
+DimensionRule ruleToDivide(Operation *op) {
+  auto own = dyn_cast<DimensionRuleOpInterface>(op);
+  return own ? own.getDimensionRule() : dimensionRuleOf(op);
+}
+
 /// Positions of the factors of a dimension, from one to before another.
 static int64_t positionsOf(const DimensionRule &rule, ArrayRef<unsigned> factors) {
   int64_t count = 1;
@@ -57,6 +62,11 @@ SmallVector<std::pair<unsigned, Axes>> axesOfFactors(const Mesh &mesh, const Dim
   if (axes.size() == 1 && !mesh.isEven(axes)) {
     if (auto own = narrowed(mesh, rule, dim, axes[0]))
       split[size_t(llvm::find(dim, own->first) - dim.begin())].second = {own->second};
+    return split;
+  }
+  auto isLarger = [&](unsigned factor) { return rule.factors[factor].size != 1; };
+  if (llvm::count_if(dim, isLarger) == 1) {
+    split[size_t(llvm::find_if(dim, isLarger) - dim.begin())].second.assign(axes.begin(), axes.end());
     return split;
   }
   size_t at = 0;

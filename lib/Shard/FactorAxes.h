@@ -5,6 +5,10 @@
 
 namespace sprig::shard {
 
+/// The rule of an operation for who divides it: with the factors of one position that a dimension shares with others,
+/// which a batch of one sample is dealt by.
+DimensionRule ruleToDivide(mlir::Operation *op);
+
 /// For each factor its axes, major to minor. No axis is twice in it, factors that must be whole have none, and every
 /// operand and result has dimensions that can say it: of several factors one is cut along one axis, or they are split
 /// evenly, and a minor one only where those before are split up entirely.

@@ -5,9 +5,11 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/LossMeans.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNGradient.h"
+#include "dialects/NN/NNLoss.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/PartitionPlan.h"
 #include "lib/Shard/Reshard.h"
@@ -29,9 +31,11 @@ namespace {
 /// Writes one rank's body of a function beside the whole one.
 class Writer {
 public:
-  Writer(const Mesh &mesh, int64_t rank, func::FuncOp function, const PartitionPlan &plan, bool together)
-      : mesh(mesh), rank(rank), together(together), function(function), plan(plan), b(function.getContext()),
-        resharder(b, mesh, rank, together) {}
+  Writer(const Mesh &mesh, int64_t rank, func::FuncOp function, const PartitionPlan &plan,
+         const PartitionSettings &settings)
+      : mesh(mesh), rank(rank), together(settings.together && plan.isAlike()),
+        mayGather(settings.allowGather || !function->hasAttr(ir::kPassesAttr)), function(function), plan(plan),
+        b(function.getContext()), resharder(b, mesh, rank, together) {}
 
   LogicalResult write();
 
@@ -46,15 +50,16 @@ private:
   void broadcastNumbers(Operation *part);
   Value partOf(Value value, const Sharding &wanted, Location loc);
   void define(Value value, Value part);
+  LogicalResult checkGathers(Operation &op, const OpPlan &own);
   Value weighted(const OpPlan &own, OpResult value, Value part);
-  void takeWeights(Operation &op, Operation *part);
 
   void markLate(Block &body);
   void describe();
 
   const Mesh &mesh;
   int64_t rank;
-  bool together; // the program is every rank's
+  bool together;  // the program is every rank's
+  bool mayGather; // values of samples
   func::FuncOp function;
   const PartitionPlan &plan;
   OpBuilder b;
@@ -62,7 +67,7 @@ private:
   DenseMap<Value, SmallVector<Part, 1>> parts; // of each value; the first is as it is kept
   DenseSet<Value> samples;                     // values of which ranks have parts, as they take other samples
   DenseSet<Operation *> ofSamples;             // what works on parts of them
-  DenseMap<Value, double> weights;             // that the only product a mean is read by takes into its constant
+  DenseMap<Operation *, double> weights;       // of means, that the factors of losses take in
 };
 
 // The name of a sum that ranks add up where it is computed, after that of its operation.
@@ -125,12 +130,16 @@ Operation *Writer::onParts(Operation &op, ValueRange operands) {
   return part;
 }
 
-/// The constant that a value is multiplied by, if nothing else reads the value.
-Value onlyFactor(Value value) {
-  auto product = value.hasOneUse() ? dyn_cast<ir::MulOp>(*value.user_begin()) : nullptr;
-  if (!product) return {};
-  Value other = product.getLhs() == value ? product.getRhs() : product.getLhs();
-  return ir::splatOf(other) && isa<FloatType>(getElementTypeOrSelf(other)) ? other : Value();
+/// The last of the factors that a value is multiplied by one after the other, if nothing else reads any of the
+/// products.
+ir::LossScaleOp lastFactor(Value value) {
+  ir::LossScaleOp last;
+  while (value.hasOneUse())
+    if (auto next = dyn_cast<ir::LossScaleOp>(*value.user_begin()))
+      value = (last = next).getResult();
+    else
+      break;
+  return last;
 }
 
 // A mean of this rank's positions counts by their number. Of none it is no number, nor need a composite's sum be one:
@@ -149,30 +158,38 @@ Value Writer::weighted(const OpPlan &own, OpResult value, Value part) {
   Location loc = part.getLoc();
   if (weight == 0)
     return ir::AfterOp::create(b, loc, ir::ConstantOp::create(b, loc, type, ir::makeSplat(type, 0)), part);
-  if (onlyFactor(value) && plan.kept(value) == plan.raw(value)) {
-    weights[value] = weight;
+  ir::LossScaleOp factor = lastFactor(value);
+  if (factor && !plan.kept(factor.getOperand()).partial.empty()) { // one number for both
+    weights[factor] = weight;
     return part;
   }
   auto scalar = RankedTensorType::get({}, type.getElementType());
   return ir::MulOp::create(b, loc, part, ir::ConstantOp::create(b, loc, scalar, ir::makeSplat(scalar, weight)));
 }
 
-// One constant for both: their product, rounded once.
-void Writer::takeWeights(Operation &op, Operation *part) {
-  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
-    auto weight = weights.find(value);
-    if (weight == weights.end()) continue;
-    Value factor = part->getOperand(1 - unsigned(i));
-    auto type = cast<RankedTensorType>(factor.getType());
-    double constant = ir::ConstantView(ir::splatOf(op.getOperand(1 - unsigned(i)))).asDouble(0);
-    OpBuilder at(part);
-    part->setOperand(1 - unsigned(i),
-                     ir::ConstantOp::create(at, factor.getLoc(), type, ir::makeSplat(type, constant * weight->second)));
+/// Whether a rank has positions in the one that it needs more of in the other.
+bool isGathered(const Sharding &from, const Sharding &to) {
+  return llvm::any_of(llvm::zip_equal(from.dims, to.dims), [](auto each) {
+    auto &[has, needs] = each;
+    return !isPrefix(has, needs);
+  });
+}
+
+LogicalResult Writer::checkGathers(Operation &op, const OpPlan &own) {
+  if (mayGather) return success();
+  for (auto [value, needed] : llvm::zip_equal(op.getOperands(), own.needs)) {
+    if (!samples.contains(value) || !isGathered(plan.kept(value), needed)) continue;
+    auto name = op.getLoc()->findInstanceOf<NameLoc>();
+    return op.emitError() << "'" << op.getName().getStringRef() << "'"
+                          << (name ? " '" + name.getName().str() + "'" : "") << " needs " << value.getType()
+                          << " of the samples of all ranks, who would gather " << bytesOf(value) << " bytes a step";
   }
+  return success();
 }
 
 LogicalResult Writer::write(Operation &op) {
   const OpPlan &own = plan.of(&op);
+  if (failed(checkGathers(op, own))) return failure();
   SmallVector<Value> operands;
   for (auto [value, needed] : llvm::zip_equal(op.getOperands(), own.needs))
     operands.push_back(partOf(value, needed, op.getLoc()));
@@ -181,7 +198,13 @@ LogicalResult Writer::write(Operation &op) {
     return success();
   }
   Operation *part = onParts(op, operands);
-  if (own.axes) takeWeights(op, part);
+  if (auto weight = weights.find(&op); weight != weights.end()) {
+    auto scale = cast<ir::LossScaleOp>(part);
+    auto type = cast<RankedTensorType>(scale.getRounded().getType());
+    double factor = scale.getFactor().convertToDouble() * weight->second;
+    OpBuilder at(part);
+    scale.getRoundedMutable().assign(ir::ConstantOp::create(at, op.getLoc(), type, ir::makeSplat(type, factor)));
+  }
   if (llvm::any_of(op.getOperands(), [&](Value value) { return samples.contains(value); })) {
     ofSamples.insert(part);
     for (auto [value, sharding] : llvm::zip_equal(op.getResults(), own.gives))
@@ -244,6 +267,7 @@ LogicalResult Writer::write() {
   describe();
   whole.dropAllReferences();
   whole.erase();
+  ir::spellLossMeans(function);
   function.setFunctionType(FunctionType::get(function.getContext(), inputs, results));
   for (unsigned i = 0; i < inputs.size(); ++i) function.removeArgAttr(i, dist::kShardingAttr);
   for (unsigned i = 0; i < results.size(); ++i)
@@ -313,7 +337,8 @@ struct Partition : sprig::impl::PartitionBase<Partition> {
 
   void runOnOperation() override {
     FailureOr<dist::MeshOp> mesh = meshToPartition(getOperation(), rank);
-    if (failed(mesh) || failed(partitionForRank(getOperation(), Mesh(*mesh), rank, together))) signalPassFailure();
+    if (failed(mesh) || failed(partitionForRank(getOperation(), Mesh(*mesh), rank, {together, allowGather})))
+      signalPassFailure();
   }
 };
 
@@ -328,12 +353,12 @@ FailureOr<dist::MeshOp> sprig::shard::meshToPartition(ModuleOp module, int64_t r
                            << mesh->getSymName();
 }
 
-LogicalResult sprig::shard::partitionForRank(ModuleOp module, const Mesh &mesh, int64_t rank, bool together) {
+LogicalResult sprig::shard::partitionForRank(ModuleOp module, const Mesh &mesh, int64_t rank,
+                                             const PartitionSettings &settings) {
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal()) continue;
     FailureOr<PartitionPlan> plan = PartitionPlan::make(mesh, function);
-    if (failed(plan) || failed(Writer(mesh, rank, function, *plan, together && plan->isAlike()).write()))
-      return failure();
+    if (failed(plan) || failed(Writer(mesh, rank, function, *plan, settings).write())) return failure();
   }
   for (auto param : module.getOps<ir::ParamOp>())
     if (failed(divide(mesh, rank, param))) return failure();

@@ -141,11 +141,18 @@ void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
   plan.gives = plan.partial;
 }
 
+// Those of its operands; else what its result is to be.
+Axes PartitionPlan::flatOf(Operation &op) const {
+  Axes flat = flatAxesOf(&op, [&](Value value) { return given.find(value)->second.flat; });
+  if (!flat.empty() || op.getNumResults() != 1 || !isa<ElementwiseOpInterface>(op)) return flat;
+  std::optional<Sharding> sharding = said(op.getResult(0));
+  return sharding ? sharding->flat : flat;
+}
+
 // Operands of the result's shape are flat too; of one element they broadcast to any shape.
 LogicalResult PartitionPlan::planFlat(Operation &op, OpPlan &plan, const Axes &flat) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getOperand(0).getType()).getShape();
-  for (Value operand : op.getOperands())
-    if (!given.find(operand)->second.flat.empty()) shape = cast<RankedTensorType>(operand.getType()).getShape();
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>((sumsAll(&op) ? op.getOperand(0) : op.getResult(0)).getType()).getShape();
   for (Value operand : op.getOperands()) {
     auto type = cast<RankedTensorType>(operand.getType());
     if (type.getShape() != shape && type.getNumElements() != 1)
@@ -193,7 +200,7 @@ LogicalResult PartitionPlan::plan(Operation &op) {
     plan->needs = {shardingOf(*mesh, paramOf(set, set.getParamAttr()))};
   } else if (auto shard = dyn_cast<dist::ShardOp>(op)) {
     plan->needs = plan->gives = {mesh->read(shard.getSharding(), shard.getType())};
-  } else if (Axes flat = flatAxesOf(&op, [&](Value value) { return given.find(value)->second.flat; }); !flat.empty()) {
+  } else if (Axes flat = flatOf(op); !flat.empty()) {
     if (failed(planFlat(op, *plan, flat))) return failure();
   } else if (!planBlock(op, *plan)) {
     for (Value operand : op.getOperands())
@@ -216,6 +223,7 @@ bool PartitionPlan::passesPartial(Operation &op, OpPlan &plan, ArrayRef<unsigned
   if (first.partial.empty() || first.reduction != dist::Reduction::sum) return false;
   if (llvm::any_of(first.partial, [&](unsigned axis) { return plan.axes->uses(axis); })) return false;
   if (!plan.partial.front().partial.empty() && plan.partial.front().reduction != dist::Reduction::sum) return false;
+  auto elementsOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); };
   int64_t taken = 0, made = 0;
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
     Sharding sharding = kept(value);
@@ -224,9 +232,9 @@ bool PartitionPlan::passesPartial(Operation &op, OpPlan &plan, ArrayRef<unsigned
                    sharding.dims != plan.needs[i].dims
              : !sharding.partial.empty())
       return false;
-    if (isIn) taken += bytesOf(value);
+    if (isIn) taken += elementsOf(value);
   }
-  for (Value result : op.getResults()) made += bytesOf(result);
+  for (Value result : op.getResults()) made += elementsOf(result);
   if (made > taken) return false;
   for (unsigned i : operands) plan.needs[i] = kept(op.getOperand(i));
   for (auto [sharding, own] : llvm::zip_equal(plan.gives, plan.partial)) {
@@ -286,7 +294,9 @@ bool PartitionPlan::isAlike() const {
            return llvm::all_of(llvm::zip_equal(each.first->getOperands(), each.second->needs), [&](auto use) {
              auto [value, sharding] = use;
              bool isAdded = !sharding.partial.empty() && kept(value).partial.empty() && !isZero(value); // by one rank
-             return !isAdded && partsAre(value.getType(), sharding);
+             // Positions are made, by each rank its own, where they would be taken from those of all.
+             bool isCounted = isa_and_nonnull<ir::IotaOp>(Value(value).getDefiningOp()) && !(sharding == kept(value));
+             return !isAdded && !isCounted && partsAre(value.getType(), sharding);
            });
          });
 }

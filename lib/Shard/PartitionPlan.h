@@ -9,7 +9,7 @@
 namespace sprig::shard {
 
 struct OpPlan {
-  explicit OpPlan(mlir::Operation *op) : rule(dimensionRuleOf(op)) {}
+  explicit OpPlan(mlir::Operation *op) : rule(ruleToDivide(op)) {}
   DimensionRule rule;
   std::unique_ptr<FactorAxes> axes;    ///< null for what the partition makes itself: return, state, flat values, blocks
   llvm::SmallVector<Sharding> needs;   ///< of its operands
@@ -51,6 +51,7 @@ private:
   mlir::LogicalResult plan(mlir::Operation &op);
   bool addsPartialTerms(mlir::Operation &op) const;
   void planFactors(mlir::Operation &op, OpPlan &plan);
+  Axes flatOf(mlir::Operation &op) const;
   mlir::LogicalResult planFlat(mlir::Operation &op, OpPlan &plan, const Axes &flat);
   bool planBlock(mlir::Operation &op, OpPlan &plan);
   mlir::LogicalResult planReturn(mlir::Operation &op, OpPlan &plan);

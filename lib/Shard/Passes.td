@@ -86,12 +86,13 @@ def StateStrategy : Pass<"sprig-state-strategy", "::mlir::ModuleOp"> {
   let summary = "States shardings of steps of samples, as a strategy of several ranks has them";
   let description = [{
     The strategies are those of lib/Shard/Strategy. They look for the marks that steps bear (dialects/NN/Attributes.h:
-    passes, gradients, totals, the optimizer's state), and add dist.shard and attributes of shardings on the module's
-    mesh alone. It runs before gradients become operations. The marks go; with a strategy those stay that the partition
+    passes, gradients, totals, the optimizer's state), and add dist.shard and attributes of shardings alone, on `mesh` or
+    where none is given the module's. It runs before gradients become operations. The marks go; with a strategy those stay that the partition
     reads.
   }];
   let options = [
     Option<"strategy", "strategy", "std::string", "\"\"", "its name; none: the marks go, and nothing else happens">,
+    Option<"mesh", "mesh", "std::string", "\"\"", "axes and how many ranks each has, as data=2: added where there is none">,
     ListOption<"weights", "weights", "int64_t", "of the ranks' shares of samples, where they are not even">,
   ];
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
@@ -136,13 +137,18 @@ def Partition : Pass<"sprig-partition", "::mlir::ModuleOp"> {
     rank where an axis does not divide them. Between what an operation gives and what another needs stand collectives: a
     partial value becomes whole by an all_reduce, or by a reduce_scatter where it is needed split; a split one by an
     all_gather, or by an all_to_all where the axis goes to another dimension; what is replicated is split by a slice. A
-    value stays partial as long as all that read it are linear in it and give no more bytes than they take. All ranks'
+    value stays partial as long as all that read it are linear in it and give no more elements than they take. All ranks'
     programs have the same operations in the same order.
+
+    In steps (`nn.passes`) what would gather values of samples, which are more bytes than parameters as a rule, is an error
+    without `allow-gather`.
   }];
   let options = [
     Option<"rank", "rank", "int64_t", "0", "whose program it becomes, by its number on the mesh">,
     Option<"together", "together", "bool", "false",
            "where all ranks have parts of one size the program is every rank's: parts are taken by dist.part">,
+    Option<"allowGather", "allow-gather", "bool", "false",
+           "whether a step may gather what ranks have of values of samples">,
   ];
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }

@@ -48,13 +48,14 @@ private:
   }
   const DimensionRule &ruleOf(Operation *op) {
     auto [found, isNew] = rules.try_emplace(op);
-    if (isNew) found->second = std::make_unique<DimensionRule>(dimensionRuleOf(op));
+    if (isNew) found->second = std::make_unique<DimensionRule>(ruleToDivide(op));
     return *found->second;
   }
   void extend(Value value, ArrayRef<Axes> dims);
   void visit(Operation &op, bool elementwiseOnly);
   void visitFactors(Operation &op);
   std::optional<SmallVector<Axes>> blockSliceOf(Operation &op);
+  Axes flatOfReaders(Operation &op);
   void take(FactorAxes &axes, Operation &op, const DimensionRule &rule, bool ofFixed);
 
   const Mesh &mesh;
@@ -126,6 +127,23 @@ std::optional<SmallVector<Axes>> Propagation::blockSliceOf(Operation &op) {
   return dims;
 }
 
+// What is read by operations on flat vectors alone is made as one, where no operand has a shape of its own.
+Axes Propagation::flatOfReaders(Operation &op) {
+  if (!isa<ElementwiseOpInterface>(op) || op.getNumResults() != 1 || op.use_empty() || at(op.getResult(0)).isFixed)
+    return {};
+  auto shapeOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  for (Value operand : op.getOperands())
+    if (shapeOf(operand) != shapeOf(op.getResult(0)) && cast<RankedTensorType>(operand.getType()).getNumElements() != 1)
+      return {};
+  std::optional<Axes> flat;
+  for (Operation *user : op.getUsers()) {
+    Axes own = flatAxesOf(user, [&](Value value) { return at(value).sharding.flat; });
+    if (own.empty() || (flat && *flat != own)) return {};
+    flat = own;
+  }
+  return *flat;
+}
+
 void Propagation::visit(Operation &op, bool elementwiseOnly) {
   if (auto end = dyn_cast<func::ReturnOp>(op)) {
     for (auto [i, value] : llvm::enumerate(end.getOperands()))
@@ -143,6 +161,9 @@ void Propagation::visit(Operation &op, bool elementwiseOnly) {
       hasChanged |= known.sharding.flat.empty();
       known.sharding.flat = flat;
     }
+  } else if (Axes flat = flatOfReaders(op); !flat.empty()) {
+    hasChanged |= at(op.getResult(0)).sharding.flat.empty();
+    at(op.getResult(0)).sharding.flat = flat;
   } else if (auto slice = blockSliceOf(op)) {
     extend(op.getResult(0), *slice);
   } else if (!elementwiseOnly || isa<ElementwiseOpInterface>(op)) {

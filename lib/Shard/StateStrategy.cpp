@@ -1,6 +1,7 @@
 // The state-strategy pass: shardings of steps by the name of a strategy.
 #include "dialects/NN/Attributes.h"
 #include "lib/Shard/Passes.h"
+#include "lib/Shard/StateShardings.h"
 #include "lib/Shard/Strategy/Strategy.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -33,6 +34,9 @@ private:
       auto names = llvm::map_range(strategies(), [](const Strategy &each) { return StringRef(each.name); });
       return module.emitError() << "there is no strategy '" << strategy << "'; there are " << llvm::join(names, ", ");
     }
+    if (!mesh.empty())
+      if (llvm::Error error = stateShardings(module, mesh, {}))
+        return module.emitError() << llvm::toString(std::move(error));
     auto meshes = module.getOps<ir::dist::MeshOp>();
     if (meshes.empty()) return module.emitError() << "strategy '" << strategy << "' needs a dist.mesh";
     StrategyOptions options;

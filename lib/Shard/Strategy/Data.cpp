@@ -1,5 +1,6 @@
 // Data parallelism: each rank has the whole model and some of the samples, and gradients are summed over all.
 #include "dialects/NN/Attributes.h"
+#include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/Strategy/GradientOrder.h"
 #include "lib/Shard/Strategy/Strategy.h"
@@ -38,6 +39,40 @@ static void stateArguments(func::FuncOp function, const Mesh &mesh, unsigned axi
   }
 }
 
+// The variance of one number is not known.
+static LogicalResult checkNorms(func::FuncOp function, const Mesh &mesh, unsigned axis,
+                                const StrategyOptions &options) {
+  unsigned shares = mesh.numberOf({axis, options.weights, {}});
+  WalkResult result = function.walk([&](ir::BatchNormTrainOp norm) {
+    if (!norm.getGroups() || !norm.getUnbiased()) return WalkResult::advance();
+    ArrayRef<int64_t> shape = norm.getOperand().getType().getShape();
+    bool isOne = llvm::all_of(shape.drop_front(2), [](int64_t size) { return size == 1; });
+    for (int64_t rank = 0; isOne && rank < mesh.numRanks(); ++rank) {
+      if (mesh.countOf(shape[0], shares, rank) != 1) continue;
+      auto name = norm.getLoc()->findInstanceOf<NameLoc>();
+      norm.emitError() << "batch norm '" << (name ? name.getName().getValue() : "")
+                       << "': has one value for each channel of "
+                       << "the one sample that rank " << rank << " has of " << shape[0] << ", which have no variance";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+// Ranks without samples wait for fewer results, so that no order of several steps follows from what all have.
+static LogicalResult checkRepeated(func::FuncOp function, const Mesh &mesh, unsigned axis,
+                                   const StrategyOptions &options) {
+  if (!function->hasAttr(ir::kRepeatAttr)) return success();
+  unsigned shares = mesh.numberOf({axis, options.weights, {}});
+  for (int64_t samples : function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr).asArrayRef())
+    for (int64_t rank = 0; rank < mesh.numRanks(); ++rank)
+      if (mesh.countOf(samples, shares, rank) == 0)
+        return function.emitError() << "several steps in one call, and a batch of " << samples
+                                    << " samples leaves ranks without any";
+  return success();
+}
+
 /// The gradients of a function by their names, in the order in which the backward pass makes them.
 static std::vector<std::pair<std::string, Value>> gradientsOf(func::FuncOp function) {
   std::vector<std::pair<std::string, Value>> gradients, ordered;
@@ -60,6 +95,8 @@ LogicalResult stateSamples(ModuleOp module, const Mesh &mesh, const StrategyOpti
     param->setAttr(dist::kShardingAttr, mesh.write(Sharding::replicated(param.getTensorType())));
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(ir::kPassesAttr)) continue;
+    if (failed(checkNorms(function, mesh, *axis, options)) || failed(checkRepeated(function, mesh, *axis, options)))
+      return failure();
     stateArguments(function, mesh, *axis, options);
     Operation *end = function.getBody().front().getTerminator();
     OpBuilder b(end);
