@@ -126,12 +126,19 @@ struct CompileOptions {
   /// again (docs/training.md). 0: no limit. It never changes a bit.
   int64_t rematBytes = 0;
 
-  /// Axes of ranks that an inference is divided over, and how many each has: "data=2,model=2" (docs/sharding.md).
+  /// Axes of ranks that an inference, or a training step, is divided over, and how many each has: "data=2,model=2" (docs/sharding.md).
   /// Empty: the program is as it is given, of one rank or with collectives of its own.
   std::string mesh;
   /// Of inputs, outputs and parameters the axes of each dimension: "image=data,-,-,-", "-" for none, several of one
   /// joined by "+". What is not said follows.
   std::vector<std::string> shardings;
+  /// How the ranks of `mesh` share training steps ("data", "zero1": lib/Shard/Strategy); empty: as `shardings` say.
+  std::string strategy;
+  /// With a strategy, of the ranks' shares of each pass's samples; none: even ones.
+  std::vector<int64_t> weights;
+  /// With a strategy, whether ranks may gather what they have of values of samples, as layers that look from one sample
+  /// at another ask for; else they are refused, with the bytes that it would take.
+  bool allowGather = false;
   /// The only rank of the mesh whose programs are compiled; below 0: the package has those of all.
   int64_t rank = -1;
 

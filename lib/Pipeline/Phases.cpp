@@ -61,8 +61,17 @@ static void buildCanonicalize(OpPassManager &passes, const CompileOptions &optio
   if (!freezesParts(options)) freezeAndSimplify(passes, options);
 }
 
+// While reads of parameters and gradients can be told from other values.
+static void stateStrategy(OpPassManager &passes, const CompileOptions &options) {
+  StateStrategyOptions stated;
+  stated.strategy = options.strategy;
+  stated.mesh = options.mesh;
+  stated.weights.assign(options.weights.begin(), options.weights.end());
+  passes.addPass(createStateStrategy(std::move(stated)));
+}
+
 static void buildDifferentiate(OpPassManager &passes, const CompileOptions &options) {
-  passes.addPass(createStateStrategy());
+  stateStrategy(passes, options);
   passes.addNestedPass<func::FuncOp>(createDifferentiate());
   if (!freezesParts(options)) selectAndSimplify(passes, options);
 }
@@ -86,8 +95,21 @@ void sprig::addShardingPasses(OpPassManager &passes, const CompileOptions &optio
   passes.addPass(createPropagateShardings(propagated));
 }
 
+void sprig::addDivisionPasses(OpPassManager &passes, const CompileOptions &options) {
+  if (options.strategy.empty()) return;
+  passes.addPass(createPropagateShardings());
+  passes.addPass(createCSEPass()); // a loss and its gradient count the same rows
+  PartitionOptions part;
+  part.rank = options.rank;
+  part.together = true;
+  part.allowGather = options.allowGather;
+  passes.addPass(createPartition(part));
+  simplify(passes, options, /*keepQuantized=*/true);
+}
+
 static void buildShard(OpPassManager &passes, const CompileOptions &options) {
-  if (!options.mesh.empty()) {
+  addDivisionPasses(passes, options);
+  if (!options.mesh.empty() && options.strategy.empty()) {
     addShardingPasses(passes, options);
     PartitionRanksOptions parts;
     parts.rank = options.rank;

@@ -18,6 +18,9 @@ struct Phase {
   bool (*allows)(mlir::Operation *op);
 };
 
+/// How it divides steps whose shardings a strategy has stated, for CompileOptions::rank; nothing without a strategy.
+void addDivisionPasses(mlir::OpPassManager &passes, const CompileOptions &options);
+
 /// What the phase `shard` does before it divides: shardings of the options, and what follows of other values.
 void addShardingPasses(mlir::OpPassManager &passes, const CompileOptions &options);
 

@@ -153,6 +153,9 @@ void Compilation::checkMesh() {
     if (!options.shardings.empty())
       throw Error(ErrorKind::usage,
                   "--shard " + options.shardings.front() + ": names axes of --mesh, which is not given");
+    if (!options.strategy.empty())
+      throw Error(ErrorKind::usage,
+                  "strategy " + options.strategy + ": ranks of a mesh share steps, and none is given");
     if (options.rank >= 0)
       throw Error(ErrorKind::usage,
                   "--rank " + std::to_string(options.rank) + ": is one of --mesh, which is not given");

@@ -14,8 +14,9 @@ OwningOpRef<ModuleOp> withCollectives(func::FuncOp step, const CompileOptions &o
     if (other.getSymName() != step.getSymName()) other.erase();
   DiagnosticText diagnostics(step.getContext());
   PassManager passes(step.getContext());
+  addDivisionPasses(passes, options);
   addFactorPasses(passes, options);
-  if (failed(passes.run(*copy))) diagnostics.raise(ErrorKind::internal, "factors cannot be gathered");
+  if (failed(passes.run(*copy))) diagnostics.raise(ErrorKind::unsupported, "ranks cannot share the step");
   return copy;
 }
 

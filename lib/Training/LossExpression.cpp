@@ -60,20 +60,27 @@ static Value lossOf(Expression &e, const LossConfig &config, Value x, Value t, b
     return ir::BceWithLogitsLossOp::create(e.b, e.loc, kind, x, t,
                                            config.positiveWeight ? real(*config.positiveWeight) : FloatAttr());
   case LossKind::klDivergence: {
+    bool isBatchMean = config.reduction == Reduction::batchMean;
+    if (isBatchMean) kind = ir::LossReductionAttr::get(e.b.getContext(), ir::LossReduction::none);
     Value loss = ir::KlDivLossOp::create(e.b, e.loc, kind, x, t, config.logTarget ? e.b.getUnitAttr() : UnitAttr());
-    if (config.reduction != Reduction::batchMean) return loss;
-    return e.div(loss, e.splat(loss, double(type.getDimSize(0))));
+    return isBatchMean ? ir::LossMeanOp::create(e.b, e.loc, loss, 1) : loss;
   }
   }
   return {};
 }
 
+static Value scaled(Expression &e, Value loss, double factor) {
+  return ir::LossScaleOp::create(e.b, e.loc, loss, e.splat(loss, factor), e.b.getF64FloatAttr(factor));
+}
+
 // Means over what counts, be it by class weights or without what is ignored, depend on the classes of all samples.
-bool addsUp(const LossConfig &loss) {
+static bool addsUp(const LossConfig &loss) {
   return loss.reduction == Reduction::sum || (!loss.ignoreIndex && loss.classWeights.empty());
 }
 
-Value countedWeight(Expression &e, const LossConfig &loss, Value targets, int64_t classes, Type element) {
+/// How much of the targets counts in the mean of a loss of so many classes: the weights of the targets' classes,
+/// without what is ignored; a scalar of this element type.
+static Value countedWeight(Expression &e, const LossConfig &loss, Value targets, int64_t classes, Type element) {
   Value counted;
   if (loss.ignoreIndex) {
     counted = e.compare(ir::ComparePredicate::ne, targets, e.splat(targets, double(*loss.ignoreIndex)));
@@ -87,22 +94,19 @@ Value countedWeight(Expression &e, const LossConfig &loss, Value targets, int64_
   return e.sumOfAll(counted ? e.select(counted, rows, e.splat(rows, 0)) : rows);
 }
 
-Type lossElement(TypeRange outputs) {
+/// The element type that losses of outputs of these types are added up in: f64 where one of them is, else f32.
+static Type lossElement(TypeRange outputs) {
   auto isDouble = [](Type type) { return cast<RankedTensorType>(type).getElementType().isF64(); };
   auto *context = outputs.front().getContext();
   return llvm::any_of(outputs, isDouble) ? Type(Float64Type::get(context)) : Type(Float32Type::get(context));
 }
 
-Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config,
-                const LossShare &share) {
+Value totalLoss(Expression &e, ValueRange outputs, ValueRange targets, const TrainConfig &config) {
   Value total;
   Type element = lossElement(outputs.getTypes());
-  for (auto [i, output, target, loss] : llvm::enumerate(outputs, targets, config.losses)) {
-    Value count = i < share.counts.size() ? share.counts[i] : Value();
-    Value value = e.cast(lossOf(e, loss, output, target, /*isSum=*/bool(count)), element);
-    if (count) value = e.div(value, count);
-    double scale = loss.scale * (loss.reduction == Reduction::sum || count ? 1 : share.weight);
-    if (scale != 1) value = e.mul(value, e.splat(value, scale));
+  for (auto [output, target, loss] : llvm::zip_equal(outputs, targets, config.losses)) {
+    Value value = e.cast(lossOf(e, loss, output, target, /*isSum=*/false), element);
+    if (loss.scale != 1) value = scaled(e, value, loss.scale);
     total = total ? e.add(total, value) : value;
   }
   return total;
@@ -114,13 +118,13 @@ LossSums lossSums(Expression &e, ValueRange outputs, ValueRange targets, const T
   Type element = lossElement(outputs.getTypes());
   for (auto [i, output, target, loss] : llvm::enumerate(outputs, targets, config.losses)) {
     Value value = e.cast(lossOf(e, loss, output, target, /*isSum=*/!addsUp(loss)), element);
-    if (loss.scale != 1) value = e.mul(value, e.splat(value, loss.scale));
+    if (loss.scale != 1) value = scaled(e, value, loss.scale);
     if (loss.reduction == Reduction::sum) {
       result.added = result.added ? e.add(result.added, value) : value;
       continue;
     }
     double samples = double(Expression::typeOf(output).getDimSize(0));
-    result.sums.push_back(addsUp(loss) ? e.mul(value, e.splat(value, samples)) : value);
+    result.sums.push_back(addsUp(loss) ? scaled(e, value, samples) : value);
     result.weights.push_back(addsUp(loss) ? e.constant({}, element, {samples})
                                           : countedWeight(e, loss, target, classes[i], element));
   }

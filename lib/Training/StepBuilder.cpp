@@ -6,14 +6,12 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/NNUnary.h"
-#include "lib/Shard/Strategy/GradientOrder.h"
 #include "lib/Training/LearningRate.h"
 #include "lib/Training/LossExpression.h"
 #include "lib/Training/OptimizerUpdate.h"
 #include "lib/Training/Quantizers.h"
 #include "lib/Training/StateNames.h"
 #include "lib/Training/TrainingForm.h"
-#include "lib/Transforms/SampleAxes.h"
 #include "sprig/error.h"
 #include "llvm/ADT/StringSet.h"
 #include <set>
@@ -48,19 +46,16 @@ static std::vector<int64_t> batchesOf(int64_t samples, int64_t batch) {
 
 std::vector<int64_t> TrainingEntries::forwardSizes(const TrainConfig &config) const {
   std::set<int64_t> sizes(inferences.begin(), inferences.end());
-  for (int64_t samples : evaluations) sizes.insert(ranks.sizeOf(samples));
+  sizes.insert(evaluations.begin(), evaluations.end());
   for (int64_t samples : steps)
-    for (int64_t size : batchesOf(samples, config.batch)) sizes.insert(ranks.sizeOf(size));
-  // A share without samples needs none; what the network is like is read off one at least.
-  sizes.erase(0);
-  if (sizes.empty()) sizes.insert(1);
+    for (int64_t size : batchesOf(samples, config.batch)) sizes.insert(size);
   return {sizes.begin(), sizes.end()};
 }
 
 void StepBuilder::add(const TrainingEntries &entries) {
-  ranks = entries.ranks;
-  checkShares(entries);
-  ranks.declare(module);
+  if (!entries.normGroups.empty())
+    normGroups = Builder(module.getContext())
+                     .getStrArrayAttr(SmallVector<StringRef>(entries.normGroups.begin(), entries.normGroups.end()));
   int64_t most = entries.steps.empty() ? 0 : *llvm::max_element(entries.steps);
   for (int64_t samples : entries.steps) {
     func::FuncOp step = addTrainStep(samples, entries.withNorm);
@@ -68,69 +63,6 @@ void StepBuilder::add(const TrainingEntries &entries) {
   }
   for (int64_t samples : entries.evaluations) addEvaluation(samples);
   finish(entries.inferences);
-}
-
-// Batch norms apart, which are written for all ranks, the network may not look from one sample at another.
-void StepBuilder::checkSamples() const {
-  for (auto &[samples, function] : forwards) {
-    OwningOpRef<func::FuncOp> copy(cast<func::FuncOp>(function->clone()));
-    dropDropouts(*copy);
-    Operation *mixes = nullptr;
-    if (hasIndependentSamples(*copy, &mixes)) continue;
-    std::string where;
-    if (mixes) {
-      where = mixes->getName().getStringRef().str();
-      if (auto name = mixes->getLoc()->findInstanceOf<NameLoc>()) where += " '" + name.getName().str() + "'";
-    }
-    throw Error(ErrorKind::unsupported,
-                model +
-                    ": on several ranks each sample's outputs have to be computed from that sample alone, which is "
-                    "not known of this network" +
-                    (where.empty() ? "" : ": " + where + " may mix samples"));
-  }
-}
-
-// What is a mean over something else than samples is no sum of the ranks' parts.
-void StepBuilder::checkShares(const TrainingEntries &entries) const {
-  if (ranks.isAlone()) return;
-  checkSamples();
-  auto isNorm = [](func::FuncOp function) {
-    return function.walk([](ir::BatchNormOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  };
-  for (int64_t samples : entries.steps)
-    for (int64_t size : batchesOf(samples, config.batch))
-      if (!ranks.isEnough(size) && isNorm(forwards.begin()->second))
-        throw Error(ErrorKind::unsupported,
-                    model + ": a batch of " + std::to_string(size) +
-                        " leaves ranks without samples, whose batch norms "
-                        "have no part in its statistics; `drop_last` leaves the last batch out");
-}
-
-// Of losses that are means over what counts, how much that is of all ranks' samples; null for others. Without targets
-// this rank has no sample.
-SmallVector<Value> StepBuilder::countsOf(Expression &e, ValueRange targets) const {
-  SmallVector<Value> counts(config.losses.size());
-  if (ranks.isAlone()) return counts;
-  func::FuncOp function = forwards.begin()->second;
-  Type element = lossElement(function.getResultTypes());
-  for (auto [i, loss] : llvm::enumerate(config.losses)) {
-    if (addsUp(loss)) continue;
-    Value own = targets.empty() ? e.constant({}, element, {0.0})
-                                : countedWeight(e, loss, targets[i], target.classes[i], element);
-    counts[i] = ranks.sum(e, own, "loss.count");
-  }
-  return counts;
-}
-
-// A loss without a sample: zero, which reads the counts as other ranks' losses do.
-static Value lossOfNothing(Expression &e, ArrayRef<Value> counts) {
-  Value loss;
-  for (Value count : counts) {
-    if (!count) continue;
-    Value zero = e.mul(count, e.splat(count, 0));
-    loss = loss ? e.add(loss, zero) : zero;
-  }
-  return loss;
 }
 
 func::FuncOp StepBuilder::forward(int64_t samples) const {
@@ -257,15 +189,12 @@ void StepBuilder::chooseTrainable() {
   }
 }
 
-// Inputs of the network and the targets, for this rank's share of each pass.
+// Inputs of the network and the targets, of all passes.
 func::FuncOp StepBuilder::makeFunction(StringRef entry, ArrayRef<int64_t> passes,
                                        std::vector<std::pair<std::string, Type>> results) {
   func::FuncOp like = forwards.begin()->second;
-  int64_t samples = 0, all = 0;
-  for (int64_t size : passes) {
-    samples += ranks.sizeOf(size);
-    all += size;
-  }
+  int64_t samples = 0;
+  for (int64_t size : passes) samples += size;
   SmallVector<Type> inputs, outputs;
   for (Type type : like.getArgumentTypes()) {
     SmallVector<int64_t> shape(cast<RankedTensorType>(type).getShape());
@@ -277,10 +206,10 @@ func::FuncOp StepBuilder::makeFunction(StringRef entry, ArrayRef<int64_t> passes
   inputs.push_back(RankedTensorType::get(shape, target.element));
   for (auto &[resultName, type] : results) outputs.push_back(type);
   OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-  auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(entry)), (entry + "_" + Twine(all)).str(),
+  auto function = func::FuncOp::create(b, NameLoc::get(b.getStringAttr(entry)), (entry + "_" + Twine(samples)).str(),
                                        b.getFunctionType(inputs, outputs));
   function->setAttr(ir::kEntryAttr, b.getStringAttr(entry));
-  if (ranks.isAlone()) function->setAttr(ir::kPassesAttr, b.getDenseI64ArrayAttr(passes));
+  function->setAttr(ir::kPassesAttr, b.getDenseI64ArrayAttr(passes));
   function.addEntryBlock();
   for (unsigned i = 0; i < like.getNumArguments(); ++i)
     if (Attribute label = like.getArgAttr(i, ir::kNameAttr)) function.setArgAttr(i, ir::kNameAttr, label);
@@ -300,21 +229,17 @@ static Value samplesOf(Expression &e, Value value, int64_t first, int64_t count)
   return ir::SliceOp::create(e.b, e.loc, value, starts, sizes, steps);
 }
 
-/// The L2 norm of all gradients together, of which ranks may have pieces: f64 where one of them is, else f32.
-static Value globalNorm(Expression &e, ArrayRef<Value> gradients, ArrayRef<bool> arePieces, const RankShares &ranks,
-                        bool isLate) {
-  Value sum, sumOfPieces;
+/// The L2 norm of all gradients together: f64 where one of them is, else f32.
+static Value globalNorm(Expression &e, ArrayRef<Value> gradients) {
+  Value sum;
   bool isDouble = llvm::any_of(gradients, [](Value g) { return Expression::typeOf(g).getElementType().isF64(); });
   Type element = isDouble ? Type(e.b.getF64Type()) : Type(e.b.getF32Type());
-  for (auto [g, isPiece] : llvm::zip_equal(gradients, arePieces)) {
+  for (Value g : gradients) {
     Value square = e.cast(e.sumOfAll(e.mul(g, g)), element);
-    Value &of = isPiece ? sumOfPieces : sum;
-    of = of ? e.add(of, square) : square;
+    sum = sum ? e.add(sum, square) : square;
   }
-  if (sum && ranks.isAlone()) sum.getDefiningOp()->setAttr(ir::kTotalAttr, e.b.getStringAttr("grad_norm"));
-  if (sumOfPieces) sumOfPieces = ranks.sum(e, sumOfPieces, "grad_norm", isLate);
-  if (sum && sumOfPieces) sum = e.add(sum, sumOfPieces);
-  return e.unary<ir::SqrtOp>(sum ? sum : sumOfPieces);
+  sum.getDefiningOp()->setAttr(ir::kTotalAttr, e.b.getStringAttr("grad_norm"));
+  return e.unary<ir::SqrtOp>(sum);
 }
 
 /// Each is a result of one operation for all, or of one of its own.
@@ -330,12 +255,7 @@ static void markGradients(ArrayRef<Value> gradients, ArrayRef<std::string> names
     value.getDefiningOp()->setAttr(ir::kGradientsAttr, b.getStrArrayAttr({name}));
 }
 
-// Ranks without samples are at other commands: no order of theirs follows from what all have.
 void StepBuilder::repeat(func::FuncOp step, int64_t samples, int64_t times) {
-  for (int64_t size : batchesOf(samples, config.batch))
-    if (!ranks.isEnough(size))
-      throw Error(ErrorKind::unsupported, model + ": several steps in one call, and a batch of " +
-                                              std::to_string(size) + " samples leaves ranks without any");
   Builder b(module.getContext());
   step->setAttr(ir::kRepeatAttr, b.getI64IntegerAttr(times));
   step->setAttr(ir::kRepeatEntryAttr, b.getStringAttr(kStepsEntry));
@@ -363,28 +283,20 @@ func::FuncOp StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
   SmallVector<Value> sums;
   Value loss;
   int64_t first = 0;
-  bool differs = false; // from rank to rank
-  SmallVector<OwnStatistics> statistics;
-  for (auto [pass, all] : llvm::enumerate(sizes)) {
-    int64_t size = ranks.sizeOf(all);
-    if (size == 0) { // it adds nothing to the sums of all ranks
-      if (Value nothing = lossOfNothing(e, countsOf(e, {}))) loss = loss ? e.add(loss, nothing) : nothing;
-      continue;
-    }
+  for (auto [pass, size] : llvm::enumerate(sizes)) {
     SmallVector<Value> inputs;
     for (Value argument : function.getArguments().drop_back()) inputs.push_back(samplesOf(e, argument, first, size));
     SmallVector<Value> targets = splitTargets(e, forward(size).getResultTypes(), config,
                                               samplesOf(e, function.getArguments().back(), first, size));
-    LossShare share{ranks.weightOf(all), countsOf(e, targets)};
     first += size;
     // Each forward pass of a run has a counter of its own.
     Value counter = e.mul(step, e.splat(step, double(config.accumulate)));
     if (pass) counter = e.add(counter, e.splat(counter, double(pass)));
-    SmallVector<Value> outputs = writeTrainingForm(b, forward(size), inputs, state, config,
-                                                   {state.initial(kSeed), counter}, {ranks, all}, differs, statistics);
-    Value part = totalLoss(e, outputs, targets, config, share);
+    SmallVector<Value> outputs =
+        writeTrainingForm(b, forward(size), inputs, state, config, {state.initial(kSeed), counter}, normGroups);
+    Value part = totalLoss(e, outputs, targets, config);
     // The mean over the passes; a smaller one counts less.
-    if (sizes.size() > 1) part = e.mul(part, e.splat(part, double(all) / double(samples)));
+    if (sizes.size() > 1) part = e.mul(part, e.splat(part, double(size) / double(samples)));
     auto gradient = ir::GradientOp::create(b, e.loc, ValueRange(parameters).getTypes(), part, ValueRange(), parameters);
     loss = loss ? e.add(loss, part) : part;
     if (sums.empty())
@@ -392,30 +304,10 @@ func::FuncOp StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
     else
       for (auto [sum, more] : llvm::zip_equal(sums, gradient.getResults())) sum = e.add(sum, more);
   }
-  auto zeros = [&](Type type) -> Value {
-    auto tensor = cast<RankedTensorType>(type);
-    return ir::ConstantOp::create(b, e.loc, tensor, ir::makeSplat(tensor, 0));
-  };
-  if (!loss) loss = zeros(f32);
-  if (sums.empty()) {
-    for (Value parameter : parameters) sums.push_back(zeros(parameter.getType()));
-  }
-  if (ranks.isAlone()) markGradients(sums, trainableNames);
-  // As the backward pass makes them. What a rank without samples has depends on nothing, so that there the order is the
-  // function's.
-  bool isLate = llvm::all_of(sizes, [&](int64_t size) { return ranks.isEnough(size); });
-  SmallVector<bool> arePieces(sums.size(), false); // each rank's own of a parameter that it updates
-  for (size_t i : shard::gradientOrder(forwards.begin()->second, trainableNames)) {
-    arePieces[i] = ranks.isShared(Expression::typeOf(parameters[i]));
-    sums[i] = arePieces[i] ? ranks.pieceOfSum(e, sums[i], trainableNames[i], isLate)
-                           : ranks.sum(e, sums[i], trainableNames[i], isLate);
-  }
-  loss = ranks.sum(e, e.cast(loss, f32.getElementType()), "loss", isLate);
-  moveStatistics(b, statistics, state, config, ranks);
-  ranks.describe(function, sizes, differs);
-  SmallVector<Value> returned{loss};
+  markGradients(sums, trainableNames);
+  SmallVector<Value> returned{e.cast(loss, f32.getElementType())};
   if (withNorm || config.gradClipNorm) {
-    Value norm = globalNorm(e, sums, arePieces, ranks, isLate);
+    Value norm = globalNorm(e, sums);
     if (withNorm) returned.push_back(e.cast(norm, f32.getElementType()));
     if (config.gradClipNorm) {
       Value ratio = e.div(e.splat(norm, *config.gradClipNorm), e.add(norm, e.splat(norm, 1e-6)));
@@ -428,18 +320,17 @@ func::FuncOp StepBuilder::addTrainStep(int64_t samples, bool withNorm) {
       g = e.binary<ir::MaxOp>(e.binary<ir::MinOp>(g, e.splat(g, *config.gradClipValue)),
                               e.splat(g, -*config.gradClipValue));
   StepScalars scalars{learningRate(e, config.schedule, state.initial(kLr), step), e.cast(step, b.getF64Type())};
-  updateParameters(e, state, scalars, sums, arePieces, isLate);
+  updateParameters(e, state, scalars, sums);
   state.set(kStep, e.add(step, e.splat(step, 1)));
   state.finish(b);
   func::ReturnOp::create(b, e.loc, returned);
   return function;
 }
 
-// Of a piece of the gradient the rank updates that piece of the parameter, which all ranks then put together.
 void StepBuilder::updateParameters(Expression &e, StateAccess &state, const StepScalars &scalars,
-                                   ArrayRef<Value> gradients, ArrayRef<bool> arePieces, bool isLate) {
+                                   ArrayRef<Value> gradients) {
   SmallVector<Value> updated;
-  for (auto [name, gradient, isPiece] : llvm::zip_equal(trainableNames, gradients, arePieces)) {
+  for (auto [name, gradient] : llvm::zip_equal(trainableNames, gradients)) {
     double lrScale = 1, weightDecay = config.optimizer.weightDecay;
     for (const ParameterGroup &group : config.groups) {
       if (!llvm::any_of(group.match, [&](const std::string &pattern) { return matches(pattern, name); })) continue;
@@ -447,13 +338,10 @@ void StepBuilder::updateParameters(Expression &e, StateAccess &state, const Step
       weightDecay = group.weightDecay.value_or(weightDecay);
       break;
     }
-    Value parameter = state.get(name);
-    if (isPiece) parameter = ranks.piece(e, parameter);
     updated.push_back(
-        updatedParameter(e, state, config.optimizer, scalars, lrScale, weightDecay, name, parameter, gradient));
+        updatedParameter(e, state, config.optimizer, scalars, lrScale, weightDecay, name, state.get(name), gradient));
   }
-  for (auto [name, value, isPiece] : llvm::zip_equal(trainableNames, updated, arePieces)) {
-    if (isPiece) value = ranks.whole(e, value, Expression::typeOf(state.get(name)), name, isLate);
+  for (auto [name, value] : llvm::zip_equal(trainableNames, updated)) {
     state.set(name, value);
     if (!config.emaDecay) continue;
     std::string average = averageName(name);
@@ -481,25 +369,18 @@ void StepBuilder::addEvaluation(int64_t samples) {
   StateAccess state(module, function);
   OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
   Expression e(b, function.getLoc());
-  SmallVector<Value> values(results.size()); // null: nothing
-  if (int64_t own = ranks.sizeOf(samples)) {
-    SmallVector<Value> targets = splitTargets(e, forward(own).getResultTypes(), config, function.getArguments().back());
-    // With moving averages, they are what is evaluated.
-    SmallVector<Value> outputs =
-        writeInferenceForm(b, forward(own), function.getArguments().drop_back(), state,
-                           config.emaDecay ? ArrayRef(trainableNames) : ArrayRef<std::string>());
-    LossSums losses = lossSums(e, outputs, targets, config, target.classes);
-    Accuracy score = accuracy(e, outputs, targets, config);
-    values = {losses.added};
-    for (auto [sum, weight] : llvm::zip_equal(losses.sums, losses.weights)) values.append({sum, weight});
-    values.append({score.correct, score.count});
-  }
-  for (auto [value, result] : llvm::zip_equal(values, results)) {
-    auto type = cast<RankedTensorType>(result.second);
-    if (!value) value = ir::ConstantOp::create(b, e.loc, type, ir::makeSplat(type, 0));
-    value = ranks.sum(e, e.cast(value, type.getElementType()), result.first);
-  }
-  ranks.describe(function, {samples}, /*differs=*/false);
+  SmallVector<Value> targets =
+      splitTargets(e, forward(samples).getResultTypes(), config, function.getArguments().back());
+  // With moving averages, they are what is evaluated.
+  SmallVector<Value> outputs = writeInferenceForm(b, forward(samples), function.getArguments().drop_back(), state,
+                                                  config.emaDecay ? ArrayRef(trainableNames) : ArrayRef<std::string>());
+  LossSums losses = lossSums(e, outputs, targets, config, target.classes);
+  Accuracy score = accuracy(e, outputs, targets, config);
+  SmallVector<Value> values{losses.added ? losses.added : e.constant({}, f32.getElementType(), {0.0})};
+  for (auto [sum, weight] : llvm::zip_equal(losses.sums, losses.weights)) values.append({sum, weight});
+  values.append({score.correct, score.count});
+  for (auto [value, result] : llvm::zip_equal(values, results))
+    value = e.cast(value, cast<RankedTensorType>(result.second).getElementType());
   func::ReturnOp::create(b, e.loc, values);
 }
 

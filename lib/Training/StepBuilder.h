@@ -5,7 +5,6 @@
 #pragma once
 #include "lib/Training/LossExpression.h"
 #include "lib/Training/OptimizerUpdate.h"
-#include "lib/Training/RankShares.h"
 #include "lib/Training/TrainConfig.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -27,8 +26,8 @@ struct TargetInfo {
 struct TrainingEntries {
   std::vector<int64_t> steps, evaluations, inferences;
   bool withNorm = false; ///< steps give the gradient's norm, too
-  /// Of ranks that train together, whose the entries are: steps and evaluations are of all samples, and take its share.
-  RankShares ranks = RankShares();
+  /// Axes of ranks of which each shard of the samples is to have batch norms with statistics of its own.
+  std::vector<std::string> normGroups = {};
   /// Where above 1, another entry takes so many steps of the most samples in one call.
   int64_t stepsPerCall = 1;
   /// The sizes of the forward passes that they consist of, ascending.
@@ -54,9 +53,8 @@ public:
   /// Adds `train_step`: inputs and targets of `samples` samples -> loss (f32), and with `withNorm` the gradient's norm
   /// before clipping (f32). Updates parameters, optimizer, statistics and counters. Several sizes are entries of one
   /// name. More samples than the batch are taken batch by batch (accumulation), the last one may be smaller; there must
-  /// be a forward function for each size that occurs.
-  /// Of several ranks the entry takes this one's share of each pass, one after the other, and gives what is of all
-  /// samples; the state is the same on all ranks, but for pieces of the optimizer's tensors where they share those.
+  /// be a forward function for each size that occurs. The step knows nothing of ranks: it bears the marks by which a
+  /// strategy states how they share it (dialects/NN/Attributes.h, lib/Shard/Strategy).
   mlir::func::FuncOp addTrainStep(int64_t samples, bool withNorm);
 
   /// Adds `train_steps`, which takes several of these steps in one call (lib/Schedule/RepeatPrograms.cpp makes it): for
@@ -79,11 +77,8 @@ private:
   mlir::func::FuncOp forward(int64_t samples) const;
   mlir::func::FuncOp makeFunction(llvm::StringRef entry, llvm::ArrayRef<int64_t> passes,
                                   std::vector<std::pair<std::string, mlir::Type>> results);
-  void checkShares(const TrainingEntries &entries) const;
-  void checkSamples() const;
-  llvm::SmallVector<mlir::Value> countsOf(ir::Expression &e, mlir::ValueRange targets) const;
   void updateParameters(ir::Expression &e, StateAccess &state, const StepScalars &scalars,
-                        llvm::ArrayRef<mlir::Value> gradients, llvm::ArrayRef<bool> arePieces, bool isLate);
+                        llvm::ArrayRef<mlir::Value> gradients);
 
   mlir::ModuleOp module;
   std::map<int64_t, mlir::func::FuncOp> forwards;
@@ -92,7 +87,7 @@ private:
   ParameterHints hints;
   std::vector<std::string> trainableNames;
   TargetInfo target;
-  RankShares ranks;
+  mlir::ArrayAttr normGroups; ///< null: none
 };
 
 } // namespace sprig::training

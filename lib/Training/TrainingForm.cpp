@@ -20,11 +20,6 @@ namespace {
 /// The running statistic that an operand of a batch norm is; null where it is computed.
 ir::GetParamOp statistic(Value value) { return value.getDefiningOp<ir::GetParamOp>(); }
 
-/// A batch norm in training: the normalised operand, mean and biased variance of the batch.
-struct TrainedNorm {
-  Value result, mean, variance;
-};
-
 std::string nameOfLocation(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
   return name ? name.getName().str() : "";
@@ -37,64 +32,16 @@ bool isOfLayer(const std::string &name, const std::string &layer) {
   return !name.empty() && matches(layer, name);
 }
 
-/// How many numbers of a channel so many samples have.
-double countOf(Value operand, int64_t samples) {
-  auto type = ir::Expression::typeOf(operand);
-  int64_t rest = 1;
-  for (int64_t size : type.getShape().drop_front(2)) rest *= size;
-  return double(rest) * double(samples);
-}
-
-/// A factor that makes the biased variance of a channel of so many samples unbiased. Throws unsupported where it has
-/// one number.
-double unbiased(ir::BatchNormOp norm, int64_t samples) {
-  double count = countOf(norm.getOperand(), samples);
+/// A factor that makes the biased variance of a channel unbiased. Throws unsupported where it has one number.
+double unbiased(ir::BatchNormOp norm, RankedTensorType operand) {
+  int64_t count = operand.getDimSize(0);
+  for (int64_t size : operand.getShape().drop_front(2)) count *= size;
   if (count == 1)
     throw Error(ErrorKind::unsupported,
                 "batch norm '" + nameOfLocation(norm.getLoc()) + "': has one value for each channel of " +
-                    std::to_string(samples) +
+                    std::to_string(operand.getDimSize(0)) +
                     " sample, which have no variance; `drop_last` leaves out a last batch that is smaller");
-  return count > 1 ? count / (count - 1) : 1;
-}
-
-// As nn.batch_norm_train, with sums over all ranks: of the operand, then of squared differences (two passes).
-TrainedNorm normalizeOverRanks(ir::Expression &e, ir::BatchNormOp norm, Value x, Value scale, Value shift,
-                               const ForwardPass &pass) {
-  auto type = ir::Expression::typeOf(x);
-  std::string name = nameOfLocation(norm.getLoc());
-  if (type.getDimSize(0) != pass.ranks.sizeOf(pass.samples))
-    throw Error(ErrorKind::unsupported, "batch norm '" + name + "': its operand is " + ir::describe(type) +
-                                            ", expected the samples first, which ranks share");
-  SmallVector<int64_t> axes{0}, shape(type.getRank() - 1, 1);
-  for (int64_t axis = 2; axis < type.getRank(); ++axis) axes.push_back(axis);
-  shape[0] = type.getDimSize(1);
-  auto channel = [&](Value parameter) { return e.reshape(parameter, shape); };
-  auto mean = [&](Value v, StringRef what) {
-    Value sum = pass.ranks.sum(e, e.reduce(ir::ReduceKind::sum, v, axes, false), name + "." + what.str());
-    return e.div(sum, e.splat(sum, countOf(x, pass.samples)));
-  };
-  Value average = mean(x, "mean");
-  Value centred = e.sub(x, channel(average));
-  Value variance = mean(e.mul(centred, centred), "variance");
-  Value deviation = e.unary<ir::RsqrtOp>(e.add(variance, e.splat(variance, norm.getEpsilon().convertToDouble())));
-  Value y = e.add(e.mul(centred, channel(e.mul(deviation, scale))), channel(shift));
-  return {y, average, variance};
-}
-
-// Elements are those that one rank would drop, which has the samples of all: its mask, of which this rank takes its
-// rows.
-Value dropShare(ir::Expression &e, ir::DropoutOp dropout, Value x, const RandomState &random, const ForwardPass &pass) {
-  auto type = ir::Expression::typeOf(x);
-  if (!type.getRank() || type.getDimSize(0) != pass.ranks.sizeOf(pass.samples))
-    throw Error(ErrorKind::unsupported, "dropout '" + nameOfLocation(dropout.getLoc()) + "': its operand is " +
-                                            ir::describe(type) + ", expected the samples first, which ranks share");
-  SmallVector<int64_t> all(type.getShape()), starts(type.getRank(), 0), steps(type.getRank(), 1);
-  all[0] = pass.samples;
-  starts[0] = pass.ranks.beginOf(pass.samples);
-  Value ones = ir::BroadcastOp::create(e.b, e.loc, type.clone(all), e.splat(x, 1));
-  Value mask = ir::DropoutOp::create(e.b, e.loc, ones, random.key, random.counter, dropout.getRatioAttr(),
-                                     dropout.getStreamAttr());
-  return e.mul(x, ir::SliceOp::create(e.b, e.loc, mask, starts, type.getShape(), steps));
+  return count > 1 ? double(count) / double(count - 1) : 1;
 }
 
 // running <- m * running + (1 - m) * batch. The variance that enters is the unbiased one, as PyTorch has it: the biased
@@ -175,43 +122,27 @@ bool isRunningStatistic(ir::GetParamOp read) {
 }
 
 SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,
-                                     const TrainConfig &config, RandomState random, const ForwardPass &pass,
-                                     bool &differs, SmallVectorImpl<OwnStatistics> &own) {
+                                     const TrainConfig &config, RandomState random, ArrayAttr groups) {
   refuseWithinRegions(forward, config);
   return writeForm(b, forward, inputs, state, [&](Operation &op, IRMapping &mapping) {
     if (auto norm = dyn_cast<ir::BatchNormOp>(op); norm && usesRunningStatistics(norm)) {
       ir::Expression e(b, op.getLoc());
-      auto value = [&](Value v) { return mapping.lookup(v); };
-      Value x = value(norm.getOperand()), scale = value(norm.getScale()), shift = value(norm.getShift());
-      if (!pass.ranks.isAlone() && !config.batchNormOfReplicas) {
-        TrainedNorm trained = normalizeOverRanks(e, norm, x, scale, shift, pass);
-        double correction = unbiased(norm, pass.samples);
-        updateStatistics(e, norm, trained.mean, trained.variance, correction, state, config);
-        mapping.map(norm.getResult(), trained.result);
-        return true;
-      }
-      auto trained = ir::BatchNormTrainOp::create(b, op.getLoc(), x, scale, shift, norm.getEpsilonAttr(), {}, {});
-      double correction = unbiased(norm, ir::Expression::typeOf(x).getDimSize(0));
-      if (pass.ranks.isAlone()) {
-        updateStatistics(e, norm, trained.getMean(), trained.getVariance(), correction, state, config);
-      } else {
-        Value variance = e.mul(trained.getVariance(), e.splat(trained.getVariance(), correction));
-        own.push_back({norm, trained.getMean(), variance, pass.ranks.weightOf(pass.samples)});
-      }
+      Value x = mapping.lookup(norm.getOperand());
+      // Shards with statistics of their own have variances each of which is unbiased.
+      auto trained = ir::BatchNormTrainOp::create(b, op.getLoc(), x, mapping.lookup(norm.getScale()),
+                                                  mapping.lookup(norm.getShift()), norm.getEpsilonAttr(),
+                                                  groups ? b.getUnitAttr() : UnitAttr(), groups);
+      double correction = groups ? 1 : unbiased(norm, ir::Expression::typeOf(x));
+      updateStatistics(e, norm, trained.getMean(), trained.getVariance(), correction, state, config);
       mapping.map(norm.getResult(), trained.getResult());
       return true;
     }
     if (auto narrow = dyn_cast<ir::DequantizeOp>(op)) return quantizeFakely(b, narrow, mapping);
     if (auto dropout = dyn_cast<ir::DropoutOp>(op)) {
       Value x = mapping.lookup(dropout.getOperand());
-      if (config.dropout && pass.ranks.isAlone()) {
+      if (config.dropout)
         x = ir::DropoutOp::create(b, op.getLoc(), x, random.key, random.counter, dropout.getRatioAttr(),
                                   dropout.getStreamAttr());
-      } else if (config.dropout) {
-        ir::Expression e(b, op.getLoc());
-        x = dropShare(e, dropout, x, random, pass);
-        differs = true;
-      }
       mapping.map(dropout.getResult(), x);
       return true;
     }
@@ -225,20 +156,6 @@ SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRa
       }
     return false;
   });
-}
-
-void moveStatistics(OpBuilder &b, ArrayRef<OwnStatistics> own, StateAccess &state, const TrainConfig &config,
-                    const RankShares &ranks) {
-  for (const OwnStatistics &each : own) {
-    ir::BatchNormOp norm = each.norm;
-    ir::Expression e(b, norm.getLoc());
-    std::string name = nameOfLocation(norm.getLoc());
-    auto meanOf = [&](Value value, StringRef what) {
-      return ranks.sum(e, e.mul(value, e.splat(value, each.weight)), name + "." + what.str());
-    };
-    Value mean = meanOf(each.mean, "mean"), variance = meanOf(each.variance, "variance");
-    updateStatistics(e, norm, mean, variance, 1, state, config);
-  }
 }
 
 SmallVector<Value> writeInferenceForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,

@@ -4,7 +4,6 @@
 #pragma once
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNState.h"
-#include "lib/Training/RankShares.h"
 #include "lib/Training/StateAccess.h"
 #include "lib/Training/TrainConfig.h"
 
@@ -14,32 +13,12 @@ struct RandomState {
   mlir::Value key, counter; ///< tensor<i64>
 };
 
-/// A forward pass of a step: how many samples it has, of which a rank has its share.
-struct ForwardPass {
-  RankShares ranks;
-  int64_t samples;
-};
-
-/// What a batch norm has found of one rank's samples: what running statistics are to move by is the mean over the
-/// ranks, each by its share of the samples.
-struct OwnStatistics {
-  ir::BatchNormOp norm;
-  mlir::Value mean, variance; ///< the variance is the unbiased one
-  double weight;
-};
-
 /// Writes the body of `forward` at the insertion point, on the given inputs; returns what it gives. Parameters are read
-/// through `state`, which takes the new running statistics. Batch norms have the statistics of all ranks' samples, or
-/// where the configuration wants those of replicas put theirs into `own`. Dropouts drop what they drop where one rank
-/// has all samples, and random words are other ones in each pass: `differs` becomes true where the form is one rank's
-/// alone for that. Throws unsupported where it cannot be.
+/// through `state`, which takes the new running statistics. Dropouts drop, and random words are other ones in each
+/// pass. `groups` are those of nn.batch_norm_train; null: none. Throws unsupported where it cannot be.
 llvm::SmallVector<mlir::Value> writeTrainingForm(mlir::OpBuilder &b, mlir::func::FuncOp forward,
                                                  mlir::ValueRange inputs, StateAccess &state, const TrainConfig &config,
-                                                 RandomState random, const ForwardPass &pass, bool &differs,
-                                                 llvm::SmallVectorImpl<OwnStatistics> &own);
-/// Moves running statistics by those of all ranks, so that they are the same on each.
-void moveStatistics(mlir::OpBuilder &b, llvm::ArrayRef<OwnStatistics> own, StateAccess &state,
-                    const TrainConfig &config, const RankShares &ranks);
+                                                 RandomState random, mlir::ArrayAttr groups);
 /// Of the parameters in `averaged`, the moving average is read.
 llvm::SmallVector<mlir::Value> writeInferenceForm(mlir::OpBuilder &b, mlir::func::FuncOp forward,
                                                   mlir::ValueRange inputs, StateAccess &state,

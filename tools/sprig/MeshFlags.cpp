@@ -80,6 +80,8 @@ int MeshFlags::ranks(const Settings &settings) const {
   checkNames();
   if (!isGiven() && !shares.empty())
     throw Error(ErrorKind::usage, "--shares " + shares + ": is of ranks that train together, --strategy data");
+  if (!isGiven() && allowGather)
+    throw Error(ErrorKind::usage, "--allow-gather: is of ranks that train together, --strategy data");
   if (!isGiven()) return 1;
   rt::core::GivenDevices given = settings.parsedDevices();
   int devices = given.threads ? 1 : int(given.list.size());
@@ -171,6 +173,7 @@ void MeshFlags::refuseChoicesOf(const std::string &package) const {
   if (!bucket.empty()) throw Error(ErrorKind::usage, "--bucket " + bucket + is + "buckets that it was compiled with");
   if (!factors.empty())
     throw Error(ErrorKind::usage, "--factors " + factors + is + "collectives that it was compiled with");
+  if (allowGather) throw Error(ErrorKind::usage, "--allow-gather" + is + "collectives that it was compiled with");
 }
 
 void MeshFlags::refuseZeroOf(const std::string &package) const {
@@ -181,6 +184,8 @@ void MeshFlags::refuseZeroOf(const std::string &package) const {
 }
 
 void MeshFlags::refuseTraining() const {
+  if (allowGather)
+    throw Error(ErrorKind::usage, "--allow-gather: is of ranks that train together, not of a model that is split");
   std::pair<const char *, std::string> given[] = {{"--strategy", strategy},
                                                   {"--bucket", bucket},
                                                   {"--factors", factors},
@@ -200,6 +205,13 @@ void MeshFlags::refuseSharesOf(const std::string &package) const {
 void addZero(CLI::App &command, int &zero) {
   command.add_option("--zero", zero,
                      "1: each rank holds and updates a piece of the optimizer's state, not all of it (ZeRO 1)");
+}
+
+void addAllowGather(CLI::App &command, bool &allowGather) {
+  command.add_flag(
+      "--allow-gather", allowGather,
+      "of ranks: layers that look from one sample at another gather the samples of all ranks, at each step "
+      "(default: such models are refused, with the bytes that it would take)");
 }
 
 void addMesh(CLI::App &command, MeshFlags &flags) {
@@ -222,6 +234,7 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
                   "step takes each of several processes")
       ->type_name("W,W,...|auto");
   addZero(command, flags.zero);
+  addAllowGather(command, flags.allowGather);
 }
 
 void addFactors(CLI::App &command, std::string &factors) {

@@ -1,4 +1,4 @@
-// The flags that say how several devices are used: --strategy, --mesh, --bucket, --factors and --zero.
+// The flags that say how several devices are used: --strategy, --mesh, --bucket, --factors, --zero and --allow-gather.
 // For commands that compile a training step; --shard beside --mesh is for those that split a model. Without them
 // devices are places for layers (--place).
 #pragma once
@@ -24,12 +24,13 @@ struct RankPlace {
 std::vector<rt::collective::MeshAxis> parseMesh(const std::string &text);
 
 struct MeshFlags {
-  std::string strategy; ///< "data", or "" where devices are places for layers
-  std::string mesh;     ///< "data=2"; "": as many ranks as devices
-  std::string bucket;   ///< as --bucket; "": auto
-  std::string factors;  ///< as --factors; "": auto
-  int zero = 0;         ///< 1: ranks share the optimizer's state
-  std::string shares;   ///< of each batch: "2,1", "auto" or, for even ones, ""
+  std::string strategy;     ///< "data", or "" where devices are places for layers
+  std::string mesh;         ///< "data=2"; "": as many ranks as devices
+  std::string bucket;       ///< as --bucket; "": auto
+  std::string factors;      ///< as --factors; "": auto
+  int zero = 0;             ///< 1: ranks share the optimizer's state
+  std::string shares;       ///< of each batch: "2,1", "auto" or, for even ones, ""
+  bool allowGather = false; ///< ranks may gather values of samples
   /// What --shard says of a model that is split over the mesh, not trained by samples.
   std::vector<std::string> shardings = {};
   /// Ranks run a model that is split, or a package of one, of as many as it says.
@@ -70,6 +71,8 @@ void addMesh(CLI::App &command, MeshFlags &flags);
 void addFactors(CLI::App &command, std::string &factors);
 /// Adds --zero alone.
 void addZero(CLI::App &command, int &zero);
+/// Adds --allow-gather; addMesh has it.
+void addAllowGather(CLI::App &command, bool &allowGather);
 /// Adds --mesh and --shard, of calls of a model that is split.
 void addSplit(CLI::App &command, MeshFlags &flags);
 /// Adds --shard.

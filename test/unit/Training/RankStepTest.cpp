@@ -14,6 +14,7 @@
 #include "lib/Transforms/Passes.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "runtime/collective/Shares.h"
 #include "sprig/rt/sprig_rt.hpp"
 #include "test/unit/CodeCache.h"
 #include "test/unit/Training/TrainedProgram.h"
@@ -110,8 +111,9 @@ struct Case {
 
   int64_t passes() const { return isGathered ? 1 : 2; }
   int64_t batch() const { return kSamples / passes(); }
-  RankShares shareOf(int rank, int ranks, std::vector<int64_t> weights = {}) const {
-    return RankShares(rank, ranks, sharesState && ranks > 1, std::move(weights));
+  /// The rank's rows of each pass.
+  rt::collective::Range rowsOf(int rank, int ranks, const std::vector<int64_t> &weights) const {
+    return rt::collective::shareOf(batch(), uint32_t(ranks), weights, uint32_t(rank));
   }
 };
 
@@ -131,8 +133,7 @@ struct Ways {
   int64_t stepsPerCall = 1;
   int64_t turn = -1;                 // of calls of several steps; below 0: collectives go as they come
   std::vector<int64_t> weights = {}; // of shares
-  bool isDivided = false;            // the step of all samples is, in place of one that each rank writes
-  bool isByRows = false;             // and parameters and the optimizer's state are, by their rows
+  bool isByRows = false;             // parameters and the optimizer's state are divided, by their rows
 };
 
 /// A strategy of the tests alone: parameters and the optimizer's state are split by rows over the ranks, forward and
@@ -159,32 +160,23 @@ mlir::LogicalResult stateRows(mlir::ModuleOp module, const shard::Mesh &mesh, co
   return mlir::success();
 }
 
-/// The rank's program of a step of all samples.
-void divide(mlir::ModuleOp module, CompileOptions &options, const Case &of, int rank, int ranks, const Ways &ways) {
+/// The rank's program of a step by the strategy of the tests.
+void divideByRows(mlir::ModuleOp module, CompileOptions &options, int rank, int ranks) {
   mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(module.getBody());
   module.getContext()->loadDialect<ir::dist::DistDialect>();
-  ir::dist::MeshOp::create(b, module.getLoc(), "mesh", b.getStrArrayAttr({"data"}), llvm::ArrayRef<int64_t>{ranks});
+  auto mesh =
+      ir::dist::MeshOp::create(b, module.getLoc(), "mesh", b.getStrArrayAttr({"data"}), llvm::ArrayRef<int64_t>{ranks});
   runPhases(module, options, "canonicalize");
+  if (mlir::failed(stateRows(module, shard::Mesh(mesh), {})))
+    throw Error(ErrorKind::internal, "the strategy does not state");
+  shard::dropMarks(module);
   mlir::PassManager passes(module.getContext());
-  if (ways.isByRows) {
-    if (mlir::failed(stateRows(module, shard::Mesh(*module.getOps<ir::dist::MeshOp>().begin()), {})))
-      throw Error(ErrorKind::internal, "the strategy does not state");
-    shard::dropMarks(module);
-  } else {
-    StateStrategyOptions state;
-    state.strategy = of.sharesState ? "zero1" : "data";
-    state.weights.assign(ways.weights.begin(), ways.weights.end());
-    passes.addPass(createStateStrategy(state));
-  }
   passes.addNestedPass<mlir::func::FuncOp>(createDifferentiate());
-  PropagateShardingsOptions propagate;
-  propagate.parameters = true;
-  passes.addPass(createPropagateShardings(propagate));
+  passes.addPass(createPropagateShardings());
   PartitionOptions part;
   part.rank = rank, part.together = true;
   passes.addPass(createPartition(part));
   if (mlir::failed(passes.run(module))) throw Error(ErrorKind::internal, "the step is not divided");
-  if (!ways.isByRows) return void(options.compileFrom = "differentiate");
   // Of each parameter one read and one gradient; and the loss.
   std::map<llvm::StringRef, size_t> counts;
   module.walk([&](mlir::Operation *op) {
@@ -198,9 +190,8 @@ void divide(mlir::ModuleOp module, CompileOptions &options, const Case &of, int 
 // The step of one rank, with weights that are the same on all.
 rt::Package compileStep(const Case &of, int rank, int rankCount, const Ways &ways) {
   const Network &network = of.network;
-  RankShares ranks = ways.isDivided ? RankShares() : of.shareOf(rank, rankCount, ways.weights);
   std::string text = network.text;
-  int64_t size = ranks.sizeOf(of.batch());
+  int64_t size = of.batch();
   for (size_t at = 0; (at = text.find("<Bx", at)) != std::string::npos;) text.replace(at + 1, 1, std::to_string(size));
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &sharedContext());
   if (!module) throw Error(ErrorKind::badInput, "the network is not valid");
@@ -219,14 +210,22 @@ rt::Package compileStep(const Case &of, int rank, int rankCount, const Ways &way
   resolve(config, kSamples);
   TrainingEntries entries;
   entries.steps = {kSamples};
-  entries.ranks = ranks;
   entries.stepsPerCall = ways.stepsPerCall;
   mlir::func::FuncOp function = *module->getOps<mlir::func::FuncOp>().begin();
   StepBuilder(*module, {{size, function}}, config, network.name).add(entries);
   CompileOptions options;
   options.freeze = false;
   options.math = MathMode::strict;
-  if (ways.isDivided && rankCount > 1) divide(*module, options, of, rank, rankCount, ways);
+  if (ways.isByRows && rankCount > 1) {
+    divideByRows(*module, options, rank, rankCount);
+  } else if (rankCount > 1) {
+    options.mesh = "data=" + std::to_string(rankCount);
+    options.strategy = of.sharesState ? "zero1" : "data";
+    options.weights = ways.weights;
+    options.rank = rank;
+    runPhases(*module, options, "differentiate"); // which adds the mesh
+    options.compileFrom = "shard";
+  }
   mlir::Builder b(module->getContext());
   if (ways.turn >= 0)
     for (auto step : module->getOps<mlir::func::FuncOp>())
@@ -256,24 +255,23 @@ struct RankRun {
 const char *entryOf(const Ways &ways) { return ways.stepsPerCall > 1 ? "train_steps" : "train_step"; }
 
 // The rank's rows of a step's passes, one after the other.
-void samplesOf(const Case &of, int step, const RankShares &share, int64_t width, std::vector<float> &own,
+void samplesOf(const Case &of, int step, rt::collective::Range rows, int64_t width, std::vector<float> &own,
                std::vector<int64_t> &targets) {
   std::vector<float> all = randomValues(size_t(kSamples * width), uint64_t(100 + step), 2);
   for (int64_t pass = 0; pass < of.passes(); ++pass)
-    for (int64_t i = 0; i < share.sizeOf(of.batch()); ++i) {
-      int64_t row = pass * of.batch() + share.beginOf(of.batch()) + i;
+    for (int64_t row = pass * of.batch() + rows.begin; row < pass * of.batch() + rows.end; ++row) {
       own.insert(own.end(), all.begin() + row * width, all.begin() + (row + 1) * width);
       targets.push_back((row * 7 + step) % 3);
     }
 }
 
-RankRun train(const Case &of, const rt::Package &package, const RankShares &share, const rt::Group *group,
+RankRun train(const Case &of, const rt::Package &package, rt::collective::Range rows, const rt::Group *group,
               const Ways &ways, uint32_t seed) {
   rt::Pool pool(1);
   rt::State state(package);
   rt::Context context(package, {&pool, &state, 0});
   if (group) context.join(*group);
-  int64_t size = share.sizeOf(of.batch()), width = 1;
+  int64_t size = rows.size(), width = 1;
   for (int64_t each : of.network.sample) width *= each;
   std::mt19937 random(seed);
   std::vector<int64_t> shape = {of.passes() * size};
@@ -286,7 +284,7 @@ RankRun train(const Case &of, const rt::Package &package, const RankShares &shar
     std::vector<float> losses(steps);
     std::vector<rt::TensorView> inputs, outputs;
     for (size_t i = 0; i < steps; ++i) {
-      samplesOf(of, first + int(i), share, width, samples[i], targets[i]);
+      samplesOf(of, first + int(i), rows, width, samples[i], targets[i]);
       inputs.push_back({samples[i].data(), SPRIG_RT_F32, shape});
       inputs.push_back({targets[i].data(), SPRIG_RT_I64, std::vector<int64_t>{of.passes() * size}});
       outputs.push_back({&losses[i], SPRIG_RT_F32, std::vector<int64_t>()});
@@ -323,14 +321,14 @@ size_t lanesOf(const rt::Package &package, const Ways &ways) {
 // What rank 0 has in the end, which all ranks must have, and the pieces of all of them.
 RankRun trainOnRanks(const Case &of, const std::vector<rt::Package> &packages, const Ways &ways) {
   int ranks = int(packages.size());
-  if (ranks == 1) return train(of, packages[0], RankShares(), nullptr, ways, 0);
+  if (ranks == 1) return train(of, packages[0], of.rowsOf(0, 1, {}), nullptr, ways, 0);
   std::vector<rt::Group> groups = rt::Group::threads(uint32_t(ranks), std::chrono::minutes(1), ways.collectiveThreads);
   std::vector<RankRun> runs{size_t(ranks)};
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
       try {
-        runs[size_t(rank)] = train(of, packages[size_t(rank)], of.shareOf(rank, ranks, ways.weights),
+        runs[size_t(rank)] = train(of, packages[size_t(rank)], of.rowsOf(rank, ranks, ways.weights),
                                    &groups[size_t(rank)], ways, uint32_t(rank + 1));
       } catch (const rt::Error &error) {
         ADD_FAILURE() << "rank " << rank << ": " << error.what();
@@ -410,31 +408,12 @@ TEST_P(RankStepTest, RanksMayDecideDifferentlyOnLanes) {
       }
 }
 
-// The step of all samples, divided by the rules of its operations, has the bits of the one that ranks write by hand.
-// Gradients through batch norms are other expressions there.
-TEST_P(RankStepTest, DividedStepsHaveTheSameBits) {
-  const Case &of = GetParam();
-  using Weights = std::vector<int64_t>;
-  for (auto [ranks, weights] : {std::pair(2, Weights{}), {3, {}}, {4, {}}, {2, {2, 1}}, {3, {3, 4, 4}}}) {
-    if (of.isGathered && ranks == 2 && !weights.empty()) continue; // they are too unlike for that
-    Ways byHand{.weights = weights}, divided = byHand;
-    divided.isDivided = true;
-    RankRun run = trainOnRanks(of, compileSteps(of, ranks, divided), divided);
-    RankRun same = trainOnRanks(of, compileSteps(of, ranks, byHand), byHand);
-    std::string where = std::to_string(ranks) + (weights.empty() ? " ranks" : " ranks, weighed");
-    ASSERT_EQ(run.losses.size(), same.losses.size());
-    for (size_t i = 0; i < run.losses.size(); ++i)
-      EXPECT_NEAR(run.losses[i], same.losses[i], 1e-5 * std::fabs(same.losses[i])) << "step " << i << ", " << where;
-    if (&of.network != &kNorms) EXPECT_TRUE(run.bits == same.bits && run.pieces == same.pieces) << where;
-  }
-}
-
 // A strategy that nobody but this test knows says where parameters lie; all else follows.
 TEST(RankStrategies, ParametersByRows) {
   Case of{"layers", kLayers};
   std::vector<float> alone = trainOnRanks(of, compileSteps(of, 1, {}), {}).losses;
   for (int ranks : {2, 4}) {
-    Ways ways{.isDivided = true, .isByRows = true};
+    Ways ways{.isByRows = true};
     std::vector<rt::Package> packages = compileSteps(of, ranks, ways);
     std::vector<float> losses = trainOnRanks(of, packages, ways).losses;
     ASSERT_EQ(losses.size(), alone.size());

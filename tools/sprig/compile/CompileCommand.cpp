@@ -101,6 +101,7 @@ TrainRequest requestTraining(const CompileCommandOptions &options, int ranks, co
   request.factors = options.mesh.factorPolicy();
   if (ranks > 1) request.link = link;
   request.zero = options.mesh.zero;
+  request.allowGather = options.mesh.allowGather;
   request.stepsPerCall = options.stepsPerCall.count(options.settings);
   request.config = training::readTrainConfig(options.train);
   training::TrainConfig &config = request.config;
@@ -134,9 +135,10 @@ void checkSplit(const CompileCommandOptions &options) {
   std::string flag = "--shard " + options.mesh.shardings.front();
   if (options.mesh.mesh.empty()) throw Error(ErrorKind::usage, flag + ": names axes of --mesh, which is not given");
   std::pair<const char *, bool> others[] = {
-      {"--train", !options.train.empty()},        {"--strategy", !options.mesh.strategy.empty()},
-      {"--bucket", !options.mesh.bucket.empty()}, {"--factors", !options.mesh.factors.empty()},
-      {"--zero", options.mesh.zero != 0},         {"--shares", !options.mesh.shares.empty()}};
+      {"--train", !options.train.empty()},         {"--strategy", !options.mesh.strategy.empty()},
+      {"--bucket", !options.mesh.bucket.empty()},  {"--factors", !options.mesh.factors.empty()},
+      {"--zero", options.mesh.zero != 0},          {"--shares", !options.mesh.shares.empty()},
+      {"--allow-gather", options.mesh.allowGather}};
   for (auto &[other, isGiven] : others)
     if (isGiven)
       throw Error(ErrorKind::usage, flag + ": splits a model that is called, which " + other + " has no meaning for");

@@ -23,6 +23,7 @@ struct SimulateOptions {
   std::string frontEnd, returns, read;
   std::string mesh, ranks, scaling, algorithm, network, bucket, factors, shares; ///< of steps that ranks take together
   int zero = 0;                                                                  ///< as --zero says of them
+  bool allowGather = false;                                                      ///< as --allow-gather says of them
   StepsPerCall stepsPerCall;                                                     ///< the same
 };
 

@@ -338,6 +338,7 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
       ->type_name("auto|MB");
   addFactors(*command, options->factors);
   addZero(*command, options->zero);
+  addAllowGather(*command, options->allowGather);
   options->stepsPerCall.addTo(*command);
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);

@@ -72,6 +72,7 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
     settings.weights = flags.weights(settings.ranks[0]);
   }
   flags.zero = options.zero;
+  flags.allowGather = options.allowGather;
   flags.checkNames();
   if (isPackage) {
     flags.refuseChoicesOf(options.model);
@@ -80,6 +81,7 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   settings.bucketBytes = flags.bucketBytes();
   settings.factors = flags.factorPolicy();
   settings.zero = flags.zero;
+  settings.allowGather = flags.allowGather;
   if (isPackage) options.stepsPerCall.refuseOf(options.model);
   settings.stepsPerCall = options.stepsPerCall.count(options.settings);
   if (settings.stepsPerCall > 1 && !options.entry.empty())
@@ -100,6 +102,7 @@ bool isOfRanks(const SimulateOptions &options) {
                              {"--shares", &options.shares}})
     if (!isGiven && !text->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": goes with --mesh or --ranks");
   if (!isGiven && options.zero) throw Error(ErrorKind::usage, "--zero: goes with --mesh or --ranks");
+  if (!isGiven && options.allowGather) throw Error(ErrorKind::usage, "--allow-gather: goes with --mesh or --ranks");
   if (!isGiven && options.stepsPerCall.given())
     throw Error(ErrorKind::usage, "--steps-per-call: goes with --mesh or --ranks");
   return isGiven;

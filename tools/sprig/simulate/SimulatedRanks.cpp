@@ -144,6 +144,7 @@ struct RankedSteps::Source {
     of.onOneMachine = ranks.onOneMachine;
     if (count > 1) {
       of.zero = ranks.zero;
+      of.allowGather = ranks.allowGather;
       of.weights = ranks.weights;
       of.link = link;
       of.link->isApart = ranks.isBeside;

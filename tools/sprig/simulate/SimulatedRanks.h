@@ -32,6 +32,7 @@ struct RankSettings {
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
   bool onOneMachine = false;                  ///< as in TrainRequest
   int zero = 0;                               ///< 1: ranks share the optimizer's state
+  bool allowGather = false;                   ///< of values of samples
   std::vector<int64_t> weights = {};          ///< of shares (RankWeights.h), of the one number of ranks
   bool isBySpeed = false;                     ///< shares as what a step of one rank takes on each node
   bool isBeside = true;                       ///< collectives may have a lane of their own beside the rest of the step

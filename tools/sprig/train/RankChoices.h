@@ -21,6 +21,7 @@ struct RankChoices {
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
   int zero = 0;                               ///< 1: they share the optimizer's state
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
+  bool allowGather = false;                   ///< of values of samples, as --allow-gather says
   /// Above 1: `train_steps` takes so many of the largest steps in one call, of each inputs, targets and what it gives.
   int64_t stepsPerCall = 1;
   /// How many of such a step's late all-reduces go in their order (nn.repeat_turn); nothing: chosen, as buckets are.

@@ -17,18 +17,22 @@
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 
 namespace sprig::cli {
 namespace {
 
+constexpr const char *kSampleAxis = "data"; // of the mesh of ranks that share each batch
+
 training::TrainingEntries entriesOf(const TrainRequest &request) {
+  bool ofReplicas = request.ranks > 1 && request.config.batchNormOfReplicas;
   return {request.steps,
           request.evaluations,
           request.inferences,
           request.withNorm,
-          training::RankShares(request.rank, request.ranks, request.zero > 0, request.weights),
+          ofReplicas ? std::vector<std::string>{kSampleAxis} : std::vector<std::string>(),
           request.stepsPerCall};
 }
 
@@ -62,10 +66,7 @@ class TrainingModule {
 public:
   TrainingModule(const Model &model, const TrainRequest &request, const Settings &settings)
       : imported(importForwards(model, request, settings)),
-        trained(addTraining(module(), sourceOf(model), programOf(request))) {
-    if (!request.link) return;
-    for (auto mesh : module().getOps<ir::dist::MeshOp>()) describeLink(mesh, *request.link);
-  }
+        trained(addTraining(module(), sourceOf(model), programOf(request))) {}
 
   ModuleOp module() { return imported->module(); }
   const TrainedModel &found() const { return trained; }
@@ -95,8 +96,14 @@ CompileOptions trainingOptions(const Model &model, const TrainRequest &request, 
                                const std::vector<std::string> &cpus) {
   CompileOptions options = sprig::trainingOptions(compileOptions(model, settings, cpus), request.config);
   options.bucketBytes = request.bucketBytes;
-  if (request.ranks > 1) options.factors = request.factors;
   options.dividesProducts = request.onOneMachine;
+  if (request.ranks < 2) return options;
+  options.mesh = std::string(kSampleAxis) + "=" + std::to_string(request.ranks);
+  options.strategy = request.zero > 0 ? "zero1" : "data";
+  options.weights = request.weights;
+  options.rank = request.rank;
+  options.allowGather = request.allowGather;
+  options.factors = request.factors;
   return options;
 }
 
@@ -106,9 +113,11 @@ func::FuncOp largestStep(ModuleOp module) {
   int64_t most = -1;
   for (auto function : module.getOps<func::FuncOp>()) {
     auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);
-    auto samples = function->getAttrOfType<IntegerAttr>(ir::dist::kSamplesAttr);
-    if (!entry || entry.getValue() != StringRef(training::kStepEntry) || !samples || samples.getInt() <= most) continue;
-    most = samples.getInt();
+    auto passes = function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr);
+    if (!entry || entry.getValue() != StringRef(training::kStepEntry) || !passes) continue;
+    int64_t samples = std::accumulate(passes.asArrayRef().begin(), passes.asArrayRef().end(), int64_t(0));
+    if (samples <= most) continue;
+    most = samples;
     largest = function;
   }
   return largest;
@@ -135,6 +144,7 @@ std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileO
                           std::vector<sprig::PhaseTime> &phases, const RemarkSink &remarks) {
   runPhases(module, options, "differentiate", &phases, remarks);
   options.compileFrom = "shard";
+  for (auto mesh : module.getOps<ir::dist::MeshOp>()) describeLink(mesh, *request.link);
   func::FuncOp step = largestStep(module);
   if (!step) return "";
   BucketRequest asked{request.ranks, *request.link,         options.bucketBytes, request.stepsPerCall,
@@ -219,9 +229,9 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
                           std::span<const data::Array> state, std::span<const data::Array> inputs) {
   TrainRequest quiet = request;
   quiet.announce = false;
-  quiet.rank = 0, quiet.ranks = 1, quiet.weights.clear(); // the same numbers, which one rank has all of
+  quiet.rank = 0, quiet.ranks = 1; // the same numbers, which one rank has all of
   TrainingModule training(model, quiet, settings);
-  runPhases(training.module(), trainingOptions(model, request, settings, {"native"}), "differentiate");
+  runPhases(training.module(), trainingOptions(model, quiet, settings, {"native"}), "differentiate");
   func::FuncOp step;
   for (auto function : training.module().getOps<func::FuncOp>())
     if (auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);

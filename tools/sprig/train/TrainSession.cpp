@@ -165,6 +165,7 @@ void TrainSession::load() {
   if (ranks > 1) takeShares();
   expectCollectives();
   request.zero = options.mesh.zero;
+  request.allowGather = options.mesh.allowGather;
   request.stepsPerCall = stepsPerCall;
   checkStepsPerCall(stepsPerCall, config, data.count());
   auto [compiled, runners] = loadTraining(model, request, ranksHere(), settings, runnerOptions(), threadsOfRanks());
@@ -254,6 +255,7 @@ void TrainSession::joinGroup() {
                                   {"--factors", options.mesh.factors},
                                   {"--shares", options.mesh.measuresShares() ? "auto" : ""},
                                   {"--zero", std::to_string(options.mesh.zero)},
+                                  {"--allow-gather", std::to_string(options.mesh.allowGather)},
                                   {"--steps-per-call", std::to_string(options.stepsPerCall.given().value_or(0))},
                                   {"--check-replicas", std::to_string(options.checkReplicas)}};
   const training::Fact *other = training::firstDifference(flags, [&](std::span<uint64_t> numbers) {
