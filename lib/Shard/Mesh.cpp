@@ -13,9 +13,10 @@ Sharding Sharding::replicated(Type type) {
   return {SmallVector<Axes>(tensor ? size_t(tensor.getRank()) : 0), {}};
 }
 
-Mesh::Mesh(dist::MeshOp op)
-    : name(FlatSymbolRefAttr::get(op.getSymNameAttr())), axes(op.getAxes().getAsRange<StringAttr>()),
-      sizes(op.getSizes()), steps(sizes.size()) {
+Mesh::Mesh(dist::MeshOp op) : Mesh(FlatSymbolRefAttr::get(op.getSymNameAttr()), op.getAxes(), op.getSizes()) {}
+
+Mesh::Mesh(FlatSymbolRefAttr symbol, ArrayAttr axes, ArrayRef<int64_t> sizes)
+    : name(symbol), axes(axes.getAsRange<StringAttr>()), sizes(sizes), steps(sizes.size()) {
   int64_t step = 1;
   for (size_t axis = sizes.size(); axis-- > 0; step *= sizes[axis]) steps[axis] = step;
 }

@@ -41,6 +41,7 @@ struct Sharding {
 class Mesh {
 public:
   explicit Mesh(ir::dist::MeshOp op);
+  Mesh(mlir::FlatSymbolRefAttr symbol, mlir::ArrayAttr axes, llvm::ArrayRef<int64_t> sizes);
 
   mlir::FlatSymbolRefAttr symbol() const { return name; }
   unsigned numAxes() const { return unsigned(sizes.size()); }

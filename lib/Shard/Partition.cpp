@@ -353,13 +353,17 @@ FailureOr<dist::MeshOp> sprig::shard::meshToPartition(ModuleOp module, int64_t r
                            << mesh->getSymName();
 }
 
+LogicalResult sprig::shard::partitionForRank(func::FuncOp function, const Mesh &mesh, int64_t rank,
+                                             const PartitionSettings &settings) {
+  FailureOr<PartitionPlan> plan = PartitionPlan::make(mesh, function);
+  if (failed(plan)) return failure();
+  return Writer(mesh, rank, function, *plan, settings).write();
+}
+
 LogicalResult sprig::shard::partitionForRank(ModuleOp module, const Mesh &mesh, int64_t rank,
                                              const PartitionSettings &settings) {
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if (function.isExternal()) continue;
-    FailureOr<PartitionPlan> plan = PartitionPlan::make(mesh, function);
-    if (failed(plan) || failed(Writer(mesh, rank, function, *plan, settings).write())) return failure();
-  }
+  for (auto function : module.getOps<func::FuncOp>())
+    if (!function.isExternal() && failed(partitionForRank(function, mesh, rank, settings))) return failure();
   for (auto param : module.getOps<ir::ParamOp>())
     if (failed(divide(mesh, rank, param))) return failure();
   return success();

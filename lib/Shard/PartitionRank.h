@@ -1,6 +1,8 @@
-// The program of one rank from functions of sharded values. For the passes that make it alone, or beside the others.
+// The program of one rank from functions of sharded values. For the passes that make it alone, or beside the others,
+// and for the one that makes a function's pieces of its samples.
 #pragma once
 #include "lib/Shard/Mesh.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace sprig::shard {
@@ -13,7 +15,10 @@ struct PartitionSettings {
   bool allowGather = false; ///< of values of samples, in steps
 };
 
-/// Functions and parameters become the rank's parts.
+/// The function becomes the rank's, of its parts: by the shardings of its arguments, results and operations.
+mlir::LogicalResult partitionForRank(mlir::func::FuncOp function, const Mesh &mesh, int64_t rank,
+                                     const PartitionSettings &settings = {});
+/// All functions and parameters become the rank's.
 mlir::LogicalResult partitionForRank(mlir::ModuleOp module, const Mesh &mesh, int64_t rank,
                                      const PartitionSettings &settings = {});
 

@@ -49,6 +49,8 @@ Value Resharder::rowsOf(Location loc, Value value, rt::collective::Range rows, u
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> sizes(type.getShape()), starts(sizes.size(), 0), steps(sizes.size(), 1);
   starts[dim] = rows.begin, sizes[dim] = rows.size();
+  if (DenseElementsAttr splat = ir::splatOf(value))
+    return ir::ConstantOp::create(b, loc, ir::makeConstant(type.clone(sizes), ir::ConstantView(splat).bytes()));
   return ir::SliceOp::create(b, loc, value, starts, sizes, steps);
 }
 

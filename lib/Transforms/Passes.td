@@ -285,15 +285,16 @@ def SplitSamples : Pass<"sprig-split-samples", "::mlir::ModuleOp"> {
   let summary = "Makes programs of few samples of those whose samples do not depend on each other";
   let description = [{
     A call of many samples that goes through a network operation by operation reads and writes arrays that no near cache
-    holds. Of a function with `nn.independent_samples`, this pass makes one for a piece of the samples, by the operations'
-    dimension rules, and says by `kernel.pieces` in how many pieces a call has them: `sprig-repeat-pieces` makes a program for
+    holds. Of a function with `nn.independent_samples`, this pass makes one for a piece of the samples, as the partition
+    makes one rank's, and says by `kernel.pieces` in how many pieces a call has them: `sprig-repeat-pieces` makes a program for
     all of them again of what becomes of it. How large a piece is, if any, is chosen for the least expected time by the
     machine model: arrays of a piece come from the cache that holds them, constants are read again for each, and pieces are
     to be shared out over the threads. Decides how fast a program is, never what it computes: what would choose otherwise
-    for fewer samples asks for all. Functions with loops, branches or state stay as they are.
+    for fewer samples asks for all. Functions with loops, branches or state stay as they are, and so do modules that
+    state shardings.
     Remarks of the category `fuse` say what was expected.
   }];
-  let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::kernel::KernelDialect"];
+  let dependentDialects = ["::sprig::ir::NNDialect", "::sprig::ir::dist::DistDialect", "::sprig::kernel::KernelDialect"];
   let options = [
     Option<"samples", "samples", "int64_t", "0", "samples of a piece, where they divide those of the function; 0: by cost">,
     Option<"threads", "threads", "int64_t", "0", "threads that the package is for; 0: any number">,

@@ -34,12 +34,12 @@ public:
   SampleAxis get(mlir::Value value) const;
   /// Decides about the results of an operation whose operands are decided.
   void visit(mlir::Operation *op);
-  /// The factor of an operation's rule that its operands' sample axes are: one that passes, alone in each; none where
-  /// there is no such axis, or they differ.
-  std::optional<unsigned> factorOf(const DimensionRule &rule, mlir::Operation *op) const;
 
 private:
   void visitScan(ir::ScanOp scan);
+  // The factor of an operation's rule that its operands' sample axes are: one that passes, alone in each; none where
+  // there is no such axis, or they differ.
+  std::optional<unsigned> factorOf(const DimensionRule &rule, mlir::Operation *op) const;
   SampleAxis transfer(const DimensionRule &rule, mlir::Operation *op, unsigned result) const;
   bool sameForAllSamples(mlir::Value value, int64_t axis) const;
 

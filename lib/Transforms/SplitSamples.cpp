@@ -1,14 +1,14 @@
 // A program of few samples in place of one of many, where a call's samples do not depend on each other; see Passes.td.
-#include "dialects/Interfaces/TensorTypes.h"
+#include "dialects/Dist/Dist.h"
+#include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/Attributes.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Shard/PartitionRank.h"
 #include "lib/Target/Registry.h"
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/PieceCost.h"
 #include "lib/Transforms/SampleAxes.h"
 #include "runtime/base/Decimal.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -34,81 +34,29 @@ static SmallVector<int64_t> properDivisors(int64_t number) {
   return divisors;
 }
 
+/// Makes the function that of the first of so many pieces, along a mesh of which each place has one. What samples have
+/// in common is alike in all of them, so the others' are the same.
+static LogicalResult makePiece(func::FuncOp function, int64_t pieces) {
+  Builder b(function.getContext());
+  shard::Mesh mesh(FlatSymbolRefAttr::get(b.getContext(), "pieces"), b.getStrArrayAttr({"pieces"}), pieces);
+  for (BlockArgument argument : function.getArguments()) {
+    auto bySamples = shard::Sharding::replicated(argument.getType());
+    bySamples.dims[0].push_back(0);
+    function.setArgAttr(argument.getArgNumber(), ir::dist::kShardingAttr, mesh.write(bySamples));
+  }
+  function->setAttr(kernel::kPiecesAttr, b.getI64IntegerAttr(pieces));
+  return shard::partitionForRank(function, mesh, /*rank=*/0);
+}
+
 namespace {
-/// Builds a function's operations anew for a piece of its samples.
-class PieceBuilder {
-public:
-  PieceBuilder(func::FuncOp function, const SampleAxes &axes, int64_t piece)
-      : function(function), axes(axes), piece(piece), b(function.getContext()) {}
-
-  void run() {
-    Block &body = function.getBody().front();
-    SmallVector<Operation *> old;
-    for (Operation &op : body.without_terminator()) old.push_back(&op);
-    // The old ones stay as they are until no rule asks for their types.
-    unsigned count = body.getNumArguments();
-    for (unsigned i = 0; i < count; ++i) {
-      BlockArgument argument = body.getArgument(i);
-      parts.map(argument, body.addArgument(ofPiece(argument, 0), argument.getLoc()));
-    }
-    b.setInsertionPoint(body.getTerminator());
-    for (Operation *op : old) build(op);
-    for (OpOperand &result : body.getTerminator()->getOpOperands()) result.set(parts.lookupOrDefault(result.get()));
-    for (Operation *op : llvm::reverse(old)) op->erase();
-    body.eraseArguments(0, count);
-    function.setType(
-        FunctionType::get(function.getContext(), body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));
-  }
-
-private:
-  RankedTensorType ofPiece(Value value, int64_t axis) const {
-    SmallVector<int64_t> shape(tensorOf(value).getShape());
-    shape[size_t(axis)] = piece;
-    return tensorOf(value).clone(shape);
-  }
-
-  // What is the same for all samples, cut where an operation has them along an axis.
-  Value cut(Value value, int64_t axis) {
-    RankedTensorType type = ofPiece(value, axis);
-    if (auto constant = value.getDefiningOp<ir::ConstantOp>())
-      if (auto splat = dyn_cast<SplatElementsAttr>(constant.getValue()))
-        return ir::ConstantOp::create(b, value.getLoc(), splat.resizeSplat(type));
-    SmallVector<int64_t> starts(size_t(type.getRank()), 0), steps(size_t(type.getRank()), 1);
-    return ir::SliceOp::create(b, value.getLoc(), type, parts.lookupOrDefault(value), starts, type.getShape(), steps);
-  }
-
-  void build(Operation *op) {
-    auto isNone = [&](Value value) { return axes.get(value).isNone(); };
-    if (llvm::all_of(op->getOperands(), isNone)) {
-      b.clone(*op, parts);
-      return;
-    }
-    DimensionRule rule = dimensionRuleOf(op);
-    unsigned factor = *axes.factorOf(rule, op);
-    SmallVector<int64_t> sizes;
-    for (const Factor &each : rule.factors) sizes.push_back(each.size);
-    sizes[factor] = piece;
-    SmallVector<Value> operands;
-    for (auto [operand, map] : llvm::zip_equal(op->getOperands(), rule.operands)) {
-      Value part = parts.lookupOrDefault(operand);
-      for (auto [axis, dim] : llvm::enumerate(map))
-        if (isNone(operand) && llvm::is_contained(dim, factor)) part = cut(operand, int64_t(axis));
-      operands.push_back(part);
-    }
-    parts.map(op->getResults(), buildLocal(op, b, operands, sizes)->getResults());
-  }
-
-  func::FuncOp function;
-  const SampleAxes &axes;
-  int64_t piece;
-  OpBuilder b;
-  IRMapping parts;
-};
-
 struct SplitSamples : sprig::impl::SplitSamplesBase<SplitSamples> {
   using SplitSamplesBase::SplitSamplesBase;
 
   void runOnOperation() override {
+    // What ranks are to share they divide first.
+    FailureOr<ir::dist::MeshOp> stated = shard::findMesh(getOperation());
+    if (failed(stated)) return signalPassFailure();
+    if (*stated) return;
     std::optional<machine::MachineModel> model; // read where something may be split
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (!function->hasAttr(ir::kIndependentSamplesAttr) || function->hasAttr(ir::kRepeatAttr) ||
@@ -120,7 +68,7 @@ struct SplitSamples : sprig::impl::SplitSamplesBase<SplitSamples> {
       if (!mayBeSplit(function, axes)) continue;
       if (!model) model = machineForPass(getOperation(), target, architectures);
       if (!model) return signalPassFailure();
-      split(function, axes, all, PieceCost(function, *model, model->threadsFor(threads)));
+      split(function, all, PieceCost(function, *model, model->threadsFor(threads)));
     }
   }
 
@@ -151,7 +99,7 @@ private:
     return sizes.empty() ? all : threads == 0 ? sizes.front() : sizes.back();
   }
 
-  void split(func::FuncOp function, const SampleAxes &axes, int64_t all, const PieceCost &cost) {
+  void split(func::FuncOp function, int64_t all, const PieceCost &cost) {
     int64_t best = samples == 0 ? bestPiece(all, cost) : all % samples == 0 ? int64_t(samples) : all;
     auto name = remark::RemarkOpts::name("samples").category("fuse");
     if (best == all) {
@@ -167,8 +115,7 @@ private:
                          function.getSymName(), all, best, decimal::fixed(cost.seconds(best) * 1e6, 2),
                          decimal::fixed(cost.seconds(all) * 1e6, 2))
                .str();
-    PieceBuilder(function, axes, best).run();
-    function->setAttr(kernel::kPiecesAttr, Builder(function.getContext()).getI64IntegerAttr(all / best));
+    if (failed(makePiece(function, all / best))) signalPassFailure();
   }
 };
 } // namespace

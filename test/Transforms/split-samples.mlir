@@ -84,3 +84,13 @@ func.func @loop(%x: tensor<4x6x3xf32>) -> tensor<4x6x3xf32> {
   %0 = nn.transpose %all [1, 0, 2] : tensor<6x4x3xf32>
   return %0 : tensor<4x6x3xf32>
 }
+
+// -----
+
+// Shardings are of whole values.
+// CHECK: func.func @sharded(%{{.*}}: tensor<4x4xf32> {dist.sharding
+dist.mesh @mesh ["data"] [2]
+func.func @sharded(%x: tensor<4x4xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}) -> tensor<4x4xf32> {
+  %0 = nn.relu %x : tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
