@@ -92,8 +92,9 @@ FactorAxes::FactorAxes(const Mesh &mesh, const DimensionRule &rule)
 std::optional<Axes> FactorAxes::axesOf(const DimensionRule::Dim &dim) const {
   Axes all;
   bool isEven = true, isSplitUp = true; // what lies before
+  for (unsigned factor : dim) llvm::append_range(all, axes[factor]);
+  if (all.empty()) return all;
   for (unsigned factor : dim) {
-    llvm::append_range(all, axes[factor]);
     int64_t ranks = mesh.ranksOf(axes[factor]), size = rule.factors[factor].size;
     isEven &= mesh.isEven(axes[factor]) && (ranks == 1 || (isSplitUp && size % ranks == 0));
     isSplitUp = isSplitUp && ranks == size;

@@ -70,22 +70,8 @@ LogicalResult PartitionPlan::refuse(Operation &op) const {
   return success();
 }
 
-// What an annotation says of a value.
-std::optional<Sharding> PartitionPlan::said(Value value) const {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    func::FuncOp owner = function;
-    auto attribute = owner.getArgAttrOfType<dist::ShardingAttr>(argument.getArgNumber(), dist::kShardingAttr);
-    return attribute ? std::optional(mesh->read(attribute, value.getType())) : std::nullopt;
-  }
-  auto result = cast<OpResult>(value);
-  auto all = result.getOwner()->getAttrOfType<ArrayAttr>(dist::kShardingsAttr);
-  if (!all) return std::nullopt;
-  return mesh->read(cast<dist::ShardingAttr>(all[result.getResultNumber()]), value.getType());
-}
-
-SmallVector<Axes> PartitionPlan::dimsOf(Value value) const {
-  std::optional<Sharding> sharding = said(value);
-  return sharding ? sharding->dims : given.find(value)->second.dims;
+const SmallVector<Axes> &PartitionPlan::dimsOf(Value value) const {
+  return (statements.contains(value) ? statements : given).find(value)->second.dims;
 }
 
 /// Whether a value is only added to others, one chain of additions, until it is stated how the sum is to lie.
@@ -117,7 +103,7 @@ void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
     plan.axes->take(map, dimsOf(value), isAgreed);
   bool isHeld = addsPartialTerms(op);
   for (auto [value, map] : llvm::zip_equal(op.getResults(), rule.results))
-    if (std::optional<Sharding> sharding = said(value); sharding && !isHeld) plan.axes->take(map, sharding->dims);
+    if (statements.contains(value) && !isHeld) plan.axes->take(map, dimsOf(value));
   for (auto [value, map] : llvm::zip_equal(op.getOperands(), rule.operands))
     plan.axes->take(map, isHeld ? raw(value).dims : dimsOf(value));
 
@@ -192,6 +178,9 @@ LogicalResult PartitionPlan::planReturn(Operation &op, OpPlan &plan) {
 
 LogicalResult PartitionPlan::plan(Operation &op) {
   auto plan = std::make_unique<OpPlan>(&op);
+  if (auto said = op.getAttrOfType<ArrayAttr>(dist::kShardingsAttr))
+    for (auto [value, sharding] : llvm::zip_equal(op.getResults(), said.getAsRange<dist::ShardingAttr>()))
+      statements[value] = mesh->read(sharding, value.getType());
   if (isa<func::ReturnOp>(op)) {
     if (failed(planReturn(op, *plan))) return failure();
   } else if (auto get = dyn_cast<ir::GetParamOp>(op)) {
@@ -358,10 +347,14 @@ FailureOr<PartitionPlan> PartitionPlan::make(const Mesh &mesh, func::FuncOp func
   Block &body = function.getBody().front();
   for (;;) {
     PartitionPlan plan(mesh, function);
-    for (BlockArgument argument : body.getArguments())
-      plan.given[argument] = plan.said(argument).value_or(Sharding::replicated(argument.getType()));
+    for (BlockArgument argument : body.getArguments()) {
+      auto said = function.getArgAttrOfType<dist::ShardingAttr>(argument.getArgNumber(), dist::kShardingAttr);
+      plan.given[argument] = said ? mesh.read(said, argument.getType()) : Sharding::replicated(argument.getType());
+    }
     for (Operation &op : body)
       if (failed(plan.refuse(op)) || failed(plan.plan(op))) return failure();
+    auto isWhole = [](const auto &each) { return each.second.partial.empty(); };
+    if (llvm::all_of(plan.given, isWhole)) return plan;
     for (bool hasChanged = true; hasChanged;) {
       hasChanged = false;
       for (Operation &op : body) hasChanged |= plan.settle(op);

@@ -46,8 +46,7 @@ private:
   PartitionPlan(const Mesh &mesh, mlir::func::FuncOp function) : mesh(&mesh), function(function) {}
 
   mlir::LogicalResult refuse(mlir::Operation &op) const;
-  std::optional<Sharding> said(mlir::Value value) const;
-  llvm::SmallVector<Axes> dimsOf(mlir::Value value) const;
+  const llvm::SmallVector<Axes> &dimsOf(mlir::Value value) const;
   mlir::LogicalResult plan(mlir::Operation &op);
   bool addsPartialTerms(mlir::Operation &op) const;
   void planFactors(mlir::Operation &op, OpPlan &plan);
@@ -62,8 +61,8 @@ private:
   const Mesh *mesh;
   mlir::func::FuncOp function;
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<OpPlan>> plans;
-  llvm::DenseMap<mlir::Value, Sharding> given;
-  llvm::DenseSet<mlir::Value> resolved; ///< partial values that do not stay so
+  llvm::DenseMap<mlir::Value, Sharding> given, statements; ///< as values are computed, and what is said of results
+  llvm::DenseSet<mlir::Value> resolved;                    ///< partial values that do not stay so
 };
 
 } // namespace sprig::shard
