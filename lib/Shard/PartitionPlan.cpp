@@ -131,8 +131,8 @@ void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
 Axes PartitionPlan::flatOf(Operation &op) const {
   Axes flat = flatAxesOf(&op, [&](Value value) { return given.find(value)->second.flat; });
   if (!flat.empty() || op.getNumResults() != 1 || !isa<ElementwiseOpInterface>(op)) return flat;
-  std::optional<Sharding> sharding = said(op.getResult(0));
-  return sharding ? sharding->flat : flat;
+  auto stated = statements.find(op.getResult(0));
+  return stated == statements.end() ? flat : stated->second.flat;
 }
 
 // Operands of the result's shape are flat too; of one element they broadcast to any shape.
