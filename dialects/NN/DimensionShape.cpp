@@ -69,21 +69,22 @@ struct ReshapeGroup {
 };
 } // namespace
 
+/// A first dimension of one position that the other side has not belongs to the first one there: a batch of one sample
+/// is all of its rows.
+static void passUnit(DimensionRule &rule, ArrayRef<int64_t> shape, MutableArrayRef<DimensionRule::Dim> own,
+                     MutableArrayRef<DimensionRule::Dim> other) {
+  if (shape.empty() || shape[0] != 1 || !own[0].empty() || other.empty() || other[0].empty()) return;
+  unsigned factor = rule.addFactor(1);
+  own[0].push_back(factor);
+  other[0].insert(other[0].begin(), factor);
+}
+
 static DimensionRule ruleOf(ReshapeOp op) {
   DimensionRule rule(op);
   rule.linear = {{0}};
   ArrayRef<int64_t> from = tensorOf(op.getOperand()).getShape(), to = tensorOf(op.getResult()).getShape();
   if (llvm::is_contained(from, 0)) return rule;
   int64_t i = 0, j = 0, fromRank = int64_t(from.size()), toRank = int64_t(to.size());
-  // A dimension of one position that the other side has not belongs to what comes there next: a batch of one sample is
-  // all of its rows.
-  auto passUnit = [&](int64_t dim, MutableArrayRef<DimensionRule::Dim> own, int64_t next,
-                      MutableArrayRef<DimensionRule::Dim> other) {
-    if (size_t(next) == other.size()) return;
-    unsigned factor = rule.addFactor(1);
-    own[size_t(dim)].push_back(factor);
-    other[size_t(next)].push_back(factor);
-  };
   while (i < fromRank || j < toRank) {
     if (i < fromRank && j < toRank && from[i] == to[j]) { // also 1 and 1
       unsigned factor = rule.addFactor(from[i]);
@@ -91,11 +92,11 @@ static DimensionRule ruleOf(ReshapeOp op) {
       continue;
     }
     if (i < fromRank && from[i] == 1) {
-      passUnit(i++, rule.operands[0], j, rule.results[0]);
+      ++i;
       continue;
     }
     if (j < toRank && to[j] == 1) {
-      passUnit(j++, rule.results[0], i, rule.operands[0]);
+      ++j;
       continue;
     }
     ReshapeGroup group{rule, from, to, i, i + 1, j, j + 1};
@@ -104,6 +105,8 @@ static DimensionRule ruleOf(ReshapeOp op) {
     group.fromEnd = i, group.toEnd = j;
     group.factorize();
   }
+  passUnit(rule, from, rule.operands[0], rule.results[0]);
+  passUnit(rule, to, rule.results[0], rule.operands[0]);
   return rule;
 }
 
