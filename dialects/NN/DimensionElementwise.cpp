@@ -62,8 +62,11 @@ static DimensionRule ruleOf(AfterOp op) {
   DimensionRule rule(op);
   for (int64_t dim = 0; dim < tensorOf(op.getOperand()).getRank(); ++dim) passDim(rule, op, 0, dim, dim);
   for (unsigned i = 1; i < op->getNumOperands(); ++i)
-    for (auto [dim, size] : llvm::enumerate(tensorOf(op->getOperand(i)).getShape()))
-      rule.operand(i, int64_t(dim), rule.addFactor(size));
+    for (auto [dim, size] : llvm::enumerate(tensorOf(op->getOperand(i)).getShape())) {
+      unsigned factor = rule.addFactor(size);
+      rule.factors[factor].unaffected = {0};
+      rule.operand(i, int64_t(dim), factor);
+    }
   return rule;
 }
 

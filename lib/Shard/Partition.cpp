@@ -177,8 +177,9 @@ bool isGathered(const Sharding &from, const Sharding &to) {
 
 LogicalResult Writer::checkGathers(Operation &op, const OpPlan &own) {
   if (mayGather) return success();
-  for (auto [value, needed] : llvm::zip_equal(op.getOperands(), own.needs)) {
-    if (!samples.contains(value) || !isGathered(plan.kept(value), needed)) continue;
+  for (auto [i, value] : llvm::enumerate(op.getOperands())) {
+    if (!samples.contains(value) || own.isWaitedFor(unsigned(i)) || !isGathered(plan.kept(value), own.needs[i]))
+      continue;
     auto name = op.getLoc()->findInstanceOf<NameLoc>();
     return op.emitError() << "'" << op.getName().getStringRef() << "'"
                           << (name ? " '" + name.getName().str() + "'" : "") << " needs " << value.getType()
@@ -191,8 +192,9 @@ LogicalResult Writer::write(Operation &op) {
   const OpPlan &own = plan.of(&op);
   if (failed(checkGathers(op, own))) return failure();
   SmallVector<Value> operands;
-  for (auto [value, needed] : llvm::zip_equal(op.getOperands(), own.needs))
-    operands.push_back(partOf(value, needed, op.getLoc()));
+  for (auto [i, value] : llvm::enumerate(op.getOperands()))
+    operands.push_back(own.isWaitedFor(unsigned(i)) ? parts[value].front().value
+                                                    : partOf(value, own.needs[i], op.getLoc()));
   if (isa<dist::ShardOp>(op)) {
     define(op.getResult(0), operands[0]);
     return success();
@@ -278,26 +280,6 @@ LogicalResult Writer::write() {
   return success();
 }
 
-/// The part of a constant that has these positions of each dimension.
-ElementsAttr partOf(ElementsAttr value, ArrayRef<SmallVector<int64_t>> positions) {
-  ir::ConstantView view(value);
-  SmallVector<int64_t> shape;
-  for (const auto &own : positions) shape.push_back(int64_t(own.size()));
-  RankedTensorType type = view.type().clone(shape);
-  if (view.isSplat()) return ir::makeConstant(type, view.bytes());
-  if (type == view.type()) return value;
-  std::vector<char> bytes;
-  for (int64_t i = 0; i < type.getNumElements(); ++i) {
-    int64_t from = 0, left = i, step = 1;
-    for (size_t dim = shape.size(); dim-- > 0; left /= shape[dim]) {
-      from += positions[dim][size_t(left % shape[dim])] * step;
-      step *= view.type().getDimSize(int64_t(dim));
-    }
-    llvm::append_range(bytes, view.element(from));
-  }
-  return ir::makeConstant(type, std::move(bytes));
-}
-
 /// The part of a constant's vector; zeros behind its end.
 ElementsAttr flatPartOf(ElementsAttr value, rt::collective::Range part) {
   ir::ConstantView view(value);
@@ -325,10 +307,7 @@ LogicalResult divide(const Mesh &mesh, int64_t rank, ir::ParamOp param) {
     param.setValueAttr(flatPartOf(param.getValue(), mesh.flatPieceOf(elements, sharding.flat, rank)));
     return success();
   }
-  SmallVector<SmallVector<int64_t>> positions;
-  for (auto [size, axes] : llvm::zip_equal(param.getTensorType().getShape(), sharding.dims))
-    positions.push_back(mesh.positionsOf(size, axes, rank));
-  param.setValueAttr(partOf(param.getValue(), positions));
+  param.setValueAttr(partOf(mesh, param.getValue(), sharding, rank));
   return success();
 }
 

@@ -46,6 +46,16 @@ std::optional<BlockSlice> blockSliceOf(const Mesh &mesh, ir::SliceOp slice, Arra
   return std::nullopt;
 }
 
+bool OpPlan::isWaitedFor(unsigned operand) const {
+  auto isUnrelated = [&](const DimensionRule::Dim &dim) {
+    return !dim.empty() && llvm::all_of(dim, [&](unsigned factor) {
+      const Factor &own = rule.factors[factor];
+      return own.kind == FactorKind::passes && own.unaffected.size() == rule.results.size();
+    });
+  };
+  return axes && !rule.operands[operand].empty() && llvm::all_of(rule.operands[operand], isUnrelated);
+}
+
 static bool sumsAll(Operation *op) {
   auto sum = dyn_cast<ir::ReduceOp>(op);
   return sum && sum.getKind() == ir::ReduceKind::sum && sum.getType().getRank() == 0;
@@ -123,6 +133,8 @@ void PartitionPlan::planFactors(Operation &op, OpPlan &plan) {
     plan.partial.push_back(shardingOf(map, [&](unsigned f) { return rule.isPartial(unsigned(i), f); }));
     if (!rule.sums[i].empty()) resolved.insert(op.getResult(unsigned(i)));
   }
+  for (auto [i, value] : llvm::enumerate(op.getOperands()))
+    if (plan.isWaitedFor(unsigned(i))) plan.takes[i] = raw(value);
   plan.needs = plan.takes;
   plan.gives = plan.partial;
 }
@@ -249,7 +261,7 @@ bool PartitionPlan::settle(Operation &op) {
   // What is stated is where a sum over ranks is made.
   if (isa<dist::ShardOp>(op)) return false;
   for (auto [i, value] : llvm::enumerate(op.getOperands()))
-    if (!isThrough && plan.needs[i].partial.empty() && !kept(value).partial.empty())
+    if (!isThrough && plan.needs[i].partial.empty() && !plan.isWaitedFor(unsigned(i)) && !kept(value).partial.empty())
       hasChanged |= resolved.insert(value).second;
   return hasChanged;
 }
@@ -261,12 +273,23 @@ Sharding PartitionPlan::kept(Value value) const {
   std::optional<SmallVector<Axes>> common;
   for (OpOperand &use : value.getUses()) {
     auto plan = plans.find(use.getOwner());
-    if (plan == plans.end()) continue;
+    if (plan == plans.end() || plan->second->isWaitedFor(use.getOperandNumber())) continue;
     const SmallVector<Axes> &dims = plan->second->needs[use.getOperandNumber()].dims;
     if (common && *common != dims) return {dimsOf(value), {}};
     common = dims;
   }
   return {common.value_or(dimsOf(value)), {}};
+}
+
+// Positions are made, by each rank its own, and constants are cut; both may be the same for all.
+bool PartitionPlan::makesAlike(Value value, const Sharding &part) const {
+  Operation *made = value.getDefiningOp();
+  if (isa_and_nonnull<ir::IotaOp>(made)) return false;
+  auto constant = dyn_cast_or_null<ir::ConstantOp>(made);
+  if (!constant || ir::splatOf(value)) return true;
+  ElementsAttr first = partOf(*mesh, constant.getValue(), part, 0);
+  return llvm::all_of(llvm::seq<int64_t>(1, mesh->numRanks()),
+                      [&](int64_t rank) { return partOf(*mesh, constant.getValue(), part, rank) == first; });
 }
 
 bool PartitionPlan::isAlike() const {
@@ -278,15 +301,14 @@ bool PartitionPlan::isAlike() const {
              return mesh->isAlike(size, axes);
            });
   };
+  auto isUsedAlike = [&](Value value, const Sharding &sharding) {
+    bool isAdded = !sharding.partial.empty() && kept(value).partial.empty() && !isZero(value); // by one rank
+    return !isAdded && partsAre(value.getType(), sharding) && (sharding == kept(value) || makesAlike(value, sharding));
+  };
   return llvm::all_of(given, [&](const auto &each) { return partsAre(each.first.getType(), each.second); }) &&
          llvm::all_of(plans, [&](const auto &each) {
-           return llvm::all_of(llvm::zip_equal(each.first->getOperands(), each.second->needs), [&](auto use) {
-             auto [value, sharding] = use;
-             bool isAdded = !sharding.partial.empty() && kept(value).partial.empty() && !isZero(value); // by one rank
-             // Positions are made, by each rank its own, where they would be taken from those of all.
-             bool isCounted = isa_and_nonnull<ir::IotaOp>(Value(value).getDefiningOp()) && !(sharding == kept(value));
-             return !isAdded && !isCounted && partsAre(value.getType(), sharding);
-           });
+           return llvm::all_of(llvm::zip_equal(each.first->getOperands(), each.second->needs),
+                               [&](auto use) { return isUsedAlike(std::get<0>(use), std::get<1>(use)); });
          });
 }
 

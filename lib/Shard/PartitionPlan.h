@@ -10,6 +10,8 @@ namespace sprig::shard {
 
 struct OpPlan {
   explicit OpPlan(mlir::Operation *op) : rule(ruleToDivide(op)) {}
+  /// Whether parts of an operand are as good as all of it, as what nn.after waits for: no result depends on it.
+  bool isWaitedFor(unsigned operand) const;
   DimensionRule rule;
   std::unique_ptr<FactorAxes> axes;    ///< null for what the partition makes itself: return, state, flat values, blocks
   llvm::SmallVector<Sharding> needs;   ///< of its operands
@@ -51,6 +53,7 @@ private:
   bool addsPartialTerms(mlir::Operation &op) const;
   void planFactors(mlir::Operation &op, OpPlan &plan);
   Axes flatOf(mlir::Operation &op) const;
+  bool makesAlike(mlir::Value value, const Sharding &part) const;
   mlir::LogicalResult planFlat(mlir::Operation &op, OpPlan &plan, const Axes &flat);
   bool planBlock(mlir::Operation &op, OpPlan &plan);
   mlir::LogicalResult planReturn(mlir::Operation &op, OpPlan &plan);

@@ -14,6 +14,28 @@ bool isZero(Value value) {
   return splat && ir::ConstantView(splat).asDouble(0) == 0;
 }
 
+ElementsAttr partOf(const Mesh &mesh, ElementsAttr value, const Sharding &sharding, int64_t rank) {
+  ir::ConstantView view(value);
+  SmallVector<SmallVector<int64_t>> positions;
+  for (auto [size, axes] : llvm::zip_equal(view.type().getShape(), sharding.dims))
+    positions.push_back(mesh.positionsOf(size, axes, rank));
+  SmallVector<int64_t> shape;
+  for (const auto &own : positions) shape.push_back(int64_t(own.size()));
+  RankedTensorType type = view.type().clone(shape);
+  if (view.isSplat()) return ir::makeConstant(type, view.bytes());
+  if (type == view.type()) return value;
+  std::vector<char> bytes;
+  for (int64_t i = 0; i < type.getNumElements(); ++i) {
+    int64_t from = 0, left = i, step = 1;
+    for (size_t dim = shape.size(); dim-- > 0; left /= shape[dim]) {
+      from += positions[dim][size_t(left % shape[dim])] * step;
+      step *= view.type().getDimSize(int64_t(dim));
+    }
+    llvm::append_range(bytes, view.element(from));
+  }
+  return ir::makeConstant(type, std::move(bytes));
+}
+
 struct Resharder::Move {
   Location loc;
   Value value;
@@ -111,7 +133,7 @@ void Resharder::addOnce(Move &move, const Sharding &to) {
 
 void Resharder::slice(Move &move, unsigned dim, unsigned axis) {
   SmallVector<Value> parts;
-  if (together)
+  if (together && !move.value.getDefiningOp<ir::ConstantOp>())
     partBlocks(move, dim, axis, parts);
   else
     for (const rt::collective::Range &rows : mesh.rangesOf(move.shape()[dim], axis, rank))

@@ -14,10 +14,14 @@ inline bool canReshard(const Sharding &from, const Sharding &to) {
 /// Whether all elements of a value are known to be zeros.
 bool isZero(mlir::Value value);
 
+/// What a rank has of a constant that is split by its dimensions.
+mlir::ElementsAttr partOf(const Mesh &mesh, mlir::ElementsAttr value, const Sharding &sharding, int64_t rank);
+
 class Resharder {
 public:
   /// Which operations it makes follows from types and shardings alone, so that all ranks meet in the same collectives.
-  /// With `together` a rank takes its parts by dist.part, all of which are of one size.
+  /// With `together` a rank takes its parts by dist.part, all of which are of one size; those of constants are the
+  /// same.
   Resharder(mlir::OpBuilder &b, const Mesh &mesh, int64_t rank, bool together = false)
       : b(b), mesh(mesh), rank(rank), together(together) {}
 

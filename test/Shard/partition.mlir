@@ -53,8 +53,8 @@ func.func @mean(%x: tensor<5x4xf32> {dist.sharding = #dist.sharding<@mesh, [["da
   return %0 : tensor<4xf32>
 }
 
-// A loss stays one operation on a rank's rows: of a mean, what a rank has counts by its rows, and a constant that scales
-// it is the same factor (0.5 * 3 / 5 and 0.5 * 2 / 5).
+// A loss stays one operation on a rank's rows: of a mean, what a rank has counts by its rows, and the loss's factor is
+// one number with that (0.5 * 3 / 5 and 0.5 * 2 / 5).
 // CHECK-LABEL: func.func @loss
 // CHECK: %[[L:.*]] = nn.cross_entropy mean
 // CHECK-NEXT: %[[C:.*]] = nn.constant
@@ -73,7 +73,7 @@ func.func @loss(%x: tensor<5x4xf32> {dist.sharding = #dist.sharding<@mesh, [["da
     -> (tensor<f32>, tensor<f32>, tensor<f32>) {
   %0 = nn.cross_entropy mean %x, %t : tensor<5x4xf32>, tensor<5xi64>
   %half = nn.constant dense<0.5> : tensor<f32>
-  %1 = nn.mul %0, %half : tensor<f32>, tensor<f32>
+  %1 = nn.loss_scale %0, %half {factor = 0.5 : f64} : tensor<f32>
   %2 = nn.mse_loss mean %x, %y : tensor<5x4xf32>, tensor<5x4xf32>
   %3 = nn.l1_loss sum %x, %y : tensor<5x4xf32>, tensor<5x4xf32>
   return %1, %2, %3 : tensor<f32>, tensor<f32>, tensor<f32>

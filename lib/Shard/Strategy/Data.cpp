@@ -50,9 +50,10 @@ static LogicalResult checkNorms(func::FuncOp function, const Mesh &mesh, unsigne
     for (int64_t rank = 0; isOne && rank < mesh.numRanks(); ++rank) {
       if (mesh.countOf(shape[0], shares, rank) != 1) continue;
       auto name = norm.getLoc()->findInstanceOf<NameLoc>();
-      norm.emitError() << "batch norm '" << (name ? name.getName().getValue() : "")
-                       << "': has one value for each channel of "
-                       << "the one sample that rank " << rank << " has of " << shape[0] << ", which have no variance";
+      norm.emitError()
+          << "batch norm '" << (name ? name.getName().getValue() : "")
+          << "': has one value for each channel of 1 sample, which have no variance; `drop_last` leaves out a "
+          << "last batch that is smaller (rank " << rank << " has 1 of " << shape[0] << " samples)";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -68,8 +69,8 @@ static LogicalResult checkRepeated(func::FuncOp function, const Mesh &mesh, unsi
   for (int64_t samples : function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr).asArrayRef())
     for (int64_t rank = 0; rank < mesh.numRanks(); ++rank)
       if (mesh.countOf(samples, shares, rank) == 0)
-        return function.emitError() << "several steps in one call, and a batch of " << samples
-                                    << " samples leaves ranks without any";
+        return function->getParentOp()->emitError()
+               << "several steps in one call, and a batch of " << samples << " samples leaves ranks without any";
   return success();
 }
 
