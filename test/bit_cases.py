@@ -193,7 +193,7 @@ def random_run(seed, number):
             flags += ['--shares', ','.join(str(draw.randint(1, 3)) for _ in range(ranks))]
         if has_norms and draw.random() < 0.5:
             flags += ['--batch-norm', 'replica']
-    return Case(f'random/{seed}-{number}', training(model, data, ranks, processes, *flags), config)
+    return Case(f'random/{seed}-{number}-{model.parent.name}-{ranks}', training(model, data, ranks, processes, *flags), config)
 
 
 def every(random_runs, seed):

@@ -1,6 +1,5 @@
 // Losses: decompositions, and the gradients that are shorter than those of the decomposition.
 #include "dialects/NN/GradientMarks.h"
-#include "dialects/NN/LossMeans.h"
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
@@ -58,33 +57,11 @@ LogicalResult LossMeanGradOp::buildVjp(VjpBuilder &vjp) {
   return success();
 }
 
-Values LossScaleOp::decompose(OpBuilder &b) {
-  return one(MulOp::create(b, getLoc(), getOperand(), getRounded()));
-}
+Values LossScaleOp::decompose(OpBuilder &b) { return one(MulOp::create(b, getLoc(), getOperand(), getRounded())); }
 
 LogicalResult LossScaleOp::buildVjp(VjpBuilder &vjp) {
   if (vjp.needs(0)) vjp.give(0, LossScaleOp::create(vjp.b, vjp.loc, vjp.cotangent(), getRounded(), getFactorAttr()));
   return success();
-}
-
-void spellLossMeans(Operation *root) {
-  llvm::DenseMap<std::pair<Value, uint64_t>, Value> counts; // of means, which their gradients divide by, too
-  root->walk([&](Operation *op) {
-    if (!isa<LossMeanOp, LossMeanGradOp, LossScaleOp>(op)) return;
-    OpBuilder b(op);
-    auto gradient = dyn_cast<LossMeanGradOp>(op);
-    Value count = gradient ? counts.lookup({gradient.getLike(), gradient.getDims()}) : Value(), value;
-    bool isSeen = count && count.getParentRegion()->isAncestor(op->getParentRegion());
-    if (isSeen && count.getType() == gradient.getType())
-      value = DivOp::create(b, op->getLoc(), gradient.getCotangent(), count);
-    else
-      value = (*cast<DecomposableOpInterface>(op).decompose(b))[0]; // which cannot fail
-    if (auto mean = dyn_cast<LossMeanOp>(op))
-      counts[{mean.getOperand(), mean.getDims()}] = value.getDefiningOp<DivOp>().getRhs();
-    if (op->hasAttr(kDifferentiatedAttr)) value.getDefiningOp()->setAttr(kDifferentiatedAttr, b.getUnitAttr());
-    op->replaceAllUsesWith(ValueRange{value});
-    op->erase();
-  });
 }
 
 namespace {

@@ -126,8 +126,8 @@ struct CompileOptions {
   /// again (docs/training.md). 0: no limit. It never changes a bit.
   int64_t rematBytes = 0;
 
-  /// Axes of ranks that an inference, or a training step, is divided over, and how many each has: "data=2,model=2" (docs/sharding.md).
-  /// Empty: the program is as it is given, of one rank or with collectives of its own.
+  /// Axes of ranks that an inference, or a training step, is divided over, and how many each has: "data=2,model=2"
+  /// (docs/sharding.md). Empty: the program is as it is given, of one rank or with collectives of its own.
   std::string mesh;
   /// Of inputs, outputs and parameters the axes of each dimension: "image=data,-,-,-", "-" for none, several of one
   /// joined by "+". What is not said follows.

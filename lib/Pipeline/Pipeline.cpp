@@ -67,6 +67,7 @@ public:
   }
 
   void run();
+  void divide();
   CompileResult result;
 
 private:
@@ -300,6 +301,14 @@ void Compilation::dump(size_t index) {
   if (error) throw Error(ErrorKind::runtime, path + ": cannot be written: " + error.message());
 }
 
+void Compilation::divide() {
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  addDivisionPasses(passes, options);
+  addFactorPasses(passes, options);
+  if (passes.size() && failed(passes.run(module))) fail(phases()[placeOf("shard")]);
+}
+
 void Compilation::run() {
   if (first > 0 && failed(verifyBoundary(module, phases()[first - 1]))) refuseStart();
   if (first > placeOf("schedule")) verifyProgram();
@@ -333,4 +342,18 @@ void sprig::runPhases(ModuleOp module, const CompileOptions &options, StringRef 
   partial.compileTo = last.str();
   CompileResult result = compileModule(module, partial, remarks);
   if (times) times->insert(times->end(), result.times.begin(), result.times.end());
+}
+
+void sprig::divideForRanks(ModuleOp module, CompileOptions &options, std::vector<PhaseTime> *times,
+                           const RemarkSink &remarks) {
+  auto start = std::chrono::steady_clock::now();
+  options.compileFrom = "shard";
+  Compilation(module, options, remarks, nullptr).divide();
+  options.mesh.clear();
+  options.strategy.clear();
+  options.weights.clear();
+  options.rank = -1;
+  options.factors = FactorPolicy::never;
+  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  if (times) times->push_back({"shard", seconds.count()});
 }

@@ -1,27 +1,9 @@
 #include "lib/Pipeline/RankBuckets.h"
-#include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Pipeline.h"
 
 using namespace mlir;
 
 namespace sprig {
-namespace {
-
-/// A step alone in a module of its own, with the collectives that the phase `shard` joins.
-OwningOpRef<ModuleOp> withCollectives(func::FuncOp step, const CompileOptions &options) {
-  OwningOpRef<ModuleOp> copy = step->getParentOfType<ModuleOp>().clone();
-  for (auto other : llvm::make_early_inc_range(copy->getOps<func::FuncOp>()))
-    if (other.getSymName() != step.getSymName()) other.erase();
-  DiagnosticText diagnostics(step.getContext());
-  PassManager passes(step.getContext());
-  addDivisionPasses(passes, options);
-  addFactorPasses(passes, options);
-  if (failed(passes.run(*copy))) diagnostics.raise(ErrorKind::unsupported, "ranks cannot share the step");
-  return copy;
-}
-
-} // namespace
-
 void describeLink(ir::dist::MeshOp mesh, const machine::ExpectedLink &link) {
   Builder b(mesh.getContext());
   mesh->setAttr(ir::dist::kLatencyAttr, b.getF64FloatAttr(link.latency));
@@ -29,9 +11,7 @@ void describeLink(ir::dist::MeshOp mesh, const machine::ExpectedLink &link) {
   if (!link.isApart) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(false));
 }
 
-BucketChoice chooseRankBuckets(func::FuncOp given, const BucketRequest &request, const CompileOptions &options) {
-  OwningOpRef<ModuleOp> copy = withCollectives(given, options);
-  func::FuncOp step = *copy->getOps<func::FuncOp>().begin();
+BucketChoice chooseRankBuckets(func::FuncOp step, const BucketRequest &request, const CompileOptions &options) {
   auto collective = [&](rt::collective::Kind kind, int64_t bytes) {
     return machine::collectiveSeconds(request.link.rate(), kind, request.ranks, double(bytes));
   };

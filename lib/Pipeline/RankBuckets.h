@@ -38,8 +38,8 @@ struct BucketChoice {
 /// Says of a mesh what its collectives are expected to take.
 void describeLink(ir::dist::MeshOp mesh, const machine::ExpectedLink &link);
 
-/// Of a step whose gradients are operations, as the phase `differentiate` leaves them; it stays as it is. `options`:
-/// of the phases behind, and of whose machine.
+/// Of a step with the collectives that the phase `shard` joins (divideForRanks); it stays as it is. `options`: of whose
+/// machine.
 BucketChoice chooseRankBuckets(mlir::func::FuncOp step, const BucketRequest &request, const CompileOptions &options);
 
 } // namespace sprig

@@ -5,7 +5,7 @@
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/LossMeans.h"
+#include "dialects/NN/SpellParts.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNGradient.h"
@@ -180,10 +180,9 @@ LogicalResult Writer::checkGathers(Operation &op, const OpPlan &own) {
   for (auto [i, value] : llvm::enumerate(op.getOperands())) {
     if (!samples.contains(value) || own.isWaitedFor(unsigned(i)) || !isGathered(plan.kept(value), own.needs[i]))
       continue;
-    auto name = op.getLoc()->findInstanceOf<NameLoc>();
-    return op.emitError() << "'" << op.getName().getStringRef() << "'"
-                          << (name ? " '" + name.getName().str() + "'" : "") << " needs " << value.getType()
-                          << " of the samples of all ranks, who would gather " << bytesOf(value) << " bytes a step";
+    return op.emitError() << "'" << op.getName().getStringRef() << "' needs " << ir::describe(value.getType())
+                          << " of all ranks' samples, which would gather " << bytesOf(value)
+                          << " bytes a step; --allow-gather (TrainerOptions::allowGather) lets them";
   }
   return success();
 }
@@ -269,7 +268,7 @@ LogicalResult Writer::write() {
   describe();
   whole.dropAllReferences();
   whole.erase();
-  ir::spellLossMeans(function);
+  ir::spellParts(function);
   function.setFunctionType(FunctionType::get(function.getContext(), inputs, results));
   for (unsigned i = 0; i < inputs.size(); ++i) function.removeArgAttr(i, dist::kShardingAttr);
   for (unsigned i = 0; i < results.size(); ++i)

@@ -1,7 +1,7 @@
 // The differentiate pass: requests for gradients become expressions.
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/LossMeans.h"
+#include "dialects/NN/SpellParts.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
@@ -148,7 +148,7 @@ struct Differentiate : sprig::impl::DifferentiateBase<Differentiate> {
       if (failed(gradient ? replace(gradient) : replace(cast<ir::JvpOp>(op)))) return signalPassFailure();
     }
     dropMarks(function);
-    if (!function->hasAttr(ir::kPassesAttr)) ir::spellLossMeans(function); // no ranks are going to share the samples
+    if (!function->hasAttr(ir::kPassesAttr)) ir::spellParts(function); // no ranks are going to share the samples
     function.walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
       if (isOpTriviallyDead(op)) op->erase();
     });

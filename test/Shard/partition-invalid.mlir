@@ -106,3 +106,11 @@ func.func @flatBroadcast(%x: tensor<4x4xf32> {dist.sharding = #dist.sharding<@me
   %0 = nn.add %x, %w : tensor<4x4xf32>, tensor<4xf32>
   return %0 : tensor<4x4xf32>
 }
+
+// -----
+dist.mesh @mesh ["data"] [4]
+func.func @samples(%x: tensor<8x4xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}) -> tensor<8x8xf32> attributes {nn.passes = array<i64: 8>} {
+  // expected-error @+1 {{'nn.matmul' needs 8x4xf32 of all ranks' samples, which would gather 128 bytes a step; --allow-gather}}
+  %0 = nn.matmul %x, %x {transpose_rhs} : tensor<8x4xf32>, tensor<8x4xf32>
+  return %0 : tensor<8x8xf32>
+}

@@ -53,6 +53,68 @@ func.func @mean(%x: tensor<5x4xf32> {dist.sharding = #dist.sharding<@mesh, [["da
   return %0 : tensor<4xf32>
 }
 
+// A mean of losses is a rank's own mean, which counts by its rows; a cotangent counts so before it is divided. A factor
+// and that part are one number, of a chain the last one.
+// CHECK-LABEL: func.func @lossMeans
+// FIRST-SAME: (%[[G:.*]]: tensor<f32>, %[[X:.*]]: tensor<3x4xf32>)
+// LAST-SAME: (%[[G:.*]]: tensor<f32>, %[[X:.*]]: tensor<2x4xf32>)
+// CHECK: %[[S:.*]] = nn.reduce sum %[[X]] axes = [0, 1]
+// CHECK-NEXT: %[[N:.*]] = nn.constant dense<{{3|2}}.000000e+00>
+// CHECK-NEXT: %[[M:.*]] = nn.div %[[S]], %[[N]]
+// CHECK: %[[H:.*]] = nn.mul %[[M]], %{{.*}}
+// FIRST-NEXT: %[[C:.*]] = nn.constant dense<6.000000e+00>
+// LAST-NEXT: %[[C:.*]] = nn.constant dense<4.000000e+00>
+// CHECK-NEXT: %[[L:.*]] = nn.mul %[[H]], %[[C]]
+// CHECK-NEXT: %[[A:.*]] = dist.all_reduce sum %[[L]]
+// CHECK: %[[W:.*]] = nn.constant dense<{{6.000000e-01|4.000000e-01}}>
+// CHECK-NEXT: %[[P:.*]] = nn.mul %[[G]], %[[W]]
+// FIRST-NEXT: %[[K:.*]] = nn.constant dense<1.200000e+01>
+// LAST-NEXT: %[[K:.*]] = nn.constant dense<8.000000e+00>
+// CHECK-NEXT: %[[D:.*]] = nn.div %[[P]], %[[K]]
+// CHECK-NEXT: return %[[A]], %[[D]]
+func.func @lossMeans(%g: tensor<f32>, %x: tensor<5x4xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}) -> (tensor<f32>, tensor<f32>) {
+  %half = nn.constant dense<0.5> : tensor<f32>
+  %ten = nn.constant dense<10.0> : tensor<f32>
+  %0 = nn.loss_mean %x {dims = 1 : i64} : tensor<5x4xf32>
+  %1 = nn.loss_scale %0, %half {factor = 0.5 : f64} : tensor<f32>
+  %2 = nn.loss_scale %1, %ten {factor = 10.0 : f64} : tensor<f32>
+  %3 = nn.loss_mean_grad %g like %x {dims = 2 : i64} : tensor<f32>, tensor<5x4xf32>
+  return %2, %3 : tensor<f32>, tensor<f32>
+}
+
+// What only flat vectors read is made as one: no rank multiplies more than its piece.
+// CHECK-LABEL: func.func @flatReaders
+// CHECK-SAME: (%[[M:.*]]: tensor<6xf32>, %[[W:.*]]: tensor<3x4xf32>
+// CHECK: %[[P:.*]] = dist.part {{.*}} : tensor<12xf32> -> tensor<6xf32>
+// CHECK-NEXT: nn.mul %[[P]], %{{.*}} : tensor<6xf32>, tensor<f32>
+func.func @flatReaders(%m: tensor<3x4xf32> {dist.sharding = #dist.sharding<@mesh, flat ["data"]>},
+                       %w: tensor<3x4xf32> {dist.sharding = #dist.sharding<@mesh, [[], []]>}) -> tensor<3x4xf32> {
+  %c = nn.constant dense<0.5> : tensor<f32>
+  %0 = nn.mul %w, %c : tensor<3x4xf32>, tensor<f32>
+  %1 = nn.add %m, %0 : tensor<3x4xf32>, tensor<3x4xf32>
+  return %1 : tensor<3x4xf32>
+}
+
+// What an operation waits for may lie anyhow.
+// CHECK-LABEL: func.func @waits
+// CHECK-NOT: dist.all_gather
+func.func @waits(%x: tensor<5x4xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}, %y: tensor<5x3xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}) -> tensor<5x4xf32> {
+  %0 = nn.after %x, %y : tensor<5x4xf32>, tensor<5x3xf32>
+  return %0 : tensor<5x4xf32>
+}
+
+// One sample is all of its rows, which the first rank has.
+// CHECK-LABEL: func.func @oneSample
+// FIRST-SAME: (%[[X:.*]]: tensor<1x3x4xf32>
+// LAST-SAME: (%[[X:.*]]: tensor<0x3x4xf32>
+// FIRST-NEXT: nn.reshape %[[X]] : tensor<1x3x4xf32> to tensor<3x4xf32>
+// LAST-NEXT: nn.reshape %[[X]] : tensor<0x3x4xf32> to tensor<0x4xf32>
+func.func @oneSample(%x: tensor<1x3x4xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], [], []]>}) -> tensor<4xf32> {
+  %0 = nn.reshape %x : tensor<1x3x4xf32> to tensor<3x4xf32>
+  %1 = nn.reduce sum %0 axes = [0] : tensor<3x4xf32>
+  return %1 : tensor<4xf32>
+}
+
 // A loss stays one operation on a rank's rows: of a mean, what a rank has counts by its rows, and the loss's factor is
 // one number with that (0.5 * 3 / 5 and 0.5 * 2 / 5).
 // CHECK-LABEL: func.func @loss

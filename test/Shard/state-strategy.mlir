@@ -10,6 +10,22 @@
 // NO-MESH: error: strategy 'data' needs a dist.mesh
 // NO-AXIS: error: a strategy over samples needs a mesh with an axis "data"
 
+// RUN: not sprig-opt %t/several.mlir '--sprig-state-strategy=strategy=data mesh=data=3' 2>&1 | FileCheck %s --check-prefix=SEVERAL
+// RUN: not sprig-opt %t/lonely.mlir '--sprig-state-strategy=strategy=data mesh=data=2 weights=2,1' 2>&1 | FileCheck %s --check-prefix=LONELY
+// SEVERAL: error: several steps in one call, and a batch of 2 samples leaves ranks without any
+// LONELY: error: {{.*}}batch norm 'bn': has one value for each channel of 1 sample, which have no variance; `drop_last` leaves out a last batch that is smaller (rank 1 has 1 of 3 samples)
+
+//--- several.mlir
+func.func @step(%x: tensor<6x2xf32>) attributes {nn.passes = array<i64: 4, 2>, nn.repeat = 2 : i64} {
+  return
+}
+
+//--- lonely.mlir
+func.func @step(%x: tensor<3x2xf32>, %c: tensor<2xf32>) attributes {nn.passes = array<i64: 3>} {
+  %y, %m, %v = nn.batch_norm_train %x, %c, %c {epsilon = 1.0e-5 : f64, groups = ["data"], unbiased} : tensor<3x2xf32>, tensor<2xf32>, tensor<2xf32> loc("bn")
+  return
+}
+
 //--- no-mesh.mlir
 func.func @none() {
   return

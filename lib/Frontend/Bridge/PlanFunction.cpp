@@ -36,6 +36,7 @@ RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states,
   bridge::Workspace work;
   func::FuncOp step = bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
   runPhases(*work.module, options, "differentiate");
+  divideForRanks(*work.module, options);
   BucketRequest request;
   request.ranks = ranks.group->ranks();
   request.link = *ranks.buckets.link;

@@ -85,3 +85,19 @@ func.func @rejected(%i: tensor<3xi64>, %k: tensor<2xi64>, %c: tensor<i64>) {
   %0 = nn.philox %i, %k, %c : tensor<3xi64>, tensor<2xi64>, tensor<i64>
   return
 }
+
+// -----
+
+func.func @rejected(%x: tensor<8x4xf32>) {
+  // expected-error@+1 {{has dims 3 of 8x4xf32}}
+  %0 = nn.loss_mean %x {dims = 3 : i64} : tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @rejected(%g: tensor<8xf32>, %x: tensor<8x4xf32>) {
+  // expected-error@+1 {{has cotangent 8xf32; expected one number}}
+  %0 = nn.loss_mean_grad %g like %x {dims = 2 : i64} : tensor<8xf32>, tensor<8x4xf32>
+  return
+}

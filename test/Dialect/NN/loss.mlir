@@ -78,3 +78,30 @@ func.func @kl_div_loss(%x: tensor<8x4xf32>, %t: tensor<8x4xf32>) -> tensor<f32> 
   %r = nn.kl_div_loss mean %x, %t : tensor<8x4xf32>, tensor<8x4xf32>
   return %r : tensor<f32>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @loss_mean(
+// CHECK: nn.loss_mean %{{.*}} {dims = 1 : i64} : tensor<8x4xf32>
+func.func @loss_mean(%x: tensor<8x4xf32>) -> tensor<f32> {
+  %r = nn.loss_mean %x {dims = 1 : i64} : tensor<8x4xf32>
+  return %r : tensor<f32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @loss_mean_grad(
+// CHECK: nn.loss_mean_grad %{{.*}} like %{{.*}} {dims = 2 : i64} : tensor<f32>, tensor<8x4xf32>
+func.func @loss_mean_grad(%g: tensor<f32>, %x: tensor<8x4xf32>) -> tensor<f32> {
+  %r = nn.loss_mean_grad %g like %x {dims = 2 : i64} : tensor<f32>, tensor<8x4xf32>
+  return %r : tensor<f32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @loss_scale(
+// CHECK: nn.loss_scale %{{.*}}, %{{.*}} {factor = 1.000000e-01 : f64} : tensor<f32>
+func.func @loss_scale(%x: tensor<f32>, %c: tensor<f32>) -> tensor<f32> {
+  %r = nn.loss_scale %x, %c {factor = 0.1 : f64} : tensor<f32>
+  return %r : tensor<f32>
+}

@@ -17,7 +17,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 using namespace mlir;
 
@@ -113,11 +112,9 @@ func::FuncOp largestStep(ModuleOp module) {
   int64_t most = -1;
   for (auto function : module.getOps<func::FuncOp>()) {
     auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);
-    auto passes = function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr);
-    if (!entry || entry.getValue() != StringRef(training::kStepEntry) || !passes) continue;
-    int64_t samples = std::accumulate(passes.asArrayRef().begin(), passes.asArrayRef().end(), int64_t(0));
-    if (samples <= most) continue;
-    most = samples;
+    auto samples = function->getAttrOfType<IntegerAttr>(ir::dist::kSamplesAttr);
+    if (!entry || entry.getValue() != StringRef(training::kStepEntry) || !samples || samples.getInt() <= most) continue;
+    most = samples.getInt();
     largest = function;
   }
   return largest;
@@ -143,7 +140,7 @@ std::string textOf(const BucketExpectation &expected, int64_t most, bool isChose
 std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileOptions &options, BucketChoice &choice,
                           std::vector<sprig::PhaseTime> &phases, const RemarkSink &remarks) {
   runPhases(module, options, "differentiate", &phases, remarks);
-  options.compileFrom = "shard";
+  divideForRanks(module, options, &phases, remarks);
   for (auto mesh : module.getOps<ir::dist::MeshOp>()) describeLink(mesh, *request.link);
   func::FuncOp step = largestStep(module);
   if (!step) return "";
@@ -195,8 +192,10 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
       compileModule(module.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));
   compiled.package = std::move(result.package);
   compiled.phases.push_back({"import", buildMs});
-  for (auto &time : earlier) compiled.phases.push_back({time.phase, time.seconds * 1e3});
-  for (auto &time : result.times) compiled.phases.push_back({time.phase, time.seconds * 1e3});
+  for (auto &time : llvm::concat<sprig::PhaseTime>(earlier, result.times)) {
+    if (compiled.phases.back().phase != time.phase) compiled.phases.push_back({time.phase, 0});
+    compiled.phases.back().milliseconds += time.seconds * 1e3;
+  }
   compiled.trainable = module.found().trainable;
   compiled.classes = module.found().classes;
   return compiled;
