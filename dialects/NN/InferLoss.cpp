@@ -88,9 +88,8 @@ SPRIG_NN_INFER(LossMeanGradOp) {
 
 SPRIG_NN_INFER(LossScaleOp) {
   Inference infer(location, LossScaleOp::getOperationName(), results);
-  auto operand = infer.tensor(op.getOperand(), "operand"), rounded = infer.tensor(op.getRounded(), "rounded");
-  if (failed(operand) || failed(rounded) || failed(infer.present(op.getFactorAttr(), "factor"))) return failure();
-  if (*rounded != *operand) return infer.fail("has rounded ", describe(*rounded), " for operand ", describe(*operand));
+  auto operand = infer.tensor(op.getOperand(), "operand");
+  if (failed(operand) || failed(infer.present(op.getFactorAttr(), "factor"))) return failure();
   return infer.give(*operand);
 }
 

@@ -80,6 +80,7 @@ private:
   Precision packagedPrecision();
   void checkDevices();
   void checkMesh();
+  void checkStrategy();
   void enableRemarks();
   void verifyProgram();
   void runPhase(const Phase &phase);
@@ -177,8 +178,18 @@ void Compilation::checkMesh() {
   if (!options.ranges.empty())
     throw refuse(ErrorKind::unsupported, "a model that is split over ranks has one size, and '" +
                                              options.ranges.begin()->first + "' has a range");
+  if (!options.strategy.empty()) checkStrategy();
   if (llvm::Error error = shard::checkShardings(module, options.mesh, options.shardings, options.rank))
     throw takeAsError(ErrorKind::usage, std::move(error));
+}
+
+void Compilation::checkStrategy() {
+  auto refuse = [&](const std::string &why) {
+    return Error(ErrorKind::usage, "strategy " + options.strategy + ": " + why);
+  };
+  if (!options.shardings.empty())
+    throw refuse("says how values are split, and so does --shard " + options.shardings[0]);
+  if (options.rank < 0) throw refuse("makes the step of one rank, and none is given");
 }
 
 void Compilation::enableRemarks() {

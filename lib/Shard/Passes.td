@@ -87,8 +87,8 @@ def StateStrategy : Pass<"sprig-state-strategy", "::mlir::ModuleOp"> {
   let description = [{
     The strategies are those of lib/Shard/Strategy. They look for the marks that steps bear (dialects/NN/Attributes.h:
     passes, gradients, totals, the optimizer's state), and add dist.shard and attributes of shardings alone, on `mesh` or
-    where none is given the module's. It runs before gradients become operations. The marks go; with a strategy those stay that the partition
-    reads.
+    where none is given the module's. It runs before gradients become operations. The marks go; with a strategy those
+    stay that the partition reads.
   }];
   let options = [
     Option<"strategy", "strategy", "std::string", "\"\"", "its name; none: the marks go, and nothing else happens">,

@@ -29,9 +29,9 @@ struct StateStrategy : sprig::impl::StateStrategyBase<StateStrategy> {
 private:
   LogicalResult state() {
     ModuleOp module = getOperation();
-    auto found = llvm::find_if(strategies(), [&](const Strategy &each) { return each.name == StringRef(strategy); });
+    auto found = llvm::find_if(strategies(), [&](const Strategy &each) { return each.name.name == strategy; });
     if (found == strategies().end()) {
-      auto names = llvm::map_range(strategies(), [](const Strategy &each) { return StringRef(each.name); });
+      auto names = llvm::map_range(strategies(), [](const Strategy &each) { return StringRef(each.name.name); });
       return module.emitError() << "there is no strategy '" << strategy << "'; there are " << llvm::join(names, ", ");
     }
     if (!mesh.empty())

@@ -12,6 +12,10 @@
 
 // RUN: not sprig-opt %t/several.mlir '--sprig-state-strategy=strategy=data mesh=data=3' 2>&1 | FileCheck %s --check-prefix=SEVERAL
 // RUN: not sprig-opt %t/lonely.mlir '--sprig-state-strategy=strategy=data mesh=data=2 weights=2,1' 2>&1 | FileCheck %s --check-prefix=LONELY
+// RUN: not sprig-opt %t/step.mlir '--sprig-state-strategy=strategy=data weights=3,1,1' 2>&1 | FileCheck %s --check-prefix=WEIGHTS
+// RUN: not sprig-opt %t/step.mlir '--sprig-state-strategy=strategy=data weights=3,0' 2>&1 | FileCheck %s --check-prefix=NOTHING
+// WEIGHTS: error: 3 weights of shares for 2 ranks along "data"
+// NOTHING: error: a rank's share has weight 0, expected 1 or more
 // SEVERAL: error: several steps in one call, and a batch of 2 samples leaves ranks without any
 // LONELY: error: {{.*}}batch norm 'bn': has one value for each channel of 1 sample, which have no variance; `drop_last` leaves out a last batch that is smaller (rank 1 has 1 of 3 samples)
 

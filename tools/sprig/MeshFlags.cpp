@@ -1,4 +1,5 @@
 #include "tools/sprig/MeshFlags.h"
+#include "lib/Shard/Strategy/StrategyNames.h"
 #include "tools/sprig/RankWeights.h"
 #include "sprig/error.h"
 #include "runtime/comm/ProcessRanks.h"
@@ -57,9 +58,12 @@ int MeshFlags::ranksOfMesh(int most) const {
 }
 
 void MeshFlags::checkNames() const {
-  if (!strategy.empty() && strategy != "data")
-    throw Error(ErrorKind::usage, "--strategy " + strategy + ": there is none of this name, expected data" +
-                                      (isDataElsewhere(strategy) ? ", which is what " + strategy + " is here" : ""));
+  std::string names;
+  for (const shard::StrategyName &each : shard::kStrategyNames)
+    names += (names.empty() ? "" : " or ") + std::string(each.name);
+  if (!strategy.empty() && !shard::findStrategyName(strategy))
+    throw Error(ErrorKind::usage, "--strategy " + strategy + ": there is none of this name, expected " + names +
+                                      (isDataElsewhere(strategy) ? "; data is what " + strategy + " is here" : ""));
   std::string flag = "--zero " + std::to_string(zero);
   if (zero < 0 || zero > 1)
     throw Error(ErrorKind::usage, flag + ": expected 0 or 1: ranks share the optimizer's state, each has all gradients "
@@ -67,6 +71,14 @@ void MeshFlags::checkNames() const {
   if (zero && !isGiven())
     throw Error(ErrorKind::usage, flag + ": is for ranks that train together, which --strategy data or --mesh says");
 }
+
+std::string MeshFlags::strategyName() const {
+  for (const shard::StrategyName &each : shard::kStrategyNames)
+    if (zero && each.zero == zero) return each.name;
+  return strategy.empty() ? shard::kStrategyNames[0].name : strategy;
+}
+
+bool MeshFlags::sharesState() const { return shard::findStrategyName(strategyName())->zero > 0; }
 
 std::vector<int64_t> MeshFlags::weights(int ranks) const {
   if (shares.empty()) return {};
@@ -177,7 +189,7 @@ void MeshFlags::refuseChoicesOf(const std::string &package) const {
 }
 
 void MeshFlags::refuseZeroOf(const std::string &package) const {
-  if (zero)
+  if (sharesState())
     throw Error(ErrorKind::usage,
                 "--zero 1: " + package +
                     " is a package, whose ranks share the optimizer's state or do not, as it was compiled");
@@ -215,9 +227,10 @@ void addAllowGather(CLI::App &command, bool &allowGather) {
 }
 
 void addMesh(CLI::App &command, MeshFlags &flags) {
-  command.add_option("--strategy", flags.strategy,
-                     "how several devices are used: `data` gives each the whole model and a share of each batch "
-                     "(default: layers are placed on them)");
+  command.add_option(
+      "--strategy", flags.strategy,
+      "how several devices are used: `data` gives each the whole model and a share of each batch, `zero1` "
+      "a piece of the optimizer's state beside that (default: layers are placed on them)");
   command.add_option(
       "--mesh", flags.mesh,
       "axes over the devices: data=2 is --strategy data on 2 ranks; with --shard any, as data=2,model=2");

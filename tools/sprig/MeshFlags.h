@@ -24,7 +24,7 @@ struct RankPlace {
 std::vector<rt::collective::MeshAxis> parseMesh(const std::string &text);
 
 struct MeshFlags {
-  std::string strategy;     ///< "data", or "" where devices are places for layers
+  std::string strategy;     ///< of lib/Shard/Strategy/StrategyNames.h, or "" where devices are places for layers
   std::string mesh;         ///< "data=2"; "": as many ranks as devices
   std::string bucket;       ///< as --bucket; "": auto
   std::string factors;      ///< as --factors; "": auto
@@ -37,6 +37,10 @@ struct MeshFlags {
   bool runsModel = false;
 
   bool isGiven() const { return !strategy.empty() || !mesh.empty(); }
+  /// The strategy that --strategy and --zero say; the first of the table where they do not.
+  std::string strategyName() const;
+  /// Whether ranks have pieces of the optimizer's state by it.
+  bool sharesState() const;
   bool splitsModel() const { return !shardings.empty(); }
   /// How many ranks there are: 1 without a strategy. Throws usage errors, and unsupported for devices that have no
   /// ranks yet.

@@ -92,6 +92,11 @@ LogicalResult stateSamples(ModuleOp module, const Mesh &mesh, const StrategyOpti
                            llvm::function_ref<Sharding(RankedTensorType)> ofGradient) {
   std::optional<unsigned> axis = mesh.axisNamed("data");
   if (!axis) return module.emitError() << "a strategy over samples needs a mesh with an axis \"data\"";
+  int64_t ranks = mesh.sizeOf(*axis), weights = int64_t(options.weights.size());
+  if (weights && weights != ranks)
+    return module.emitError() << weights << " weights of shares for " << ranks << " ranks along \"data\"";
+  for (int64_t weight : options.weights)
+    if (weight < 1) return module.emitError() << "a rank's share has weight " << weight << ", expected 1 or more";
   for (auto param : module.getOps<ir::ParamOp>())
     param->setAttr(dist::kShardingAttr, mesh.write(Sharding::replicated(param.getTensorType())));
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -125,10 +130,8 @@ LogicalResult stateData(ModuleOp module, const Mesh &mesh, const StrategyOptions
 }
 
 ArrayRef<Strategy> strategies() {
-  static constexpr Strategy table[] = {
-      {"data", "each rank has the whole model and a share of each batch", stateData},
-      {"zero1", "as data, and each rank holds and updates a piece of the optimizer's state (ZeRO 1)", stateZero},
-  };
+  static constexpr Strategy table[] = {{kStrategyNames[0], stateData}, {kStrategyNames[1], stateZero}};
+  static_assert(std::size(table) == std::size(kStrategyNames));
   return table;
 }
 

@@ -1,9 +1,10 @@
 // How several ranks share a step: named ways, each of which states shardings of a step of all samples. Propagation and
 // partition (lib/Shard) do the rest.
 // For the phase that states what the options name, and for whoever lists or refuses names. A new way is a file beside
-// Data.cpp and a line in the table.
+// Data.cpp, a line in the table and its name in StrategyNames.h.
 #pragma once
 #include "lib/Shard/Mesh.h"
+#include "lib/Shard/Strategy/StrategyNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace sprig::shard {
@@ -13,12 +14,13 @@ struct StrategyOptions {
 };
 
 struct Strategy {
-  llvm::StringLiteral name, summary;
+  StrategyName name;
   /// States shardings of the module's steps, which bear the marks that lib/Training writes (dialects/NN/Attributes.h).
   /// Adds nothing but dist.shard and attributes of shardings, before gradients become operations.
   mlir::LogicalResult (*state)(mlir::ModuleOp module, const Mesh &mesh, const StrategyOptions &options);
 };
 
+/// In the order of kStrategyNames.
 llvm::ArrayRef<Strategy> strategies();
 
 mlir::LogicalResult stateData(mlir::ModuleOp module, const Mesh &mesh, const StrategyOptions &options);

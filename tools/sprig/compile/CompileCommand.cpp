@@ -100,7 +100,7 @@ TrainRequest requestTraining(const CompileCommandOptions &options, int ranks, co
   request.bucketBytes = options.mesh.bucketBytes();
   request.factors = options.mesh.factorPolicy();
   if (ranks > 1) request.link = link;
-  request.zero = options.mesh.zero;
+  request.strategy = options.mesh.strategyName();
   request.allowGather = options.mesh.allowGather;
   request.stepsPerCall = options.stepsPerCall.count(options.settings);
   request.config = training::readTrainConfig(options.train);

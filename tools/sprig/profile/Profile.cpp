@@ -155,7 +155,7 @@ void load(const ProfileOptions &options, const Model &model, RanksToProfile &ran
   of.ranks = place.ranks;
   of.warns = first == 0;
   of.bucketBytes = options.mesh.bucketBytes();
-  of.zero = options.mesh.zero;
+  of.strategy = options.mesh.strategyName();
   of.allowGather = options.mesh.allowGather;
   of.factors = options.mesh.factorPolicy();
   of.weights = options.mesh.weights(place.ranks);

@@ -80,7 +80,7 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   }
   settings.bucketBytes = flags.bucketBytes();
   settings.factors = flags.factorPolicy();
-  settings.zero = flags.zero;
+  settings.strategy = flags.strategyName();
   settings.allowGather = flags.allowGather;
   if (isPackage) options.stepsPerCall.refuseOf(options.model);
   settings.stepsPerCall = options.stepsPerCall.count(options.settings);

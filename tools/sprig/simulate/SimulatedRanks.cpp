@@ -143,7 +143,7 @@ struct RankedSteps::Source {
     of.stepsPerCall = ranks.stepsPerCall;
     of.onOneMachine = ranks.onOneMachine;
     if (count > 1) {
-      of.zero = ranks.zero;
+      of.strategy = ranks.strategy;
       of.allowGather = ranks.allowGather;
       of.weights = ranks.weights;
       of.link = link;

@@ -29,13 +29,13 @@ struct RankSettings {
   std::optional<machine::Topology> network = {};           ///< between machines; none: Clusters.h says which
   int64_t bucketBytes = 0;  ///< of gradients that go together at most; 0: by cost, at the rates of nodes and links
   int64_t stepsPerCall = 1; ///< of training; what is said of a step is its share of a call
-  FactorPolicy factors = FactorPolicy::never; ///< as --factors says
-  bool onOneMachine = false;                  ///< as in TrainRequest
-  int zero = 0;                               ///< 1: ranks share the optimizer's state
-  bool allowGather = false;                   ///< of values of samples
-  std::vector<int64_t> weights = {};          ///< of shares (RankWeights.h), of the one number of ranks
-  bool isBySpeed = false;                     ///< shares as what a step of one rank takes on each node
-  bool isBeside = true;                       ///< collectives may have a lane of their own beside the rest of the step
+  FactorPolicy factors = FactorPolicy::never;           ///< as --factors says
+  bool onOneMachine = false;                            ///< as in TrainRequest
+  std::string strategy = shard::kStrategyNames[0].name; ///< how ranks share a step
+  bool allowGather = false;                             ///< of values of samples
+  std::vector<int64_t> weights = {};                    ///< of shares (RankWeights.h), of the one number of ranks
+  bool isBySpeed = false;                               ///< shares as what a step of one rank takes on each node
+  bool isBeside = true; ///< collectives may have a lane of their own beside the rest of the step
 };
 
 /// "data=4", "data=1,2,4", "1..1024" (doubled until there). Throws usage errors that begin with `flag`.

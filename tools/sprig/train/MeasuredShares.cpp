@@ -21,7 +21,6 @@ std::vector<double> measureSpeeds(const Model &model, TrainRequest request, cons
   auto rank = size_t(sprig_rt_group_rank(group)), ranks = size_t(sprig_rt_group_ranks(group));
   request.rank = 0, request.ranks = 1;
   request.weights.clear();
-  request.zero = 0;
   request.evaluations.clear();
   request.announce = false;
   request.steps.resize(1);

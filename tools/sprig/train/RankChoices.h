@@ -1,11 +1,13 @@
 // What is decided for the training step of ranks that take it together, beside the configuration.
 // For whoever compiles one: train, profile and simulate ask for the same.
 #pragma once
+#include "lib/Shard/Strategy/StrategyNames.h"
 #include "sprig/options.h"
 #include "tools/sprig/train/RankLink.h"
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace sprig::cli {
@@ -19,7 +21,8 @@ struct RankChoices {
   std::optional<RankLink> link = {};
   /// Where each rank compiles for itself: what was chosen here, to what all take. Called where it was chosen.
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
-  int zero = 0;                               ///< 1: they share the optimizer's state
+  /// How they share a step (lib/Shard/Strategy/StrategyNames.h).
+  std::string strategy = shard::kStrategyNames[0].name;
   FactorPolicy factors = FactorPolicy::never; ///< as --factors says
   bool allowGather = false;                   ///< of values of samples, as --allow-gather says
   /// Above 1: `train_steps` takes so many of the largest steps in one call, of each inputs, targets and what it gives.

@@ -35,6 +35,11 @@ training::TrainingEntries entriesOf(const TrainRequest &request) {
           request.stepsPerCall};
 }
 
+int zeroOf(const TrainRequest &request) {
+  const shard::StrategyName *strategy = shard::findStrategyName(request.strategy);
+  return request.ranks > 1 && strategy ? strategy->zero : 0;
+}
+
 /// The sizes of symbolic dimensions for a batch: the first of every input, and what --dim binds.
 EntryRequest entryFor(const Model &model, const std::vector<InputSpec> &specs, const Settings &settings,
                       int64_t batch) {
@@ -72,8 +77,7 @@ public:
 
 private:
   static TrainingProgram programOf(const TrainRequest &request) {
-    TrainingProgram program{request.config, entriesOf(request), request.samples, request.ranks > 1 ? request.zero : 0,
-                            request.allow};
+    TrainingProgram program{request.config, entriesOf(request), request.samples, zeroOf(request), request.allow};
     if (request.announce) program.warn = warn, program.inform = inform;
     return program;
   }
@@ -98,7 +102,7 @@ CompileOptions trainingOptions(const Model &model, const TrainRequest &request, 
   options.dividesProducts = request.onOneMachine;
   if (request.ranks < 2) return options;
   options.mesh = std::string(kSampleAxis) + "=" + std::to_string(request.ranks);
-  options.strategy = request.zero > 0 ? "zero1" : "data";
+  options.strategy = request.strategy;
   options.weights = request.weights;
   options.rank = request.rank;
   options.allowGather = request.allowGather;

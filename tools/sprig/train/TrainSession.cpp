@@ -95,7 +95,7 @@ void TrainSession::open(std::span<const training::Override> overrides) {
   runners.push_back(compileAndLoad(model, {}, settings));
   checkRanks(runners.front());
   note = trainNoteOf(runners.front());
-  if (options.mesh.zero && ranks > 1 && !sharesState())
+  if (options.mesh.sharesState() && ranks > 1 && !sharesState())
     throw Error(ErrorKind::badInput, "--zero 1: the steps of " + options.model +
                                          " have all of the optimizer's state on each rank\nnote: " +
                                          "'sprig compile --train --zero 1' makes packages whose ranks share it");
@@ -164,7 +164,7 @@ void TrainSession::load() {
   request.rank = place.rank;
   if (ranks > 1) takeShares();
   expectCollectives();
-  request.zero = options.mesh.zero;
+  request.strategy = options.mesh.strategyName();
   request.allowGather = options.mesh.allowGather;
   request.stepsPerCall = stepsPerCall;
   checkStepsPerCall(stepsPerCall, config, data.count());
@@ -190,7 +190,7 @@ std::string TrainSession::title() const {
 
 bool TrainSession::sharesState() const {
   if (model.kind == ModelKind::package) return note && note->zero;
-  return ranks > 1 && options.mesh.zero;
+  return ranks > 1 && options.mesh.sharesState();
 }
 
 // Ranks that something else counts take what --devices auto is for them.
@@ -254,7 +254,7 @@ void TrainSession::joinGroup() {
   const training::Fact flags[] = {{"--bucket", options.mesh.bucket},
                                   {"--factors", options.mesh.factors},
                                   {"--shares", options.mesh.measuresShares() ? "auto" : ""},
-                                  {"--zero", std::to_string(options.mesh.zero)},
+                                  {"--zero", std::to_string(options.mesh.sharesState())},
                                   {"--allow-gather", std::to_string(options.mesh.allowGather)},
                                   {"--steps-per-call", std::to_string(options.stepsPerCall.given().value_or(0))},
                                   {"--check-replicas", std::to_string(options.checkReplicas)}};
