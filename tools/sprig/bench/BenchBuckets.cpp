@@ -100,8 +100,9 @@ void tryAll(const TrainedNetwork &network, const ExperimentOptions &options, Exp
 
 void benchBuckets(const ExperimentOptions &options, ExperimentReport &report) {
   int64_t batch = options.n ? options.n : kBucketBatch;
-  tryAll(resNet18({batch}), options, report);
-  tryAll(alexNet(batch), options, report);
+  std::vector<int64_t> batches = batchesOf(batch, {kBucketCards});
+  tryAll(resNet18(batches), options, report);
+  tryAll(alexNet(batches), options, report);
   report.note(std::to_string(kBucketCards) + " cards of " + kBucketMachine + ", " + std::to_string(batch) +
               " samples each");
 }

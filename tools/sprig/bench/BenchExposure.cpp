@@ -50,7 +50,7 @@ RankSettings settingsOf(Way way, Scaling scaling, int ranks) {
 
 // Ranks with equal shares on cards, each way.
 void simulateEven(const ExperimentOptions &options, int ranks, ExperimentReport &report) {
-  TrainedNetwork network = resNet18({kBatchThere});
+  TrainedNetwork network = resNet18(batchesOf(kBatchThere, {ranks}));
   report.table("simulated on " + std::string(kMachineThere),
                {"gradients travel", "sums", "step ms", "communicates ms", "exposed ms", "efficiency %"});
   std::vector<machine::RankTimes> times;
@@ -74,7 +74,7 @@ void simulateEven(const ExperimentOptions &options, int ranks, ExperimentReport 
 // Shares that differ, rank by rank: who has less waits for who has more.
 void simulateUneven(const ExperimentOptions &options, int ranks, ExperimentReport &report) {
   int64_t batch = 2 * ranks + 1;
-  TrainedNetwork network = resNet18({batch, 3, 2});
+  TrainedNetwork network = resNet18({batch});
   report.table("a batch of " + std::to_string(batch),
                {"gradients travel", "rank", "computes ms", "communicates ms", "exposed ms", "waits ms", "idle ms"});
   bool isWaitedFor = true;
@@ -128,7 +128,7 @@ std::vector<char> bitsAfter(std::vector<Runner> runners, const TrainedNetwork &n
 
 // The same two programs on threads of this machine.
 void measureExposure(const ExperimentOptions &options, ExperimentReport &report) {
-  TrainedNetwork network = leNet({kBatchHere / kThreads});
+  TrainedNetwork network = leNet({kBatchHere});
   RankPlace place{.ranks = kThreads, .here = kThreads};
   Settings own = settingsOfRank(options.settings, place);
   own.threads = 1;

@@ -19,12 +19,19 @@ constexpr int kMaxRanks = 16, kCallsOfRank = 3;
 constexpr double kLeastOfFour = 0.85;
 constexpr const char *kSimulatedCards = "v100-nvlink";
 
+// 1, 2, 4 and so on, and the last.
+std::vector<int> doubledTo(int last) {
+  std::vector<int> counts;
+  for (int count = 1; count < last; count *= 2) counts.push_back(count);
+  counts.push_back(last);
+  return counts;
+}
+
 std::vector<PlayedRanks> simulateAll(const ExperimentOptions &options, RankedSteps &steps, ExperimentReport &report) {
   std::string name = options.settings.topology.empty() ? kSimulatedCards : options.settings.topology;
   machine::Topology topology = readTopology(name);
   std::vector<PlayedRanks> points;
-  for (int ranks = 1; ranks < steps.settings().ranks.back(); ranks *= 2) points.push_back(steps.play(topology, ranks));
-  points.push_back(steps.play(topology, steps.settings().ranks.back()));
+  for (int ranks : doubledTo(steps.settings().ranks.back())) points.push_back(steps.play(topology, ranks));
   report.table("simulated", {"ranks", "samples", "step ms", "speed-up", "efficiency %", "exposed communication %"});
   for (const PlayedRanks &point : points)
     report.row({point.ranks, point.samples, point.ns / 1e6, point.speedUp, 100 * point.efficiency,
@@ -66,7 +73,7 @@ double measuredNs(const TrainedNetwork &network, const Settings &settings, int r
 }
 
 void measureAll(const ExperimentOptions &options, ExperimentReport &report) {
-  TrainedNetwork network = resNet18({kBatchOfRank});
+  TrainedNetwork network = resNet18(batchesOf(kBatchOfRank, {2, 4}));
   Settings settings = options.settings;
   settings.topology.clear();
   int cores = int(std::thread::hardware_concurrency());
@@ -89,7 +96,7 @@ void benchScaling(const ExperimentOptions &options, ExperimentReport &report) {
   settings.scaling = Scaling::weak;
   Settings compiled = options.settings;
   compiled.topology.clear();
-  TrainedNetwork network = resNet18({batch});
+  TrainedNetwork network = resNet18(batchesOf(batch, doubledTo(settings.ranks.back())));
   RankedSteps steps(network.model, network.config, compiled, settings);
   std::vector<PlayedRanks> points = simulateAll(options, steps, report);
   auto grows = [](const PlayedRanks &a, const PlayedRanks &b) { return a.speedUp < b.speedUp; };

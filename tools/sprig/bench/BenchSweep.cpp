@@ -210,7 +210,7 @@ void Sweep::overRanks() {
                counts.end());
   for (int count : {4, 8, kMostSimulated})
     if (count > counts.back()) counts.push_back(count);
-  TrainedNetwork network = chosen.make({chosen.batch}, chosen.width);
+  TrainedNetwork network = chosen.make(batchesOf(chosen.batch, counts), chosen.width);
   RankSettings settings;
   settings.ranks = counts;
   settings.scaling = Scaling::weak;

@@ -200,6 +200,13 @@ TrainedNetwork networkOf(const std::string &name, const std::vector<Writer> &net
 
 } // namespace
 
+std::vector<int64_t> batchesOf(int64_t each, const std::vector<int> &ranks) {
+  std::vector<int64_t> sizes{each};
+  for (int count : ranks)
+    if (count > 1) sizes.push_back(each * count);
+  return sizes;
+}
+
 TrainedNetwork resNet18(const std::vector<int64_t> &sizes, int64_t width) {
   std::vector<Writer> nets;
   for (int64_t size : sizes) nets.push_back(writtenResNet18(size, width));
@@ -212,7 +219,11 @@ TrainedNetwork leNet(const std::vector<int64_t> &sizes) {
   return networkOf("LeNet", nets, sizes.front());
 }
 
-TrainedNetwork alexNet(int64_t batch) { return networkOf("AlexNet", {writtenAlexNet(batch)}, batch); }
+TrainedNetwork alexNet(const std::vector<int64_t> &sizes) {
+  std::vector<Writer> nets;
+  for (int64_t size : sizes) nets.push_back(writtenAlexNet(size));
+  return networkOf("AlexNet", nets, sizes.front());
+}
 
 std::vector<data::Array> randomState(const std::vector<checkpoints::ArrayView> &state,
                                      const std::vector<std::string> &trained, uint64_t seed) {

@@ -13,13 +13,16 @@ struct TrainedNetwork {
   training::TrainConfig config;
 };
 
+/// The batch of each rank, which is the first, and those of so many ranks together.
+std::vector<int64_t> batchesOf(int64_t each, const std::vector<int> &ranks);
+
 /// For images of 28x28: 3x3 convolutions of 64 to 512 channels with biases and batch norms, 11175818 trained numbers;
 /// of another width than 64, in proportion. A function for each number of samples; the first one is the batch.
 TrainedNetwork resNet18(const std::vector<int64_t> &sizes, int64_t width = 64);
 /// For images of 28x28: two convolutions of 20 and 50 channels with mean pools, 800-128-10, 129068 trained numbers.
 TrainedNetwork leNet(const std::vector<int64_t> &sizes);
 /// For images of 224x224: five convolutions and three large layers behind them, 46764746 trained numbers; no dropout.
-TrainedNetwork alexNet(int64_t batch);
+TrainedNetwork alexNet(const std::vector<int64_t> &sizes);
 
 /// A state of a network's program that training may begin from: weights of a normal distribution of variance 2 /
 /// inputs, scales and variances of 1, the rest as it is. `trained` are names of parameters.

@@ -1,6 +1,5 @@
 #include "tools/sprig/bench/SweptTraining.h"
 #include "lib/Training/ReadTrainConfig.h"
-#include "runtime/collective/Collective.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/train/TrainRunners.h"
@@ -8,21 +7,6 @@
 #include <algorithm>
 
 namespace sprig::cli {
-namespace {
-
-// Of the passes of a step and an evaluation, the whole ones and what is left over: sizes of the ranks' shares.
-std::vector<int64_t> shareSizes(const std::vector<int64_t> &passes, int ranks) {
-  std::vector<int64_t> sizes;
-  for (int64_t pass : passes)
-    for (int rank = 0; rank < ranks; ++rank) {
-      int64_t size = std::max<int64_t>(1, rt::collective::pieceOf(pass, uint32_t(ranks), uint32_t(rank)).size());
-      if (std::find(sizes.begin(), sizes.end(), size) == sizes.end()) sizes.push_back(size);
-    }
-  return sizes;
-}
-
-} // namespace
-
 double SweptRun::epochSeconds() const {
   const TimeSplit &time = outcome->time.total();
   return time.steps ? (time.waiting + time.computing) / double(time.steps) * double(stepsOfEpoch) : 0;
@@ -34,9 +18,10 @@ SweptTraining::Program &SweptTraining::programFor(int ranks, int64_t batch) {
   TrainRequest request;
   request.steps = partSizes(sets.train.count(), batch, false);
   request.evaluations = partSizes(sets.test.count(), batch, false);
-  std::vector<int64_t> passes = request.steps;
-  passes.insert(passes.end(), request.evaluations.begin(), request.evaluations.end());
-  TrainedNetwork network = make(shareSizes(passes, ranks), width);
+  std::vector<int64_t> passes = request.steps; // the whole ones and what is left over
+  for (int64_t pass : request.evaluations)
+    if (std::find(passes.begin(), passes.end(), pass) == passes.end()) passes.push_back(pass);
+  TrainedNetwork network = make(passes, width);
   network.config.batch = batch;
   network.config.steps = std::nullopt;
   network.config.epochs = epochs;

@@ -1,6 +1,7 @@
 // A training step that ranks take together, played for one number of them or for many: what it takes, against one rank.
 // For sprig simulate --mesh and experiments of many ranks.
 #pragma once
+#include "lib/Shard/Strategy/StrategyNames.h"
 #include "lib/Machine/RankTimes.h"
 #include "lib/Machine/Verdict.h"
 #include "lib/Training/TrainConfig.h"
