@@ -100,9 +100,13 @@ void LoaderCore::waitForStorage(const Plan &plan, const Batch &batch) {
 void LoaderCore::fill(const Plan &plan, Batch &batch) {
   int64_t begin = batch.itsNumber * options.batch;
   batch.itsSamples = std::min(options.batch, int64_t(plan.order.size()) - begin);
-  auto share =
-      rt::collective::shareOf(batch.itsSamples, uint32_t(options.ranks), options.weights, uint32_t(options.rank));
-  batch.order.assign(plan.order.begin() + begin + share.begin, plan.order.begin() + begin + share.end);
+  batch.order.clear();
+  for (int64_t pass = 0; pass < options.passes; ++pass) {
+    auto part = rt::collective::pieceOf(batch.itsSamples, uint32_t(options.passes), uint32_t(pass));
+    auto share = rt::collective::shareOf(part.size(), uint32_t(options.ranks), options.weights, uint32_t(options.rank));
+    auto first = plan.order.begin() + begin + part.begin;
+    batch.order.insert(batch.order.end(), first + share.begin, first + share.end);
+  }
   if (batch.order.empty()) return fillEmpty(plan, batch, plan.order[size_t(begin)]);
   std::vector<TensorType> types;
   if (!options.transform) types = set.raw()->types();

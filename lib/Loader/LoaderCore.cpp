@@ -31,6 +31,7 @@ LoaderOptions checked(const Dataset &set, LoaderOptions options) {
   };
   if (options.batch < 1) refuse("batch", options.batch, "at least 1");
   if (options.ranks < 1) refuse("ranks", options.ranks, "at least 1");
+  if (options.passes < 1) refuse("passes", options.passes, "at least 1");
   if (options.rank < 0 || options.rank >= options.ranks)
     refuse("rank", options.rank, "0 to " + std::to_string(options.ranks - 1));
   if (options.ranks > 1 && options.shuffle && !options.shuffle.seed())

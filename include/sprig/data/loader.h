@@ -57,6 +57,8 @@ struct LoaderOptions {
   int rank = 0, ranks = 1;
   /// Of the shares, one above 0 for each rank, as `sprig train --shares` has them; none: sizes differ by one at most.
   std::vector<int64_t> weights = {};
+  /// Parts of a batch one after the other, of each of which a rank has its share.
+  int64_t passes = 1;
 };
 
 /// Which field, and the caller's line: the argument of operator[].
