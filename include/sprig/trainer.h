@@ -82,6 +82,9 @@ struct TrainerOptions {
   /// 1: each rank holds and updates its piece of the optimizer's tensors (ZeRO 1, docs/distributed.md). The order of
   /// sums of more than two ranks is another then. 0: each has all of them.
   int zero = 0;
+  /// Whether ranks of compiled steps may gather values of the samples, as layers and losses need them that look from
+  /// one sample at another; else they are refused, with the bytes that it would take.
+  bool allowGather = false;
   /// Of ranks' shares.
   NormStatistics batchNorms = NormStatistics::all;
   /// The loader's batch is each rank's, so that of all grows with their number; `lrScaling` says how rates do.

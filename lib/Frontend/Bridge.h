@@ -23,6 +23,7 @@ struct StateSlot {
   int32_t output = -1;           ///< which output of the graph is its next value; -1: it is only read
   std::string name;              ///< unique among an entry's slots; slots of one name in several entries are one state
   const void *initial = nullptr; ///< type.bytes() bytes for packages; null: zeros (for plans, which bind memory)
+  bool isPiece = false;          ///< of an optimizer's, of which the ranks of a divided function have pieces
 };
 
 /// A compiled graph, immutable but for its context: one call at a time.
@@ -50,6 +51,14 @@ struct RankBuckets {
   std::optional<machine::ExpectedLink> link = {}; ///< as this rank takes it to be, where anybody has asked
 };
 
+/// How ranks share a function of the samples of all of them.
+struct Division {
+  std::string strategy;                  ///< CompileOptions::strategy
+  std::vector<int64_t> passes = {};      ///< samples of each, which arguments have one pass after the other
+  std::vector<std::string> results = {}; ///< names of the function's results
+  bool allowGather = false;
+};
+
 /// What collectives of a plan are of.
 struct PlanRanks {
   std::shared_ptr<rt::comm::RankGroup> group = nullptr; ///< null: it has none
@@ -58,6 +67,8 @@ struct PlanRanks {
   int64_t samples = 0;
   std::vector<int64_t> weights = {};
   RankBuckets buckets = {};
+  /// Of a graph of all ranks' samples, of whose inputs this rank has its parts; else graphs are of one rank.
+  std::optional<Division> division = {};
 };
 /// Most calls that one program may be.
 inline constexpr int64_t kMostRepetitions = 256;
@@ -75,6 +86,11 @@ std::unique_ptr<Plan> compilePlan(const Graph &graph, std::span<const StateSlot>
 /// `ranks` has none, and the turn. Links are known.
 RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
                           const std::string &name, const PlanRanks &ranks, int64_t repetitions);
+
+/// What the rank of `ranks` computes of a graph of all ranks' samples, with inputs and outputs as that one has them, of
+/// which it takes and gives this rank's parts. `mesh`: what its collectives call the ranks.
+Graph partOfRank(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &options,
+                 const std::string &name, const PlanRanks &ranks, const char *mesh);
 
 /// Seconds that a graph is expected to take on so many threads, by the machine's model; sums over ranks, whose link is
 /// known, are not hidden.
@@ -102,8 +118,9 @@ struct Continuation {
 };
 /// Vector-Jacobian products: outputs are the gradients of `wrt`, further inputs the cotangents of `outputs`, one each
 /// where `seeded`, else there is one output, a scalar, whose cotangent is 1. Zero where nothing depends.
+/// `isDivided`: ranks are going to share the samples, and means stay what they can divide.
 Continuation gradientOf(const Graph &forward, std::span<const uint32_t> outputs, std::span<const uint32_t> wrt,
-                        bool seeded);
+                        bool seeded, bool isDivided = false);
 /// Jacobian-vector products: outputs are the derivatives of `outputs`, further inputs the tangents of `wrt`.
 Continuation tangentOf(const Graph &forward, std::span<const uint32_t> outputs, std::span<const uint32_t> wrt);
 

@@ -95,13 +95,13 @@ void sprig::addShardingPasses(OpPassManager &passes, const CompileOptions &optio
   passes.addPass(createPropagateShardings(propagated));
 }
 
-void sprig::addDivisionPasses(OpPassManager &passes, const CompileOptions &options) {
+void sprig::addDivisionPasses(OpPassManager &passes, const CompileOptions &options, bool together) {
   if (options.strategy.empty()) return;
   passes.addPass(createPropagateShardings());
   passes.addPass(createCSEPass()); // a loss and its gradient count the same rows
   PartitionOptions part;
   part.rank = options.rank;
-  part.together = true;
+  part.together = together;
   part.allowGather = options.allowGather;
   passes.addPass(createPartition(part));
   simplify(passes, options, /*keepQuantized=*/true);

@@ -19,7 +19,7 @@ struct Phase {
 };
 
 /// How it divides steps whose shardings a strategy has stated, for CompileOptions::rank; nothing without a strategy.
-void addDivisionPasses(mlir::OpPassManager &passes, const CompileOptions &options);
+void addDivisionPasses(mlir::OpPassManager &passes, const CompileOptions &options, bool together = true);
 
 /// What the phase `shard` does before it divides: shardings of the options, and what follows of other values.
 void addShardingPasses(mlir::OpPassManager &passes, const CompileOptions &options);

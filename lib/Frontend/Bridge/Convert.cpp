@@ -1,5 +1,4 @@
 #include "lib/Frontend/Bridge/Convert.h"
-#include "dialects/Dist/Dist.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/LocationMarks.h"
 #include "mlir/AsmParser/AsmParser.h"
@@ -143,8 +142,9 @@ void AttributeWriter::write(Operation *op, const Attr &attr) {
   case Attr::Kind::other: forms = {parse(op, attr, attr.text)}; break;
   }
   StringAttr name = b.getStringAttr(attr.name);
-  if (name == sprig::ir::kPlaceAttr || name == sprig::ir::dist::kLateAttr)
-    return op->setAttr(name, forms[0]); // of any operation
+  namespace ir = sprig::ir;
+  const StringRef ofAny[] = {ir::kPlaceAttr, ir::kGradientsAttr, ir::kTotalAttr, ir::kSumAttr};
+  if (llvm::is_contained(ofAny, name.getValue())) return op->setAttr(name, forms[0]);
   if (!op->getPropertiesStorageSize()) refuseAttribute(op, attr, "is none of the operation's");
   for (Attribute form : forms) {
     op->setInherentAttr(name, form);
@@ -188,6 +188,8 @@ AttrList attributesOf(Operation *op) {
   op->getName().populateInherentAttrs(op, inherent);
   for (NamedAttribute attr : inherent)
     if (attr.getValue()) attrs.push_back(toAttr(intern(attr.getName().getValue()).c_str(), attr.getValue()));
+  if (auto sum = op->getAttrOfType<StringAttr>(sprig::ir::kSumAttr))
+    attrs.push_back(toAttr(sprig::ir::kSumAttr.data(), sum));
   return attrs;
 }
 

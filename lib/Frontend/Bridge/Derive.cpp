@@ -1,4 +1,5 @@
 #include "lib/Frontend/Bridge/Derive.h"
+#include "dialects/NN/Attributes.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Transforms/Marks.h"
 #include "lib/Transforms/Passes.h"
@@ -24,7 +25,12 @@ void derive(func::FuncOp function, Derivation derivation) {
   passes.addPass(createFoldConstants(fold));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  if (succeeded(passes.run(function))) return;
+  if (succeeded(passes.run(function))) {
+    // Names of sums are for ranks.
+    if (!function->hasAttr(ir::kPassesAttr))
+      function.walk([](Operation *op) { op->removeDiscardableAttr(ir::kSumAttr); });
+    return;
+  }
   std::string text = diagnostics.take();
   throw Error(ErrorKind::unsupported, text.empty() ? "a pass of the compiler failed" : withoutOpNames(text));
 }

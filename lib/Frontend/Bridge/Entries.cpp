@@ -30,8 +30,9 @@ void EntryBuilder::declare(const PackageEntry &entry, const StateSlot &slot) {
   ElementsAttr initial =
       slot.initial ? ir::makeConstant(tensor, ArrayRef(static_cast<const char *>(slot.initial), size_t(type.bytes())))
                    : ir::makeSplat(tensor, 0);
-  ir::ParamOp::create(b, NameLoc::get(b.getStringAttr(slot.name)), slot.name, initial,
-                      /*sym_visibility=*/StringAttr());
+  auto param = ir::ParamOp::create(b, NameLoc::get(b.getStringAttr(slot.name)), slot.name, initial,
+                                   /*sym_visibility=*/StringAttr());
+  if (slot.isPiece) param->setAttr(ir::kOptimizerStateAttr, b.getUnitAttr());
 }
 
 // Names of inputs and outputs, as far as they are given.

@@ -9,7 +9,9 @@ namespace sprig::frontend::bridge {
 
 class EntryBuilder {
 public:
-  EntryBuilder(mlir::ModuleOp module) : module(module), lowering(module.getContext()) {}
+  /// `isDivided`: by ranks.
+  explicit EntryBuilder(mlir::ModuleOp module, bool isDivided = false)
+      : module(module), lowering(module.getContext(), isDivided) {}
 
   /// Adds a function; states of names that other entries have are theirs. Throws Error (usage) where slots do not fit
   /// the graph or one another.

@@ -18,11 +18,13 @@ namespace {
 // one of them, its return operand says what that is.
 class Derived {
 public:
-  Derived(const Graph &forward, std::span<const uint32_t> seeds) : forward(forward), lowering(work.context()) {
+  Derived(const Graph &forward, std::span<const uint32_t> seeds, bool isDivided = false)
+      : forward(forward), lowering(work.context(), isDivided) {
     std::vector<sprig::TensorType> inputs(forward.types.begin(), forward.types.begin() + forward.inputCount);
     for (uint32_t seed : seeds) inputs.push_back(typeOf(seed));
     function = lowering.makeFunction(*work.module, "main", inputs);
     builder = OpBuilder::atBlockEnd(&body());
+    if (isDivided) function->setAttr(ir::kPassesAttr, builder.getDenseI64ArrayAttr({}));
     SmallVector<Value> arguments(function.getArguments().begin(), function.getArguments().end());
     // Devices stay in locations alone: equal operations become one wherever they are.
     values = lowering.lowerNodes(builder, forward, ArrayRef(arguments).take_front(forward.inputCount),
@@ -113,7 +115,7 @@ void requireFloats(const Graph &graph, std::span<const uint32_t> values, const c
 } // namespace
 
 Continuation frontend::gradientOf(const Graph &forward, std::span<const uint32_t> outputs,
-                                  std::span<const uint32_t> wrt, bool seeded) {
+                                  std::span<const uint32_t> wrt, bool seeded, bool isDivided) {
   requireFloats(forward, outputs, "of");
   requireFloats(forward, wrt, "with respect to");
   if (!seeded &&
@@ -121,7 +123,7 @@ Continuation frontend::gradientOf(const Graph &forward, std::span<const uint32_t
     throw Error(ErrorKind::usage, "a gradient is of one scalar, or of values whose cotangents are given; this is of " +
                                       (outputs.size() == 1 ? describe(forward.types.at(outputs[0]))
                                                            : std::to_string(outputs.size()) + " values"));
-  Derived derived(forward, seeded ? outputs : std::span<const uint32_t>());
+  Derived derived(forward, seeded ? outputs : std::span<const uint32_t>(), isDivided);
   SmallVector<Value> targets = derived.pick(wrt);
   return derived.finish(ir::GradientOp::create(derived.builder, derived.builder.getUnknownLoc(), typesOf(targets),
                                                derived.pick(outputs), derived.seeds(), targets));

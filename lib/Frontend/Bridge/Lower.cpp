@@ -1,6 +1,8 @@
 #include "lib/Frontend/Bridge/Lower.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNComposite.h"
+#include "dialects/NN/NNLoss.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNYield.h"
 #include "lib/Frontend/Base/Meshes.h"
@@ -95,6 +97,18 @@ static void declareMesh(Operation *op, const GraphNode &node) {
   ir::dist::MeshOp::create(b, module.getLoc(), name, use->axes, ArrayRef<int64_t>{ranks});
 }
 
+/// A mean of all elements as one that ranks can divide, which a sum and a division are not.
+static Operation *asLossMean(OpBuilder &builder, ir::ReduceMeanOp mean) {
+  RankedTensorType type = mean.getOperand().getType();
+  Type element = type.getElementType();
+  if (type.getRank() == 0 || int64_t(mean.getAxes().size()) != type.getRank() || !(element.isF32() || element.isF64()))
+    return mean;
+  Operation *all = ir::LossMeanOp::create(builder, mean.getLoc(), mean.getOperand(), type.getRank());
+  if (mean.getKeepDims()) all = ir::ReshapeOp::create(builder, mean.getLoc(), mean.getType(), all->getResult(0));
+  mean.erase();
+  return all;
+}
+
 Operation *Lowering::lowerNode(OpBuilder &builder, const Graph &graph, const GraphNode &node, ArrayRef<Value> values) {
   OperationName name(node.op->text, context);
   if (!name.isRegistered()) refuseNode(node, "is no operation of the compiler");
@@ -120,6 +134,7 @@ Operation *Lowering::lowerNode(OpBuilder &builder, const Graph &graph, const Gra
     throw Error(ErrorKind::usage, text.empty() ? describePlace(node.source, node.op->text, node.layer) + ": is invalid"
                                                : withoutOpNames(text));
   }
+  if (auto mean = dyn_cast<ir::ReduceMeanOp>(op); mean && isDivided) return asLossMean(builder, mean);
   return op;
 }
 

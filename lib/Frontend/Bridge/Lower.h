@@ -20,7 +20,8 @@ struct Workspace {
 
 class Lowering {
 public:
-  explicit Lowering(mlir::MLIRContext *context) : context(context) {}
+  /// `isDivided`: by ranks; means of all elements become operations that say so.
+  explicit Lowering(mlir::MLIRContext *context, bool isDivided = false) : context(context), isDivided(isDivided) {}
 
   /// Appends a function of these inputs, whose body stays open: no terminator. `nameOf` an input gives its location.
   mlir::func::FuncOp makeFunction(mlir::ModuleOp module, llvm::StringRef name, llvm::ArrayRef<TensorType> inputs);
@@ -37,6 +38,7 @@ private:
   void lowerRegion(mlir::Region &region, const Graph &graph, mlir::Location location);
 
   mlir::MLIRContext *context;
+  bool isDivided;
   AttributeWriter attributes;
 };
 

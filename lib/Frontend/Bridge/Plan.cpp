@@ -38,6 +38,11 @@ public:
     }
     for (uint32_t i = 0; i < graph.inputCount; ++i)
       if (!isState[i]) inputTypes.push_back(graph.types[i]);
+    if (ranks.group) { // of samples that ranks divide the package has this one's
+      std::vector<rt::TensorInfo> own = package.inputs(0);
+      for (size_t i = 0; i < inputTypes.size(); ++i)
+        inputTypes[i].shape = Shape(own[i].shape.data(), own[i].shape.size());
+    }
     for (size_t i = 0; i < graph.outputs.size(); ++i)
       if (!isNext[i]) outputTypes.push_back(graph.types[graph.outputs[i]]);
     for (std::vector<sprig::TensorType> *ports : {&inputTypes, &outputTypes}) {
@@ -194,6 +199,7 @@ std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const 
       function->setAttr(ir::kRepeatAttr, b.getI64IntegerAttr(repetitions));
       function->setAttr(ir::kRepeatEntryAttr, b.getStringAttr(CompiledPlan::repeatedName(name)));
     }
+    bridge::divideFunction(*work.module, ranks, options);
     bytes = compile(*work.module, options);
   }
   try {

@@ -1,33 +1,72 @@
 #include "lib/Frontend/Bridge/PlanFunction.h"
+#include "dialects/NN/Attributes.h"
 #include "lib/Frontend/Bridge/RankFacts.h"
 #include "lib/Pipeline/ExpectedStep.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Pipeline/RankBuckets.h"
 #include "runtime/comm/RankGroup.h"
+#include "sprig/error.h"
 
 using namespace mlir;
 
 namespace sprig::frontend {
 
-func::FuncOp bridge::addPlanFunction(ModuleOp module, const Graph &graph, std::span<const StateSlot> states,
-                                     const std::string &name, const PlanRanks &ranks, CompileOptions &options) {
-  PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
-  for (StateSlot &slot : entry.states) slot.initial = nullptr;
-  options = entryOptions(options, name);
-  options.freeze = false;
-  options.math = MathMode::strict; // one operation or many in a plan, the bits are the same
-  func::FuncOp function = EntryBuilder(module).add(entry);
-  if (!ranks.group) return function;
-  chooseFactors(function, ranks, options);
-  options.bucketBytes = ranks.buckets.bytes;
-  Builder b(module.getContext());
+/// What a strategy finds of a function of all ranks' samples, and the options by which it is divided.
+static void addDivision(func::FuncOp function, const PlanRanks &ranks, CompileOptions &options) {
+  const Division &division = *ranks.division;
+  Builder b(function.getContext());
+  function->setAttr(ir::kPassesAttr, b.getDenseI64ArrayAttr(division.passes));
+  options.mesh = "data=" + std::to_string(ranks.group->ranks());
+  options.strategy = division.strategy;
+  options.weights = ranks.weights;
+  options.rank = ranks.group->rank();
+  options.allowGather = division.allowGather;
+  options.dividesProducts = ranks.group->isWithinProcess();
+}
+
+/// What is known of ranks each of which has recorded its own function.
+static void addRankFacts(func::FuncOp function, const PlanRanks &ranks, CompileOptions &options) {
+  bridge::chooseFactors(function, ranks, options);
+  Builder b(function.getContext());
   auto sums = llvm::to_vector(function.getBody().front().getOps<ir::dist::AllReduceOp>());
   if (sums.size() == ranks.buckets.order.size()) // else it is that of another kind of arguments
     for (auto [sum, place] : llvm::zip(sums, ranks.buckets.order))
       sum->setAttr(ir::dist::kOrderAttr, b.getI64IntegerAttr(place));
-  if (ranks.buckets.link)
-    for (auto mesh : module.getOps<ir::dist::MeshOp>()) describeLink(mesh, *ranks.buckets.link);
+}
+
+static void describeLinks(ModuleOp module, const RankBuckets &buckets) {
+  if (buckets.link)
+    for (auto mesh : module.getOps<ir::dist::MeshOp>()) describeLink(mesh, *buckets.link);
+}
+
+func::FuncOp bridge::addPlanFunction(ModuleOp module, const Graph &graph, std::span<const StateSlot> states,
+                                     const std::string &name, const PlanRanks &ranks, CompileOptions &options) {
+  PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
+  if (ranks.division) entry.outputNames = ranks.division->results;
+  for (StateSlot &slot : entry.states) slot.initial = nullptr;
+  options = entryOptions(options, name);
+  options.freeze = false;
+  options.math = MathMode::strict; // one operation or many in a plan, the bits are the same
+  func::FuncOp function = EntryBuilder(module, ranks.division.has_value()).add(entry);
+  if (!ranks.group) return function;
+  if (ranks.division)
+    addDivision(function, ranks, options);
+  else
+    addRankFacts(function, ranks, options);
+  options.bucketBytes = ranks.buckets.bytes;
+  describeLinks(module, ranks.buckets);
   return function;
+}
+
+void bridge::divideFunction(ModuleOp module, const PlanRanks &ranks, CompileOptions &options) {
+  if (!ranks.division) return;
+  try {
+    runPhases(module, options, "differentiate");
+  } catch (const Error &error) {
+    throw Error(error.kind(), withoutOpNames(error.what()));
+  }
+  options.compileFrom = "shard";
+  describeLinks(module, ranks.buckets);
 }
 
 RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &given,
@@ -35,7 +74,10 @@ RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states,
   CompileOptions options = given;
   bridge::Workspace work;
   func::FuncOp step = bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
-  runPhases(*work.module, options, "differentiate");
+  if (ranks.division)
+    bridge::divideFunction(*work.module, ranks, options);
+  else
+    runPhases(*work.module, options, "differentiate");
   divideForRanks(*work.module, options);
   BucketRequest request;
   request.ranks = ranks.group->ranks();
@@ -52,6 +94,7 @@ double expectedSeconds(const Graph &graph, std::span<const StateSlot> states, co
   options.threads = threads;
   bridge::Workspace work;
   bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
+  bridge::divideFunction(*work.module, ranks, options);
   return expectedStepSeconds(*work.module, options);
 }
 

@@ -14,24 +14,28 @@ using rt::collective::Kind;
 /// Fewer bytes go in one piece whatever is chosen, so that nobody has to meet for it.
 constexpr int64_t kLeastBytes = int64_t(64) << 10;
 
-template <typename F> void forEachSum(const Graph &graph, F body) {
-  for (const GraphNode &node : graph.nodes)
-    if (node.op == &collectiveName(Kind::allReduce)) body(node);
+/// Of a graph of all ranks' samples the sums are made later, of what is marked.
+template <typename F> void forEachSum(const Variant &variant, F body) {
+  for (const GraphNode &node : variant.graph.nodes)
+    if (variant.division ? find(node.attrs, "nn.gradients") != nullptr : node.op == &collectiveName(Kind::allReduce))
+      body(node);
 }
 
 /// The same on all ranks.
-int64_t summedBytes(const Graph &graph) {
+int64_t summedBytes(const Variant &variant) {
   int64_t bytes = 0;
-  forEachSum(graph, [&](const GraphNode &sum) {
-    for (uint32_t i = 0; i < sum.resultCount; ++i) bytes += graph.types[sum.firstResult + i].bytes();
+  forEachSum(variant, [&](const GraphNode &sum) {
+    for (uint32_t i = 0; i < sum.resultCount; ++i) bytes += variant.graph.types[sum.firstResult + i].bytes();
   });
   return bytes;
 }
 
-/// As what they sum is made: by the newest of their operands. Values are numbered in the order of their operations.
-std::vector<int64_t> orderOf(const Graph &graph) {
+/// As what they sum is made: by the newest of their operands. Values are numbered in the order of their operations. Who
+/// divides a graph knows the order.
+std::vector<int64_t> orderOf(const Variant &variant) {
   std::vector<int64_t> order;
-  forEachSum(graph, [&](const GraphNode &sum) {
+  if (variant.division) return order;
+  forEachSum(variant, [&](const GraphNode &sum) {
     order.push_back(*std::max_element(sum.operands.begin(), sum.operands.end()));
   });
   return order;
@@ -69,10 +73,10 @@ RankBuckets BucketChoices::choose(const Variant &variant, int64_t bytes, int64_t
   const bool isFirst = variant.ranks->group->rank() == 0;
   RankBuckets chosen;
   chosen.link = linkOf(*variant.ranks, variant);
-  chosen.order = orderOf(variant.graph);
+  chosen.order = orderOf(variant);
   if (bytes) chosen.bytes = bytes;
   if (isFirst) {
-    PlanRanks ranks{variant.ranks->group, variant.samples.samples, variant.samples.weights, chosen};
+    PlanRanks ranks = variant.planRanks(chosen);
     ranks.buckets.bytes = bytes;
     CompileOptions options = segmentOptions();
     options.factors = variant.factors;
@@ -104,7 +108,7 @@ RankBuckets BucketChoices::of(const Variant &variant, int64_t bytes, int64_t tim
   // Single calls take what was chosen for several.
   if (times == 1 && !made.empty())
     chosen = made.begin()->second;
-  else if (isOpen && variant.devices.empty() && summedBytes(variant.graph) >= kLeastBytes)
+  else if (isOpen && variant.devices.empty() && summedBytes(variant) >= kLeastBytes)
     chosen = choose(variant, bytes, times);
   newest = chosen.bytes;
   return made[times] = chosen;

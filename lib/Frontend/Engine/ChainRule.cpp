@@ -261,8 +261,9 @@ void ChainRule::pullBackPlain(const Stretch &stretch) {
   for (uint32_t number : wrt)
     if (!isIn(number, stretch) && come[number].defined()) outputs.push_back(number);
   for (uint32_t output : outputs) cotangents.push_back(come[output]);
-  auto next = plain.continuation(0, outputs, wrt, [&] {
-    return gradientOf(plain.graph, plain.localOf(outputs), plain.localOf(wrt), /*seeded=*/true);
+  const bool isDivided = GlobalStep::current();
+  auto next = plain.continuation(isDivided ? 2 : 0, outputs, wrt, [&] {
+    return gradientOf(plain.graph, plain.localOf(outputs), plain.localOf(wrt), /*seeded=*/true, isDivided);
   });
   std::vector<Tensor> gradients = replayOn(stretch, *next, plain.numbers, cotangents);
   for (size_t i = 0; i < wrt.size(); ++i)
@@ -377,9 +378,10 @@ void ChainRule::pushForward(std::span<const uint32_t> wrt, std::span<const Tenso
 std::vector<Tensor> pullBack(Lineage &lineage, std::span<const Tensor> seeds, Source at) {
   const Graph &graph = lineage.graph;
   if (lineage.isWhole()) {
-    lineage.key.mix(!seeds.empty());
+    const bool isDivided = GlobalStep::current();
+    lineage.key.mix(uint64_t(!seeds.empty()) | uint64_t(isDivided) << 1);
     auto next = ContinuationCache::instance().get(
-        lineage.key, [&] { return gradientOf(graph, graph.outputs, lineage.wrt, !seeds.empty()); });
+        lineage.key, [&] { return gradientOf(graph, graph.outputs, lineage.wrt, !seeds.empty(), isDivided); });
     DeviceId device = deviceOfNumber(lineage, graph.outputs[0]);
     CreationScope scope(device);
     std::vector<Tensor> on, gradients;

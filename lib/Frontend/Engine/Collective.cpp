@@ -164,11 +164,6 @@ bool isCollective(const OpName &op) {
   return op.text.front() == 'd' && std::find(names().begin(), names().end(), &op) != names().end();
 }
 
-static thread_local bool areLate = false;
-
-LateCollectives::LateCollectives(bool given) : before(areLate) { areLate = given; }
-LateCollectives::~LateCollectives() { areLate = before; }
-
 const OpName &collectiveName(Kind kind) { return *names()[size_t(kind)]; }
 
 AttrList collectiveAttrs(const RankEnd &end, Kind kind, rt::comm::Reduction reduction,
@@ -180,8 +175,6 @@ AttrList collectiveAttrs(const RankEnd &end, Kind kind, rt::comm::Reduction redu
   if (algorithm)
     attrs.push_back(
         Attr::other("algorithm", intern('"' + std::string(rt::collective::nameOf(*algorithm)) + '"').c_str()));
-  const bool mayBeLate = kind == Kind::allReduce || kind == Kind::reduceScatter || kind == Kind::allGather;
-  if (areLate && mayBeLate && Trace::current()) attrs.push_back(Attr::other("dist.late", "unit"));
   return attrs;
 }
 
@@ -198,6 +191,9 @@ void noteCollective(Trace &trace, const GraphNode &collective) {
     fail(collective.source, op,
          "is in a branch, a loop or a checkpoint, which ranks do not go through together; "
          "move it outside");
+  if (GlobalStep::current())
+    fail(collective.source, op,
+         "is in a step that is written for the samples of all ranks, which the compiler divides among them");
   std::shared_ptr<RankEnd> end = RankEnd::of(collective);
   if (trace.ranks && trace.ranks != end)
     fail(collective.source, op,

@@ -15,20 +15,6 @@ const OpName &collectiveName(rt::collective::Kind kind);
 AttrList collectiveAttrs(const RankEnd &end, rt::collective::Kind kind, rt::comm::Reduction reduction,
                          rt::comm::GivenAlgorithm algorithm = {}, int root = 0);
 
-/// While it lives, nobody waits for the sums, reduce-scatters and all-gathers that this thread asks for in a function
-/// that is being recorded, but what comes at its end or is such a collective itself (dist.late). All ranks have to have
-/// the same operations there.
-class LateCollectives {
-public:
-  explicit LateCollectives(bool areLate);
-  ~LateCollectives();
-  LateCollectives(const LateCollectives &) = delete;
-  LateCollectives &operator=(const LateCollectives &) = delete;
-
-private:
-  bool before;
-};
-
 /// Notes in a function that is being recorded which rank's program it is. Throws Error (usage) where it cannot be.
 void noteCollective(Trace &trace, const GraphNode &collective);
 /// Queues one, behind what its operands are computed by. Results have a handle each that the caller takes over.

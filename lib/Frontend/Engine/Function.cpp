@@ -151,7 +151,7 @@ struct FunctionCore::Impl {
   }
 
   /// Within a function that is being recorded it is a part of that.
-  bool runsAsWritten() const { return Trace::current() || !compilationIsOn() || !on; }
+  bool runsAsWritten() const { return Trace::current() || (!OperationScope::isOn() && (!compilationIsOn() || !on)); }
 
   /// The variant that a call runs; recorded where there is none. `growing`: the arguments are padded for it.
   std::shared_ptr<Variant> variantFor(Variants &variants, const FlatValues &given, std::span<const uint32_t> ends,
@@ -278,6 +278,7 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
   Impl::Own &own = impl->ownOf(deviceOfThisRank().value_or(0));
   std::lock_guard lock(own.mutex);
   std::shared_ptr<Variant> variant = impl->variantFor(own.variants, given, ends, body, structure);
+  if (variant->division && OperationScope::isOn()) return Variant::callOperations(*variant, given.tensors);
   return Variant::call(variant, given.tensors, own.choices.of(*variant, impl->options.bucketBytes, 1));
 }
 

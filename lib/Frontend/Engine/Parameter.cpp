@@ -66,9 +66,10 @@ void Parameter::set(const Tensor &next, Source at) const {
   requireParameterCell(*this, at);
   requireDefined(next, "Parameter::set", "the next value", at);
   if (!cell->standing.layer) cell->standing.isSettled = true; // it is the program's own
-  if (!(next.type() == cell->type))
+  const TensorType &type = cell->whole && GlobalStep::current() ? *cell->whole : cell->type;
+  if (!(next.type() == type))
     fail(at, "Parameter::set",
-         "parameter '" + cell->name + "' is " + describe(cell->type) + ", its next value " + describe(next.type()));
+         "parameter '" + cell->name + "' is " + describe(type) + ", its next value " + describe(next.type()));
   if (Trace *trace = Trace::current()) {
     TracedCell &traced = trace->cell(*this);
     if (trace->kind == Trace::Kind::region) { // refused when the region ends

@@ -16,9 +16,9 @@ static bool isShort(int64_t samples, uint32_t ranks, const std::vector<int64_t> 
 }
 
 SampleShare::SampleShare(std::shared_ptr<RankEnd> given, int64_t first, int64_t rows, int64_t samples,
-                         NormStatistics norms, std::vector<int64_t> weights, std::optional<bool> leavesOut)
+                         NormStatistics norms, std::vector<int64_t> weights)
     : end(std::move(given)), first(first), rows(rows), samples(samples), norms(norms), weights(std::move(weights)),
-      leavesOut(leavesOut ? *leavesOut : isShort(samples, uint32_t(end->group->ranks()), this->weights)),
+      leavesOut(isShort(samples, uint32_t(end->group->ranks()), this->weights)),
       outer(std::exchange(innermostShare, this)), within(Trace::currentFunction()) {
   if (Trace *function = Trace::currentFunction()) function->samples.note(*this);
 }

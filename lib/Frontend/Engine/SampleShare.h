@@ -11,11 +11,9 @@ namespace sprig::frontend {
 class SampleShare {
 public:
   /// Of `samples` of all ranks together, `rows` are this rank's, the first of them number `first`.
-  /// `weights`: by which ranks share the batch; none: evenly. `leavesOut` of a part of a batch, which ranks share by
-  /// their parts of the whole one.
+  /// `weights`: by which ranks share the batch; none: evenly.
   SampleShare(std::shared_ptr<RankEnd> end, int64_t first, int64_t rows, int64_t samples,
-              NormStatistics norms = NormStatistics::all, std::vector<int64_t> weights = {},
-              std::optional<bool> leavesOut = std::nullopt);
+              NormStatistics norms = NormStatistics::all, std::vector<int64_t> weights = {});
   ~SampleShare();
   SampleShare(const SampleShare &) = delete;
   SampleShare &operator=(const SampleShare &) = delete;

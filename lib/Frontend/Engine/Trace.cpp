@@ -33,7 +33,7 @@ TracedCell &Trace::cell(const Parameter &parameter) {
   if (kind == Kind::function) {
     Parameter::Cell *cell = parameter.rawCell();
     host.observe(kTrainableInUse, {cell->shared_from_this(), &cell->trainable}, "parameter '" + cell->name + "'");
-    auto *value = new Value(parameter.rawCell()->type, Value::State::traced);
+    auto *value = new Value(step && cell->whole ? *cell->whole : cell->type, Value::State::traced);
     value->trace = this;
     value->tracked = value->root = cell->trainable;
     value->owner = cell;

@@ -1,6 +1,7 @@
 // A function that is being recorded rather than run: for compile(), for regions of control flow, for transforms.
 // For the recorder and for what makes graphs of functions. Traces nest; each belongs to one thread.
 #pragma once
+#include "lib/Frontend/Engine/GlobalStep.h"
 #include "lib/Frontend/Engine/HostState.h"
 #include "lib/Frontend/Engine/Recording.h"
 #include "lib/Frontend/Record.h"
@@ -8,7 +9,6 @@
 namespace sprig::frontend {
 
 using Cell = Parameter::Cell;
-class RankEnd;
 class SampleShare;
 
 /// The samples of all ranks of which functions with collectives are recorded.
@@ -66,14 +66,15 @@ struct Trace {
   const Source source;
   Recording recording;
   std::vector<Tensor> inputs;
-  std::vector<TracedCell> cells;  ///< of functions; of regions: parameters that the region sets
-  uint64_t randomDraws = 0;       ///< of functions
-  Tensor randomKey, randomBase;   ///< of functions that draw
-  HostState host;                 ///< of functions
-  GradientUse use;                ///< of functions
-  bool endsLineage = false;       ///< whether an optimizer's update is in it
-  std::shared_ptr<RankEnd> ranks; ///< of functions with collectives: the rank that records them
-  SamplesOfRanks samples;         ///< of functions
+  std::vector<TracedCell> cells;    ///< of functions; of regions: parameters that the region sets
+  uint64_t randomDraws = 0;         ///< of functions
+  Tensor randomKey, randomBase;     ///< of functions that draw
+  HostState host;                   ///< of functions
+  GradientUse use;                  ///< of functions
+  bool endsLineage = false;         ///< whether an optimizer's update is in it
+  std::shared_ptr<RankEnd> ranks;   ///< of functions with collectives: the rank that records them
+  SamplesOfRanks samples;           ///< of functions
+  std::unique_ptr<GlobalStep> step; ///< of functions of all ranks' samples
   Trace *const outer;
   const bool lineageOutside; ///< whether it began outside of NoGrad
 };

@@ -9,6 +9,7 @@
 #include "sprig/tensor.h"
 #include <atomic>
 #include <memory>
+#include <optional>
 
 namespace sprig::frontend {
 
@@ -151,6 +152,7 @@ struct sprig::Parameter::Cell : std::enable_shared_from_this<Cell> {
   Tensor current;
   Tensor gradient;
   TensorType type;
+  std::optional<TensorType> whole; ///< of what ranks have pieces of, as vectors, of which this is one
   bool trainable = true;
   std::string name;
   frontend::Standing standing;

@@ -67,6 +67,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
     slot.name = cell.parameter.name().empty() ? "state" + std::to_string(cells.size()) : cell.parameter.name();
     for (const StateSlot &other : variant->slots)
       if (other.name == slot.name) slot.name += "." + std::to_string(cells.size());
+    slot.isPiece = trace.step && cell.parameter.rawCell()->whole;
     if (cell.written()) {
       recording.reach(cell.current.raw());
       slot.output = int32_t(outputs.size());
@@ -102,6 +103,10 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
     if (trace.randomBase.defined() && trace.randomBase.raw() == value) feed = {Feed::Kind::randomBase, 0, {}};
     if (feed.kind == Feed::Kind::captured) feed.value = handleTo(value);
     variant->feeds.push_back(std::move(feed));
+  }
+  if (trace.step) {
+    trace.step->nameGradients(*variant);
+    variant->division = trace.step->division;
   }
   variant->graph = recording.graph(outputs);
   variant->completePlaces(results, recording);
@@ -180,6 +185,11 @@ std::vector<LaneId> Variant::lanes() const {
   std::vector<LaneId> lanes;
   for (DeviceId each : devices) lanes.push_back(computeLane(each));
   return lanes;
+}
+
+PlanRanks Variant::planRanks(const RankBuckets &buckets) const {
+  if (!ranks) return {};
+  return {ranks->group, samples.samples, samples.weights, buckets, division};
 }
 
 void Variant::setFactors(FactorPolicy policy) {

@@ -56,9 +56,13 @@ struct Variant {
   std::vector<SwitchEffect> effects;
   /// Of a function with collectives: the rank whose program it is. Others record their own.
   std::shared_ptr<RankEnd> ranks;
-  SamplesOfRanks samples; ///< of all ranks, as far as it was said while it was recorded
-  int programLanes = 0;   ///< FunctionOptions::lanes
+  SamplesOfRanks samples;            ///< of all ranks, as far as it was said while it was recorded
+  std::optional<Division> division;  ///< of a function of all ranks' samples, whose graph is of all of them
+  std::shared_ptr<const Graph> part; ///< of that one, this rank's, where it runs operation by operation
+  int programLanes = 0;              ///< FunctionOptions::lanes
   FactorPolicy factors = FactorPolicy::never;
+  /// What a plan is told of the ranks.
+  PlanRanks planRanks(const RankBuckets &buckets) const;
   /// Of sums over ranks; throws Error (usage) where what is known of the ranks' samples is not enough.
   void setFactors(FactorPolicy policy);
 
@@ -95,6 +99,11 @@ struct Variant {
   /// not flow through results.
   static std::vector<Tensor> callTogether(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments,
                                           int64_t times, const RankBuckets &buckets = {});
+
+  /// The same of a function of all ranks' samples, whose gradients nobody sets, operation by operation.
+  static std::vector<Tensor> callOperations(Variant &self, std::span<const Tensor> arguments);
+  /// Of a call.
+  void applyEffects() const;
 
   uint64_t replacements = frontend::replacements(); ///< when it was found to be what the function records
   bool isChecked = false;                           ///< whether it has been recorded once more, with the same result

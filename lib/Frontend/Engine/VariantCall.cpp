@@ -109,10 +109,8 @@ private:
       for (DeviceId device : variant->devices) options.devices.push_back(deviceOf(device).name());
       std::vector<DeviceId> devices = variant->devices;
       if (devices.empty()) devices = {variant->device};
-      PlanRanks ranks;
-      if (variant->ranks) ranks = {variant->ranks->group, variant->samples.samples, variant->samples.weights, buckets};
       code.plan = compilePlan(variant->graph, variant->slots, options, variant->name, std::move(devices),
-                              std::move(ranks), times);
+                              variant->planRanks(buckets), times);
     } catch (const Error &error) {
       code.failure = std::make_shared<Error>(error);
     } catch (const std::exception &error) {
@@ -275,12 +273,7 @@ void CallMaker::addGradients() {
 }
 
 void CallMaker::push() {
-  if (callee->lineage.endsLineage) endLineage();
-  for (const SwitchEffect &effect : callee->effects)
-    if (effect.frozen.defined())
-      effect.frozen.setTrainable(effect.value, Source());
-    else
-      *effect.flag = effect.value;
+  callee->applyEffects();
   flushDevice(callee->device, /*wake=*/false);
   for (DeviceId device : callee->devices) flushDevice(device, /*wake=*/false);
   flushBefore(task->inputs);
@@ -295,6 +288,15 @@ void CallMaker::push() {
 }
 
 } // namespace
+
+void Variant::applyEffects() const {
+  if (lineage.endsLineage) endLineage();
+  for (const SwitchEffect &effect : effects)
+    if (effect.frozen.defined())
+      effect.frozen.setTrainable(effect.value, Source());
+    else
+      *effect.flag = effect.value;
+}
 
 std::vector<Tensor> Variant::call(const std::shared_ptr<Variant> &self, std::span<const Tensor> arguments,
                                   const RankBuckets &buckets) {

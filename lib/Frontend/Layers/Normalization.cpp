@@ -1,5 +1,6 @@
 #include "sprig/nn/normalization.h"
 #include "sprig/grad.h"
+#include "lib/Frontend/Engine/GlobalStep.h"
 #include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Layers/LayerText.h"
 #include "sprig/ops.h"
@@ -88,6 +89,8 @@ Tensor BatchNorm::operator()(const Operand &x) const {
       batch = meanOfRanks(*share, batch, std::exchange(count, 1), typeName(), x);
     else if (share)
       count = count / share->rows * share->samples;
+    else if (const auto *step = frontend::GlobalStep::current(); step && step->norms == NormStatistics::replica)
+      count = 1; // variances are unbiased
     numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
     if (options.momentum) {
       moveMean(runningMean, batch.mean, 1 - *options.momentum, x);

@@ -1,4 +1,5 @@
 // Normalisation by statistics that are given, of the batch, or of each sample.
+#include "lib/Frontend/Engine/GlobalStep.h"
 #include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Ops/Emitter.h"
 #include "sprig/functional.h"
@@ -7,6 +8,7 @@ namespace sprig {
 
 using frontend::Attr;
 using frontend::Emitter;
+using frontend::GlobalStep;
 using frontend::SampleShare;
 
 namespace {
@@ -94,8 +96,12 @@ BatchStatistics batchNormTraining(const Operand &x, const Operand &scale, const 
   const Tensor operands[] = {input, parameterOr(r, scale, 1, each, "scale", type),
                              parameterOr(r, shift, 0, each, "shift", type)};
   const TensorType results[] = {type, each, each};
-  auto found =
-      frontend::recordAll(SPRIG_OP("batch_norm_train"), operands, {Attr::of("epsilon", epsilon)}, results, r.at);
+  frontend::AttrList attrs{Attr::of("epsilon", epsilon)};
+  if (const GlobalStep *step = GlobalStep::current(); step && step->norms == NormStatistics::replica) {
+    attrs.push_back(Attr::unit("unbiased")); // each of the variances
+    attrs.push_back(Attr::other("groups", "[\"data\"]"));
+  }
+  auto found = frontend::recordAll(SPRIG_OP("batch_norm_train"), operands, std::move(attrs), results, r.at);
   return {found[0], found[1], found[2]};
 }
 

@@ -154,10 +154,10 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
     fail(at, "Optimizer::update",
          std::to_string(given.size()) + " gradients for " + std::to_string(s.rows.size()) + " parameters");
   for (size_t i = 0; i < given.size(); ++i)
-    if (given[i].defined() && !(given[i].type() == s.typeOf(s.rows[i])))
+    if (given[i].defined() && !(given[i].type() == s.rows[i].parameter.type()))
       fail(at, "Optimizer::update",
-           "parameter '" + s.rows[i].parameter.name() + "' is " + describe(s.typeOf(s.rows[i])) + ", its gradient " +
-               describe(given[i].type()));
+           "parameter '" + s.rows[i].parameter.name() + "' is " + describe(s.rows[i].parameter.type()) +
+               ", its gradient " + describe(given[i].type()));
   if (std::none_of(given.begin(), given.end(), [](const Tensor &g) { return g.defined(); }))
     fail(at, "Optimizer::update", "none of the " + std::to_string(given.size()) + " gradients holds a tensor");
   s.belonging.reportUntrained(s.parameters, "Optimizer::update", at);
@@ -203,12 +203,10 @@ void Optimizer::update(std::span<const Tensor> given, Source at) const {
     Tensor own = count;
     if (row.hasSkipped)
       own = frontend::record(cast, {frontend::record(sub, {steps, row.skipped.value()}, {}, i64, at)}, {}, f64, at);
-    const bool isShared = s.isShared(row);
-    Tensor value = row.parameter.value();
-    inputs = {isShared ? s.shares->cut(value, at) : value, gradients[i], rates[row.group], own};
+    inputs = {row.parameter.value(), gradients[i], rates[row.group], own};
     for (const Parameter &slot : row.slots) inputs.push_back(slot.value());
     std::vector<Tensor> next = frontend::replay(row.update->graph, inputs, at);
-    row.parameter.set(isShared ? s.shares->joined(next[0], row.parameter.type().shape, at) : next[0], at);
+    row.parameter.set(next[0], at);
     for (size_t j = 0; j < row.slots.size(); ++j) row.slots[j].set(next[j + 1], at);
   }
   s.steps.set(frontend::record(add, {steps, one}, {}, i64, at), at);
@@ -274,6 +272,11 @@ std::string Optimizer::State::settingsText() const {
   text += ", clipNorm " + frontend::realText(clipNorm) + ", clipValue " + frontend::realText(clipValue);
   auto skipped = std::count_if(rows.begin(), rows.end(), [](const Row &row) { return row.hasSkipped; });
   return skipped ? text + ", " + std::to_string(skipped) + " parameters that steps have left alone" : text;
+}
+
+std::vector<Tensor> Optimizer::State::clipped(std::vector<Tensor> gradients, Source at) const {
+  if (clipNorm > 0) gradients = clipGradNorm(gradients, clipNorm, at);
+  return clipValue > 0 ? clipGradValue(gradients, clipValue, at) : gradients;
 }
 
 void Optimizer::State::noteSkipped(Row &row) {

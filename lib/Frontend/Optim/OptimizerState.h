@@ -41,14 +41,6 @@ void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, cons
 /// The values of these states under their names.
 nn::StateDict valuesOf(const std::vector<std::pair<std::string, Parameter>> &named);
 
-/// The type that norms of these gradients together are computed in: f64 where one of them is, else f32.
-DType normType(std::span<const Tensor> gradients);
-/// The sum of a gradient's squares, of this type.
-Tensor squaredNorm(const Tensor &gradient, DType type, Source at);
-
-/// The gradients times min(1, most / (norm + 1e-6)).
-std::vector<Tensor> clipToNorm(const std::vector<Tensor> &gradients, const Tensor &norm, double most, Source at);
-
 /// Throws for `what` a parameter that is not there, no float, or among `seen`, which then has it.
 void requireTrained(const Parameter &parameter, std::set<Parameter::Cell *> &seen, const std::string &what, Source at);
 
@@ -80,8 +72,6 @@ struct Optimizer::State {
     return gradients[row].defined() && rows[row].parameter.trainable();
   }
   void noteSkipped(Row &row);
-  /// The type of a row's slots and gradient now.
-  TensorType typeOf(const Row &row) const;
   bool isShared(const Row &row) const { return shares && shares->pieceOf(row.parameter.type().shape) > 0; }
   /// Bounded as clipNorm and clipValue say.
   std::vector<Tensor> clipped(std::vector<Tensor> gradients, Source at) const;

@@ -1,28 +1,12 @@
-// An optimizer whose state ranks share: what of it each has, and bounds on gradients that are in pieces.
+// An optimizer whose state ranks share: what of it each has. Its updates are written of all of it, and the compiler
+// divides them.
+#include "lib/Frontend/Engine/Value.h"
 #include "lib/Frontend/Optim/OptimizerState.h"
 #include "lib/Frontend/Record.h"
 #include "lib/Training/StateNames.h"
-#include "sprig/elementwise.h"
 #include "sprig/grad.h"
 
 namespace sprig::optim {
-
-TensorType Optimizer::State::typeOf(const Row &row) const {
-  TensorType type = row.parameter.type();
-  if (isShared(row)) type.shape = {shares->pieceOf(type.shape)};
-  return type;
-}
-
-std::vector<Tensor> Optimizer::State::clipped(std::vector<Tensor> gradients, Source at) const {
-  if (clipNorm > 0 && shares) {
-    std::vector<Shape> shapes;
-    for (const Row &row : rows) shapes.push_back(row.parameter.type().shape);
-    gradients = clipToNorm(gradients, shares->norm(gradients, shapes, at), clipNorm, at);
-  } else if (clipNorm > 0) {
-    gradients = clipGradNorm(gradients, clipNorm, at);
-  }
-  return clipValue > 0 ? clipGradValue(gradients, clipValue, at) : gradients;
-}
 
 /// A slot as it is now, which has the name of what it is a piece of.
 static Parameter slotWith(const Tensor &value, const std::string &name, Source at) {
@@ -39,19 +23,19 @@ void Optimizer::divide(std::shared_ptr<const StateShares> shares, Source at) con
   s.shares = std::move(shares);
   for (State::Row &row : s.rows) {
     if (!s.isShared(row)) continue;
-    const TensorType piece = s.typeOf(row);
     for (size_t j = 0; j < row.slots.size(); ++j) {
       if (row.update->slots[j].isScalar) {
         if (row.pieces.size() <= j) row.pieces.push_back(row.slots[j]);
         continue;
       }
       Tensor value = s.shares->cut(row.slots[j].value(), at);
-      if (row.pieces.size() <= j)
+      if (row.pieces.size() <= j) {
         row.pieces.push_back(slotWith(value, row.slots[j].name(), at));
-      else
+        row.pieces[j].rawCell()->whole = row.slots[j].type();
+      } else {
         row.pieces[j].set(value, at);
+      }
     }
-    row.update = &updateFor(s.config, row.weightDecay, piece);
     row.slots = row.pieces;
   }
 }
@@ -66,7 +50,6 @@ void Optimizer::unite(Source at) const {
     for (size_t j = 0; j < row.slots.size(); ++j)
       if (!row.update->slots[j].isScalar)
         row.slots[j] = slotWith(s.shares->joined(row.slots[j].value(), whole.shape, at), row.slots[j].name(), at);
-    row.update = &updateFor(s.config, row.weightDecay, whole);
   }
   s.shares = nullptr;
 }

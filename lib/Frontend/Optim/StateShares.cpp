@@ -1,7 +1,4 @@
 #include "lib/Frontend/Optim/StateShares.h"
-#include "lib/Frontend/Optim/OptimizerState.h"
-#include "sprig/elementwise.h"
-#include "sprig/grad.h"
 #include "sprig/shape_ops.h"
 
 namespace sprig::optim {
@@ -21,32 +18,6 @@ Tensor StateShares::joined(const Tensor &piece, const Shape &shape, Source at) c
   Tensor all = together(piece, at);
   if (all.numel(at) > shape.elements()) all = slice({all, at}, 0, 0, shape.elements());
   return reshape({all, at}, shape);
-}
-
-std::vector<Tensor> StateShares::sums(std::vector<Tensor> gradients, Source at) const {
-  for (size_t i = gradients.size(); i-- > 0;) {
-    Tensor &gradient = gradients[i];
-    if (!gradient.defined()) continue;
-    gradient = pieceOf(gradient.shape(at)) ? pieceOfSum(padded(gradient, at), at) : sum(gradient, at);
-  }
-  return gradients;
-}
-
-Tensor StateShares::norm(const std::vector<Tensor> &sums, const std::vector<Shape> &shapes, Source at) const {
-  NoGrad quiet;
-  Tensor ofPieces, ofWholes;
-  const DType type = normType(sums);
-  for (size_t i = 0; i < sums.size(); ++i) {
-    if (!sums[i].defined()) continue;
-    Tensor square = squaredNorm(sums[i], type, at);
-    Tensor &total = pieceOf(shapes[i]) ? ofPieces : ofWholes;
-    total = total.defined() ? add({total, at}, {square, at}) : square;
-  }
-  if (ofPieces.defined()) {
-    ofPieces = sum(ofPieces, at);
-    ofWholes = ofWholes.defined() ? add({ofWholes, at}, {ofPieces, at}) : ofPieces;
-  }
-  return sqrt({ofWholes, at});
 }
 
 } // namespace sprig::optim

@@ -11,8 +11,6 @@ namespace sprig::optim {
 
 struct StateShares {
   int rank = 0, ranks = 1;
-  std::function<Tensor(const Tensor &, Source)> sum;           ///< over the ranks
-  std::function<Tensor(const Tensor &, Source)> pieceOfSum;    ///< a rank's rows of it, of as many for each
   std::function<Tensor(const Tensor &piece, Source)> together; ///< all ranks' rows, one after the other
 
   /// Elements of a piece; 0: all ranks have all of it.
@@ -21,12 +19,6 @@ struct StateShares {
   Tensor padded(const Tensor &whole, Source at) const;
   Tensor cut(const Tensor &whole, Source at) const;
   Tensor joined(const Tensor &piece, const Shape &shape, Source at) const;
-
-  /// Gradients of each rank as sums over all: pieces of those of which it has pieces. Asked for as a backward pass
-  /// makes them, the last ones first.
-  std::vector<Tensor> sums(std::vector<Tensor> gradients, Source at) const;
-  /// The norm of all gradients of which these are the sums, which are of tensors of these shapes.
-  Tensor norm(const std::vector<Tensor> &sums, const std::vector<Shape> &shapes, Source at) const;
 };
 
 } // namespace sprig::optim

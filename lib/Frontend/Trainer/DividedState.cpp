@@ -6,10 +6,6 @@ std::shared_ptr<const optim::StateShares> stateSharesOf(dist::Group &group) {
   auto shares = std::make_shared<optim::StateShares>();
   shares->rank = group.rank();
   shares->ranks = group.size();
-  shares->sum = [&group](const Tensor &x, Source at) {
-    return group.allReduceAsync(x, dist::Reduce::sum, dist::Algorithm::automatic, at);
-  };
-  shares->pieceOfSum = [&group](const Tensor &x, Source at) { return group.reduceScatter(x, dist::Reduce::sum, at); };
   shares->together = [&group](const Tensor &piece, Source at) { return group.allGather(piece, {}, at); };
   return shares;
 }

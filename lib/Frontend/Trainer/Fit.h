@@ -17,6 +17,7 @@ inline ProgramOptions programOptions(const TrainerOptions &options) {
           .bucketBytes = options.bucketBytes,
           .shares = options.shares,
           .norms = options.batchNorms,
+          .allowGather = options.allowGather,
           .sharesState = options.zero && options.group && options.group->size() > 1,
           .group = options.group};
 }

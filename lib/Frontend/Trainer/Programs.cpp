@@ -1,10 +1,9 @@
 #include "lib/Frontend/Trainer/Programs.h"
 #include "lib/Frontend/Dist/Group.h"
-#include "lib/Frontend/Engine/Collective.h"
+#include "lib/Frontend/Engine/GlobalStep.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/SampleShare.h"
 #include "lib/Frontend/Engine/Variant.h"
-#include "lib/Frontend/Trainer/DividedState.h"
 #include "runtime/collective/Shares.h"
 #include "sprig/grad.h"
 #include "sprig/ops.h"
@@ -45,34 +44,27 @@ struct Sums {
   }
 };
 
-/// The last parameters' go first, as a backward pass makes them.
-std::vector<Tensor> sumOverRanks(dist::Group &group, std::vector<Tensor> gradients, Source at) {
-  std::reverse(gradients.begin(), gradients.end());
-  gradients = group.allReduceAsync(gradients, dist::Reduce::sum, dist::Algorithm::automatic, at);
-  std::reverse(gradients.begin(), gradients.end());
-  return gradients;
+int ranksOf(const ProgramOptions &options) { return options.group ? options.group->size() : 1; }
+
+/// Of a pass of so many samples.
+rt::collective::Range shareOf(const ProgramOptions &options, int64_t samples, int rank) {
+  return rt::collective::shareOf(samples, uint32_t(ranksOf(options)), options.shares, uint32_t(rank));
 }
 
-std::vector<Shape> shapesOf(const optim::Optimizer &optimizer) {
-  std::vector<Shape> shapes;
-  for (const Parameter &parameter : optimizer.parameters()) shapes.push_back(parameter.type().shape);
-  return shapes;
-}
-
-rt::collective::Range pieceOf(int64_t rows, int64_t pieces, int64_t piece) {
-  return rt::collective::pieceOf(rows, uint32_t(pieces), uint32_t(piece));
-}
-
-/// Of a batch of so many samples.
-rt::collective::Range shareOf(const ProgramOptions &options, int64_t samples, int64_t rank) {
-  return rt::collective::shareOf(samples, uint32_t(options.group ? options.group->size() : 1), options.shares,
-                                 uint32_t(rank));
+/// Samples of each pass of a batch, of all ranks together.
+std::vector<int64_t> passesOf(const ProgramOptions &options, int64_t samples) {
+  std::vector<int64_t> passes;
+  const auto count = uint32_t(std::min(options.accumulate, samples));
+  for (uint32_t pass = 0; pass < count; ++pass) passes.push_back(rt::collective::pieceOf(samples, count, pass).size());
+  return passes;
 }
 
 /// Whether each pass of a batch of so many samples of all ranks has some on every rank.
 bool haveAllSamples(const ProgramOptions &options, int64_t samples) {
-  for (int rank = 0; rank < (options.group ? options.group->size() : 1); ++rank)
-    if (shareOf(options, samples, rank).size() < options.accumulate) return false;
+  if (samples < options.accumulate) return false;
+  for (int64_t pass : passesOf(options, samples))
+    for (int rank = 0; rank < ranksOf(options); ++rank)
+      if (shareOf(options, pass, rank).size() == 0) return false;
   return true;
 }
 
@@ -82,51 +74,31 @@ bool haveAllSamples(const ProgramOptions &options, int64_t samples) {
 TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, const ProgramOptions &options,
                                                       Source at) {
   return [loss = training.loss, optimizer = training.optimizer, options, at](const Fields &batch, int64_t samples) {
-    dist::Group *group = options.group;
-    const int64_t ranks = group ? group->size() : 1, rank = group ? group->rank() : 0;
-    const rt::collective::Range own = shareOf(options, samples, rank);
+    const bool isOfRanks = ranksOf(options) > 1;
+    const std::vector<int64_t> passes = passesOf(options, samples);
+    if (isOfRanks)
+      GlobalStep::begin({dist::endOf(*options.group),
+                         {options.sharesState ? "zero1" : "data", passes, {"loss", "grad_norm"}, options.allowGather},
+                         options.shares,
+                         options.norms});
     Sums sums;
-    for (int64_t pass = 0; pass < options.accumulate; ++pass) {
-      const rt::collective::Range rows = pieceOf(own.size(), options.accumulate, pass);
-      int64_t together = 0; // of this pass, of all ranks
-      bool leavesOut = false;
-      for (int64_t r = 0; r < ranks; ++r) {
-        const int64_t piece = pieceOf(shareOf(options, samples, r).size(), options.accumulate, pass).size();
-        together += piece;
-        leavesOut |= piece == 0;
-      }
-      if (!rows.size()) continue;
+    int64_t first = 0;
+    for (int64_t rows : passes) {
       Fields fields = batch;
-      if (rows.size() < own.size())
-        for (Tensor &field : fields) field = slice({field, at}, 0, rows.begin, rows.end);
-      std::optional<SampleShare> share;
-      if (group)
-        share.emplace(dist::endOf(*group), own.begin + rows.begin, rows.size(), together, options.norms, options.shares,
-                      leavesOut);
+      if (rows < samples)
+        for (Tensor &field : fields) field = slice({field, at}, 0, first, first + rows);
+      first += rows;
       Tensor value = loss(fields);
-      if (rows.size() < samples) value = mul({value, at}, {double(rows.size()) / double(samples), at});
-      share.reset(); // what gradients need is known
+      if (rows < samples) value = mul({value, at}, {double(rows) / double(samples), at});
       std::vector<Tensor> gradients = grad(value, optimizer.parameters(), {}, at);
       sums.add(std::move(value), std::move(gradients), at);
     }
-    if (!sums.loss.defined()) { // there are fewer samples than ranks
-      sums.loss = zeros({}, DType::f32, at);
-      for (const Parameter &parameter : optimizer.parameters())
-        sums.gradients.push_back(zeros(parameter.value(at).shape(), parameter.value(at).dtype(), at));
-    }
     Fields results{cast({sums.loss, at}, DType::f32)};
-    std::shared_ptr<const optim::StateShares> shares = options.sharesState ? stateSharesOf(*group) : nullptr;
-    // Of a rank without samples the program is another.
-    LateCollectives late(shares && haveAllSamples(options, samples));
-    if (shares)
-      sums.gradients = shares->sums(std::move(sums.gradients), at);
-    else if (group)
-      sums.gradients = sumOverRanks(*group, std::move(sums.gradients), at);
-    if (group)
-      results[0] = group->allReduceAsync(results[0].detach(at), dist::Reduce::sum, dist::Algorithm::automatic, at);
-    if (options.withNorm)
-      results.push_back(shares ? shares->norm(sums.gradients, shapesOf(optimizer), at)
-                               : optim::gradNorm(sums.gradients, at));
+    if (isOfRanks) {
+      results[0] = results[0].detach(at);
+      sums.gradients = GlobalStep::markGradients(std::move(sums.gradients), optimizer.parameters(), at);
+    }
+    if (options.withNorm) results.push_back(optim::gradNorm(sums.gradients, at));
     optimizer.update(sums.gradients, at);
     return results;
   };
@@ -154,13 +126,12 @@ double TrainingPrograms::expectedSeconds(const Training &training, const Program
   auto recorded = [&](std::span<const Tensor> batch) { return body(Fields(batch.begin(), batch.end()), samples); };
   std::shared_ptr<Variant> step = Variant::record(fields, recorded, "training step", at);
   CompileOptions compile = segmentOptions();
-  PlanRanks ranks;
+  RankBuckets buckets;
   if (step->ranks) {
-    ranks = {step->ranks->group, step->samples.samples, step->samples.weights, {}};
-    ranks.buckets.link = machine::linkOfThreads(ranks.group->ranks(), /*isApart=*/false);
+    buckets.link = machine::linkOfThreads(step->ranks->group->ranks(), /*isApart=*/false);
     if (options.accumulate == 1) compile.factors = options.factors;
   }
-  return frontend::expectedSeconds(step->graph, step->slots, compile, step->name, ranks, threads);
+  return frontend::expectedSeconds(step->graph, step->slots, compile, step->name, step->planRanks(buckets), threads);
 }
 
 std::pair<Tensor, Tensor> TrainingPrograms::given(const Fields &results) const {
@@ -169,33 +140,25 @@ std::pair<Tensor, Tensor> TrainingPrograms::given(const Fields &results) const {
 
 bool TrainingPrograms::isEnough(int64_t samples) const { return haveAllSamples(options, samples); }
 
-/// Which rank has the most.
-static int rankWithMost(const ProgramOptions &options, int64_t samples) {
-  int most = 0;
-  for (int rank = 1; rank < options.group->size(); ++rank)
-    if (shareOf(options, samples, rank).size() > shareOf(options, samples, most).size()) most = rank;
-  return most;
+// What ranks divide is recorded in any case.
+bool TrainingPrograms::runsOperations() const {
+  return ranksOf(options) > 1 && !(stepProgram.enabled() && compilationIsOn());
 }
 
 std::pair<Tensor, Tensor> TrainingPrograms::step(const data::Batch &batch) const {
-  Fields results = stepProgram(fieldsOf(batch, at), batch.samplesOfRanks());
-  // A pass without samples has drawn nothing and left the module's buffers alone; who has the most has been in most.
-  if (options.group && !isEnough(batch.samplesOfRanks())) {
-    const int root = rankWithMost(options, batch.samplesOfRanks());
-    RandomState now = randomState();
-    Tensor first = options.group->broadcast(Tensor({int64_t(now.seed), int64_t(now.draws)}), root, at);
-    setRandomState({now.seed, uint64_t(first.data<int64_t>(at)[1])});
-    NoGrad quiet;
-    for (const Parameter &buffer : training.module->buffers())
-      buffer.set(options.group->broadcast(buffer.value(at).detach(at), root, at), at);
-  }
-  return given(results);
+  std::optional<OperationScope> scope;
+  if (runsOperations()) scope.emplace();
+  return given(stepProgram(fieldsOf(batch, at), batch.samplesOfRanks()));
 }
 
 std::vector<std::pair<Tensor, Tensor>> TrainingPrograms::steps(std::span<const data::Batch> batches) const {
+  std::vector<std::pair<Tensor, Tensor>> found;
+  if (runsOperations()) {
+    for (const data::Batch &batch : batches) found.push_back(step(batch));
+    return found;
+  }
   std::vector<std::tuple<Fields, int64_t>> calls;
   for (const data::Batch &batch : batches) calls.emplace_back(fieldsOf(batch, at), batch.samplesOfRanks());
-  std::vector<std::pair<Tensor, Tensor>> found;
   for (const Fields &results : stepProgram.together(calls)) found.push_back(given(results));
   return found;
 }

@@ -15,6 +15,7 @@ struct ProgramOptions {
   int64_t bucketBytes = 0;                    ///< of those sums; 0: chosen
   std::vector<int64_t> shares = {};           ///< weights of the ranks'
   NormStatistics norms = NormStatistics::all; ///< of batch norms over the ranks
+  bool allowGather = false;                   ///< of samples' values, by ranks
   bool sharesState = false;                   ///< of the optimizer, which is divided while steps run
   dist::Group *group = nullptr;               ///< batches are this rank's shares
 };
@@ -49,6 +50,7 @@ private:
   using StepBody = std::function<Fields(const Fields &, int64_t)>; ///< of a batch of so many samples of all ranks
   using Body = std::function<Fields(const Fields &)>;
   static StepBody stepBody(const Training &training, const ProgramOptions &options, Source at);
+  bool runsOperations() const;
   std::pair<Tensor, Tensor> given(const Fields &results) const;
 
   Training training;

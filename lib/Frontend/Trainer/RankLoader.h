@@ -11,10 +11,10 @@ namespace sprig::frontend {
 /// Without a group it is the loader itself.
 class RankLoader {
 public:
-  /// Throws Error (usage) for a loader that has the share of another rank. `weights`: of the
-  /// ranks' shares. `isScaled`: its batch is each rank's.
+  /// Throws Error (usage) for a loader that has the share of another rank, or of other passes. `weights`: of the ranks'
+  /// shares of each pass. `isScaled`: its batch is each rank's.
   RankLoader(data::Loader &given, const dist::Group *group, Source at, const std::vector<int64_t> &weights = {},
-             bool isScaled = false);
+             bool isScaled = false, int64_t passes = 1);
   ~RankLoader();
   RankLoader(const RankLoader &) = delete;
   RankLoader &operator=(const RankLoader &) = delete;

@@ -82,7 +82,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   dist::Group *group = options.group;
   const bool keeps = writes;
   writes &= !isOther(group);
-  RankLoader shares(given, group, at, options.shares, options.scaleBatch);
+  RankLoader shares(given, group, at, options.shares, options.scaleBatch, options.accumulate);
   data::Loader &train = shares.own();
   std::optional<RankLoader> evaluationShares;
   if (givenEvaluation) evaluationShares.emplace(*givenEvaluation, group, at, options.shares);

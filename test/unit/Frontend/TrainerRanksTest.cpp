@@ -19,15 +19,12 @@ TEST(TrainerRanks, ResultsAreThoseOfOneRank) {
   }
 }
 
-// Statistics are of all ranks' samples, running ones too.
+// Statistics are of all ranks' samples, running ones too, also where some rank has none.
 TEST(TrainerRanks, BatchNormsSeeAllSamples) {
-  Trained one = fit({}, makeNet(true, true), 55);
-  for (int ranks : {2, 3}) expectNear(fit({.ranks = ranks}, makeNet(true, true), 55), one, std::to_string(ranks));
-  try {
-    fit({.ranks = 3}, makeNet(false, true), 50);
-    ADD_FAILURE() << "a batch of two samples over three ranks";
-  } catch (const Error &error) {
-    EXPECT_THAT(error.what(), HasSubstr("of 2 samples over 3 ranks some have none"));
+  for (int64_t samples : {55, 50}) {
+    Trained one = fit({}, makeNet(true, true), samples);
+    for (int ranks : {2, 3})
+      expectNear(fit({.ranks = ranks}, makeNet(true, true), samples), one, std::to_string(ranks));
   }
 }
 
@@ -42,27 +39,29 @@ struct NoisyNet : Net {
 };
 } // namespace
 
-// Each rank would draw the same numbers for other samples.
-TEST(TrainerRanks, RefuseDrawsForTheSamples) {
-  auto errorOf = [](bool compiles, int ranks, bool whileEvaluating) -> std::string {
-    try {
-      NoisyNet net;
-      net.whileEvaluating = whileEvaluating;
-      data::Loader train(points(50), {.batch = 24, .workers = 0}), test(points(25), {.batch = 8, .workers = 0});
-      Trainer({.maxEpochs = 1, .compile = compiles, .ranks = ranks, .print = false}).fit(net, train, test);
-    } catch (const Error &error) {
-      return error.what();
-    }
-    return "";
+// Numbers that a step draws are those of all samples, of which each rank has its own; in evaluations each rank would
+// draw the same ones for other samples.
+TEST(TrainerRanks, DrawsAreOfAllSamples) {
+  auto run = [](bool compiles, int ranks, bool whileEvaluating) {
+    manualSeed(5);
+    NoisyNet net;
+    net.whileEvaluating = whileEvaluating;
+    data::Loader train(points(50), {.batch = 24, .workers = 0}), test(points(25), {.batch = 8, .workers = 0});
+    return Trainer({.maxEpochs = 1, .compile = compiles, .ranks = ranks, .print = false}).fit(net, train, test).losses;
   };
-  for (bool compiles : {true, false})
-    for (bool whileEvaluating : {true, false}) {
-      std::string text = errorOf(compiles, 2, whileEvaluating);
-      EXPECT_THAT(text, HasSubstr("randnLike: draws "));
-      EXPECT_THAT(text, HasSubstr("TrainerRanksTest.cpp:"));
-      EXPECT_THAT(text, HasSubstr("every rank would draw the same numbers"));
+  std::vector<float> one = run(true, 1, false);
+  for (bool compiles : {true, false}) {
+    for (int ranks : {2, 3})
+      EXPECT_THAT(run(compiles, ranks, false), testing::Pointwise(testing::FloatNear(1e-6f), one));
+    try {
+      run(compiles, 2, true);
+      ADD_FAILURE() << "numbers for some of the samples";
+    } catch (const Error &error) {
+      EXPECT_THAT(error.what(), HasSubstr("randnLike: draws "));
+      EXPECT_THAT(error.what(), HasSubstr("TrainerRanksTest.cpp:"));
+      EXPECT_THAT(error.what(), HasSubstr("every rank would draw the same numbers"));
     }
-  EXPECT_EQ(errorOf(true, 1, false), "");
+  }
   dist::spawn(2, [](dist::Group &group) {
     (void)randn({4}).text();
     dist::BatchShare share(group, 8);
@@ -111,6 +110,62 @@ TEST(TrainerRanks, BuffersStayAlikeWhereRanksHaveNoSamples) {
         for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-6) << ranks << " ranks, " << one[i].name;
       }
     }
+}
+
+namespace {
+/// A loss of its own, which may look from one sample at another.
+struct OwnLossNet : nn::Module {
+  nn::Linear a = add("a", nn::Linear(kFeatures, 16));
+  std::function<Tensor(const Tensor &h)> loss;
+  Tensor trainingStep(const Tensor &x, const Tensor &) const { return loss(tanh(a(x))); }
+  optim::Optimizer configureOptimizers() const { return optim::sgd(*this, {.lr = 0.1}); }
+};
+
+std::vector<float> lossesOf(const std::function<Tensor(const Tensor &)> &loss, TrainerOptions options) {
+  manualSeed(5);
+  OwnLossNet net;
+  net.loss = loss;
+  options.maxEpochs = 1;
+  options.print = false;
+  data::Loader train(points(50), {.batch = 24, .workers = 0});
+  return Trainer(options).fit(net, train).losses;
+}
+} // namespace
+
+// Sizes that a step reads are those of all ranks' samples, and sums are over all of them.
+TEST(TrainerRanks, LossesMayBeOfAnyForm) {
+  const std::function<Tensor(const Tensor &)> losses[] = {
+      [](const Tensor &h) { return mean(square(h)); },
+      [](const Tensor &h) { return sum(square(h)) / double(h.size(0)); },
+      [](const Tensor &h) { return mean(logsumexp(h, {1})) + 0.1 * mean(exp(mean(h, {0}))); },
+  };
+  for (const auto &loss : losses) {
+    std::vector<float> one = lossesOf(loss, {});
+    for (int ranks : {2, 3})
+      for (bool compiles : {true, false})
+        EXPECT_THAT(lossesOf(loss, {.compile = compiles, .ranks = ranks}),
+                    testing::Pointwise(testing::FloatNear(1e-6f), one));
+    EXPECT_THAT(lossesOf(loss, {.ranks = 2, .shares = {3, 1}, .accumulate = 1}),
+                testing::Pointwise(testing::FloatNear(1e-6f), one));
+  }
+}
+
+TEST(TrainerRanks, SamplesAreGatheredWhereThatIsAllowed) {
+  auto contrastive = [](const Tensor &h) {
+    return crossEntropy(matmul(h, h.transpose(0, 1)) * 0.1, arange(h.size(0)));
+  };
+  std::vector<float> one = lossesOf(contrastive, {});
+  for (bool compiles : {true, false}) {
+    EXPECT_THAT(lossesOf(contrastive, {.compile = compiles, .ranks = 2, .allowGather = true}),
+                testing::Pointwise(testing::FloatNear(1e-6f), one));
+    try {
+      lossesOf(contrastive, {.compile = compiles, .ranks = 2});
+      ADD_FAILURE() << "samples are gathered that nobody has allowed to";
+    } catch (const Error &error) {
+      EXPECT_THAT(error.what(), HasSubstr("TrainerRanksTest.cpp:"));
+      EXPECT_THAT(error.what(), HasSubstr("of the samples of all ranks, who would gather 1536 bytes a step"));
+    }
+  }
 }
 
 TEST(TrainerRanks, PassesAreReducedTogether) {
@@ -247,6 +302,22 @@ TEST(TrainerRanks, MistakesAreRefusedByName) {
                 Trainer({.ranks = 2, .print = false}).fit(makeNet(), third);
               }),
               HasSubstr(" of 2, found one of rank 2 of 3"));
+  EXPECT_THAT(errorOf([] {
+                dist::spawn(2, [](dist::Group &group) {
+                  data::Loader own(points(9), {.batch = 3, .rank = group.rank(), .ranks = 2});
+                  Trainer({.group = &group, .accumulate = 2, .print = false}).fit(makeNet(), own);
+                });
+              }),
+              HasSubstr("accumulate is 2, and the loader deals batches to ranks itself"));
+  EXPECT_THAT(errorOf([] {
+                dist::spawn(2, [](dist::Group &group) {
+                  OwnLossNet net;
+                  net.loss = [&](const Tensor &h) { return group.allReduce(mean(h)); };
+                  data::Loader own(points(9), {.batch = 3});
+                  Trainer({.group = &group, .print = false}).fit(net, own);
+                });
+              }),
+              HasSubstr("all_reduce: is in a step that is written for the samples of all ranks"));
   EXPECT_THAT(errorOf([] {
                 data::Loader third(points(9), {.batch = 3, .rank = 2, .ranks = 3});
                 Trainer({.print = false}).fit(makeNet(), third);

@@ -78,12 +78,8 @@ TEST(TrainerShares, SharesMayBeByWeights) {
   }
   expectNear(fit({.ranks = 2, .shares = {3, 1}}, makeNet(true, true), 55), fit({}, makeNet(true, true), 55), "norms");
   expectSameBits(fit({.ranks = 2, .shares = {2, 2}}, makeNet(true)), fit({.ranks = 2}, makeNet(true)));
-  try {
-    fit({.ranks = 2, .shares = {50, 1}}, makeNet(false, true), 55);
-    ADD_FAILURE() << "a rank without a sample";
-  } catch (const Error &error) {
-    EXPECT_THAT(error.what(), HasSubstr("over 2 ranks some have none"));
-  }
+  expectNear(fit({.ranks = 2, .shares = {50, 1}}, makeNet(false, true), 55), fit({}, makeNet(false, true), 55),
+             "a rank without a sample");
   auto [result, state] = fitWide({.ranks = 2, .factors = FactorPolicy::automatic, .shares = {1, 2}});
   auto [whole, wholeState] = fitWide({});
   for (size_t i = 0; i < whole.losses.size(); ++i) EXPECT_NEAR(result.losses[i], whole.losses[i], 1e-6);

@@ -1,0 +1,73 @@
+#include "lib/Frontend/Engine/GlobalStep.h"
+#include "lib/Frontend/Engine/Trace.h"
+#include "lib/Frontend/Engine/Variant.h"
+#include "sprig/grad.h"
+#include <algorithm>
+#include <numeric>
+
+namespace sprig::frontend {
+
+const GlobalStep *GlobalStep::current() {
+  Trace *function = Trace::currentFunction();
+  return function ? function->step.get() : nullptr;
+}
+
+void GlobalStep::begin(GlobalStep step) {
+  Trace &function = *Trace::currentFunction();
+  const std::vector<int64_t> &passes = step.division.passes;
+  const int64_t samples = std::accumulate(passes.begin(), passes.end(), int64_t(0));
+  int64_t rows = 0;
+  for (Tensor &input : function.inputs) {
+    Shape &shape = input.raw()->type.shape;
+    rows = shape[0];
+    shape[0] = samples;
+  }
+  function.ranks = step.end;
+  function.samples = {step.end, rows, samples, step.weights, false};
+  function.step = std::make_unique<GlobalStep>(std::move(step));
+}
+
+/// A value as it is, which bears a mark. What simplifies programs leaves it alone, and differentiation, behind which
+/// marks are of no use, drops it.
+static Tensor marked(const Tensor &value, AttrList mark, Source at) {
+  NoGrad quiet;
+  return record(opName("nn.stop_gradient"), {value}, std::move(mark), value.type(at), at);
+}
+
+std::vector<Tensor> GlobalStep::markGradients(std::vector<Tensor> values, const std::vector<Parameter> &of, Source at) {
+  GlobalStep &step = *Trace::currentFunction()->step;
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = marked(values[i], {}, at);
+    step.gradients.emplace_back(values[i], of[i]);
+  }
+  return values;
+}
+
+/// As MLIR writes a text.
+static std::string quoted(const std::string &text) {
+  std::string result = "\"";
+  for (char each : text) {
+    if (each == '"')
+      result += "\\22";
+    else if (each == '\\')
+      result += "\\5C";
+    else
+      result += each;
+  }
+  return result + '"';
+}
+
+void GlobalStep::nameGradients(const Variant &variant) const {
+  for (const auto &[value, parameter] : gradients)
+    for (size_t i = 0; i < variant.parameters.size(); ++i)
+      if (variant.parameters[i].same(parameter))
+        value.raw()->producer->description.attrs.push_back(
+            Attr::other("nn.gradients", intern("[" + quoted(variant.slots[i].name) + "]").c_str()));
+}
+
+Tensor markTotal(const Tensor &sum, const char *name, Source at) {
+  if (!GlobalStep::current()) return sum;
+  return marked(sum, {Attr::other("nn.total", intern(quoted(name)).c_str())}, at);
+}
+
+} // namespace sprig::frontend
