@@ -44,7 +44,23 @@ static DimensionRule ruleOf(GatherElementsOp op) {
   rule.linear = {{0}};
   return rule;
 }
-static DimensionRule ruleOf(ScatterElementsOp op) { return elementsRule(op, int64_t(op.getAxis())); }
+
+/// A dimension of indices and updates that are added to an operand: those of a part of its positions make a term.
+static unsigned addTerms(DimensionRule &rule, int64_t size) {
+  unsigned factor = rule.addFactor(size, FactorKind::sum);
+  rule.factors[factor].addends = {0};
+  return factor;
+}
+
+static DimensionRule ruleOf(ScatterElementsOp op) {
+  auto axis = int64_t(op.getAxis());
+  DimensionRule rule = elementsRule(op, axis);
+  if (op.getKind() != ScatterKind::add) return rule;
+  unsigned factor = addTerms(rule, tensorOf(op.getIndices()).getDimSize(axis));
+  for (unsigned operand : {1, 2}) rule.operands[operand][size_t(axis)] = {factor};
+  rule.linear = {{0, 2}};
+  return rule;
+}
 
 // Batch dimensions, then tuples of indices, then what they address: slices of the dimensions behind.
 static DimensionRule ruleOf(GatherNdOp op) {
@@ -64,7 +80,7 @@ static DimensionRule ruleOf(GatherNdOp op) {
   return rule;
 }
 
-// Updates are put one after the other, so only the slices themselves can be split.
+// Updates are put one after the other, so only the slices themselves can be split, unless they are added.
 static DimensionRule ruleOf(ScatterNdOp op) {
   DimensionRule rule(op);
   RankedTensorType into = tensorOf(op.getOperand()), indices = tensorOf(op.getIndices());
@@ -73,6 +89,12 @@ static DimensionRule ruleOf(ScatterNdOp op) {
     unsigned factor = rule.addFactor(into.getDimSize(dim));
     rule.operand(0, dim, factor), rule.result(0, dim, factor), rule.operand(2, dim - tuple + places, factor);
   }
+  if (op.getKind() != ScatterKind::add) return rule;
+  for (int64_t dim = 0; dim < places; ++dim) {
+    unsigned factor = addTerms(rule, indices.getDimSize(dim));
+    rule.operand(1, dim, factor), rule.operand(2, dim, factor);
+  }
+  rule.linear = {{0, 2}};
   return rule;
 }
 
