@@ -44,6 +44,7 @@ RandomWords frontend::nextRandom(Source at) {
     trace->randomKey = trace->input({DType::i64, {}});
     trace->randomBase = trace->input({DType::i64, {}});
     trace->inputs.resize(trace->inputs.size() - 2); // they are no arguments
+    trace->randomKey.raw()->unplaced = trace->randomBase.raw()->unplaced = true;
   }
   NoGrad quiet;
   Tensor offset = scalarInteger(int64_t(trace->randomDraws++), DType::i64, at);
