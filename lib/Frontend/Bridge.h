@@ -57,6 +57,8 @@ struct Division {
   std::vector<int64_t> passes = {};      ///< samples of each, which arguments have one pass after the other
   std::vector<std::string> results = {}; ///< names of the function's results
   bool allowGather = false;
+  /// Of the graph's inputs without states, whether their first axes are samples; of the others all ranks have all.
+  std::vector<bool> ofSamples = {};
 };
 
 /// What collectives of a plan are of.

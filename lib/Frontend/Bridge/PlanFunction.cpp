@@ -14,8 +14,19 @@ namespace sprig::frontend {
 /// What a strategy finds of a function of all ranks' samples, and the options by which it is divided.
 static void addDivision(func::FuncOp function, const PlanRanks &ranks, CompileOptions &options) {
   const Division &division = *ranks.division;
-  Builder b(function.getContext());
+  OpBuilder b(function.getContext());
   function->setAttr(ir::kPassesAttr, b.getDenseI64ArrayAttr(division.passes));
+  auto module = function->getParentOfType<ModuleOp>();
+  auto mesh = ir::dist::MeshOp::create(b, module.getLoc(), "mesh", b.getStrArrayAttr({"data"}),
+                                       ArrayRef<int64_t>{ranks.group->ranks()});
+  SymbolTable(module).insert(mesh, module.getBody()->begin()); // by another name where that one is taken
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    if (division.ofSamples.at(i)) continue;
+    SmallVector<ArrayAttr> dims(cast<RankedTensorType>(type).getRank(), b.getArrayAttr({}));
+    function.setArgAttr(
+        unsigned(i), ir::dist::kShardingAttr,
+        ir::dist::ShardingAttr::get(function.getContext(), FlatSymbolRefAttr::get(mesh.getSymNameAttr()), dims));
+  }
   options.mesh = "data=" + std::to_string(ranks.group->ranks());
   options.strategy = division.strategy;
   options.weights = ranks.weights;

@@ -107,6 +107,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
   if (trace.step) {
     trace.step->nameGradients(*variant);
     variant->division = trace.step->division;
+    for (const Feed &feed : variant->feeds) variant->division->ofSamples.push_back(feed.kind == Feed::Kind::argument);
   }
   variant->graph = recording.graph(outputs);
   variant->completePlaces(results, recording);

@@ -26,13 +26,15 @@ Value stateValue(OpBuilder &b, Value value, const Mesh &mesh, const Sharding &sh
   return shard.getResult();
 }
 
-// Samples in the order of the passes, of each of which every rank has its share.
+// Samples in the order of the passes, of each of which every rank has its share. What is stated already is of no
+// samples.
 static void stateArguments(func::FuncOp function, const Mesh &mesh, unsigned axis, const StrategyOptions &options) {
   auto passes = function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr);
   Cut cut{axis, options.weights, {}};
   if (passes.size() > 1) cut.blocks = passes.asArrayRef().vec();
   unsigned number = mesh.numberOf(cut);
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    if (function.getArgAttr(unsigned(i), dist::kShardingAttr)) continue;
     Sharding sharding = Sharding::replicated(type);
     sharding.dims[0] = {number};
     function.setArgAttr(unsigned(i), dist::kShardingAttr, mesh.write(sharding));
