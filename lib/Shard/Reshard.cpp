@@ -1,5 +1,6 @@
 #include "lib/Shard/Reshard.h"
 #include "dialects/NN/Constants.h"
+#include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include <utility>
 
@@ -123,12 +124,13 @@ void Resharder::reducePartial(Move &move, const Sharding &to) {
 }
 
 // A whole value is a term of a sum over ranks that only the first one has; zeros are on any.
-void Resharder::addOnce(Move &move, const Sharding &to) {
-  auto isFirst = [&](unsigned axis) {
-    return llvm::is_contained(move.now.partial, axis) || mesh.placeOf(rank, axis) == 0;
-  };
-  if (!isZero(move.value) && !llvm::all_of(to.partial, isFirst))
-    move.value = ir::ConstantOp::create(b, move.loc, move.type(), ir::makeSplat(move.type(), 0));
+void Resharder::addOnce(Move &move, const Sharding &from, Value given) {
+  auto isFirst = [&](unsigned axis) { return llvm::is_contained(from.partial, axis) || mesh.placeOf(rank, axis) == 0; };
+  if (isZero(move.value) || llvm::all_of(move.now.partial, isFirst)) return;
+  Value zero = ir::ConstantOp::create(b, move.loc, move.type(), ir::makeSplat(move.type(), 0));
+  // What ranks did together to get there they all do.
+  bool isMoved = move.value.getDefiningOp() && move.value != given;
+  move.value = isMoved ? ir::AfterOp::create(b, move.loc, zero, move.value).getResult() : zero;
 }
 
 void Resharder::slice(Move &move, unsigned dim, unsigned axis) {
@@ -273,10 +275,10 @@ Value Resharder::reshard(Location loc, Value value, RankedTensorType whole, cons
   if (from.flat == to.flat && !to.flat.empty()) return value;
   if (!from.flat.empty()) unflatten(move);
   if (to.flat.empty()) {
-    addOnce(move, to);
     reducePartial(move, to);
     while (splitFree(move, to) || shorten(move, to)) {
     }
+    addOnce(move, from, value);
     return move.value;
   }
   // A sum goes to the ranks that have the pieces; what else there is becomes whole first.

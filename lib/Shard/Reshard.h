@@ -32,7 +32,7 @@ public:
 private:
   struct Move; // the value at hand, and what has become of its sharding
   void reducePartial(Move &move, const Sharding &to);
-  void addOnce(Move &move, const Sharding &to);
+  void addOnce(Move &move, const Sharding &from, mlir::Value given);
   bool splitFree(Move &move, const Sharding &to);
   bool shorten(Move &move, const Sharding &to);
   void gather(Move &move, unsigned dim);
