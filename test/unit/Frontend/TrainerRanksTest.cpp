@@ -166,7 +166,7 @@ TEST(TrainerRanks, SamplesAreGatheredWhereThatIsAllowed) {
       ADD_FAILURE() << "samples are gathered that nobody has allowed to";
     } catch (const Error &error) {
       EXPECT_THAT(error.what(), HasSubstr("TrainerRanksTest.cpp:"));
-      EXPECT_THAT(error.what(), HasSubstr("of the samples of all ranks, who would gather 1536 bytes a step"));
+      EXPECT_THAT(error.what(), HasSubstr("of all ranks' samples, which would gather 1536 bytes a step"));
     }
   }
 }
