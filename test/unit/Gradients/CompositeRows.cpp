@@ -46,6 +46,19 @@ static void addLosses(std::vector<Row> &rows) {
   }
 }
 
+static void addMeans(std::vector<Row> &rows) {
+  for (const char *dims : {"0", "1", "2"}) {
+    std::string options = std::string(" {dims = ") + dims + " : i64}";
+    rows.push_back(row("nn.loss_mean %a0" + options, {"3x2xf64"}, {{}}));
+    rows.push_back(row("nn.loss_mean_grad %a0 like %a1" + options, {"f64", "3x2xf64"}, {{}, {}}));
+  }
+  rows.push_back({"nn.loss_scale",
+                  {"f64"},
+                  "%c = nn.constant dense<0.3> : tensor<f64>\n%r = nn.loss_scale %a0, %c {factor = 0.3 : f64} : "
+                  "tensor<f64>",
+                  {}});
+}
+
 static void addRecurrent(std::vector<Row> &rows) {
   struct Kind {
     std::string name;
@@ -129,6 +142,7 @@ std::vector<Row> compositeRows() {
                      %c = nn.constant dense<[7]> : tensor<1xi64>
                      %r = nn.dropout %a0, %k, %c {ratio = 0.4 : f64, stream = 2 : i64} : tensor<4x5xf64>, tensor<i64>, tensor<1xi64>)"});
   addLosses(rows);
+  addMeans(rows);
   addRecurrent(rows);
   return rows;
 }
