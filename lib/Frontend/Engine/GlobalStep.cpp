@@ -1,6 +1,7 @@
 #include "lib/Frontend/Engine/GlobalStep.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "lib/Frontend/Engine/Variant.h"
+#include "runtime/base/Hex.h"
 #include "sprig/grad.h"
 #include <algorithm>
 #include <numeric>
@@ -27,8 +28,8 @@ void GlobalStep::begin(GlobalStep step) {
   function.step = std::make_unique<GlobalStep>(std::move(step));
 }
 
-/// A value as it is, which bears a mark. What simplifies programs leaves it alone, and differentiation, behind which
-/// marks are of no use, drops it.
+/// The value with a mark, on an operation of its own: passes that simplify leave it alone, and the phase
+/// `differentiate` drops it when the marks are read.
 static Tensor marked(const Tensor &value, AttrList mark, Source at) {
   NoGrad quiet;
   return record(opName("nn.stop_gradient"), {value}, std::move(mark), value.type(at), at);
@@ -43,17 +44,14 @@ std::vector<Tensor> GlobalStep::markGradients(std::vector<Tensor> values, const 
   return values;
 }
 
-/// As MLIR writes a text.
+/// A text as MLIR reads it: quotes, backslashes and control characters by their numbers.
 static std::string quoted(const std::string &text) {
   std::string result = "\"";
-  for (char each : text) {
-    if (each == '"')
-      result += "\\22";
-    else if (each == '\\')
-      result += "\\5C";
+  for (unsigned char each : text)
+    if (each < ' ' || each == '"' || each == '\\')
+      result += '\\' + hexDigits(each).substr(14);
     else
-      result += each;
-  }
+      result += char(each);
   return result + '"';
 }
 
