@@ -18,7 +18,8 @@ struct Phase {
   bool (*allows)(mlir::Operation *op);
 };
 
-/// How it divides steps whose shardings a strategy has stated, for CompileOptions::rank; nothing without a strategy.
+/// How the phase `shard` divides steps whose shardings a strategy has stated, for CompileOptions::rank; nothing without
+/// a strategy. With `together` ranks have one program where all their parts are of one size.
 void addDivisionPasses(mlir::OpPassManager &passes, const CompileOptions &options, bool together = true);
 
 /// What the phase `shard` does before it divides: shardings of the options, and what follows of other values.

@@ -134,11 +134,8 @@ Operation *Writer::onParts(Operation &op, ValueRange operands) {
 /// products.
 ir::LossScaleOp lastFactor(Value value) {
   ir::LossScaleOp last;
-  while (value.hasOneUse())
-    if (auto next = dyn_cast<ir::LossScaleOp>(*value.user_begin()))
-      value = (last = next).getResult();
-    else
-      break;
+  auto next = [&] { return value.hasOneUse() ? dyn_cast<ir::LossScaleOp>(*value.user_begin()) : ir::LossScaleOp(); };
+  while (ir::LossScaleOp factor = next()) value = (last = factor).getResult();
   return last;
 }
 

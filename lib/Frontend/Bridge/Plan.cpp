@@ -199,7 +199,7 @@ std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const 
       function->setAttr(ir::kRepeatAttr, b.getI64IntegerAttr(repetitions));
       function->setAttr(ir::kRepeatEntryAttr, b.getStringAttr(CompiledPlan::repeatedName(name)));
     }
-    bridge::divideFunction(*work.module, ranks, options);
+    bridge::stateDivision(*work.module, ranks, options);
     bytes = compile(*work.module, options);
   }
   try {

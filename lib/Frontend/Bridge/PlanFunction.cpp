@@ -69,7 +69,7 @@ func::FuncOp bridge::addPlanFunction(ModuleOp module, const Graph &graph, std::s
   return function;
 }
 
-void bridge::divideFunction(ModuleOp module, const PlanRanks &ranks, CompileOptions &options) {
+void bridge::stateDivision(ModuleOp module, const PlanRanks &ranks, CompileOptions &options) {
   if (!ranks.division) return;
   try {
     runPhases(module, options, "differentiate");
@@ -86,7 +86,7 @@ RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states,
   bridge::Workspace work;
   func::FuncOp step = bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
   if (ranks.division)
-    bridge::divideFunction(*work.module, ranks, options);
+    bridge::stateDivision(*work.module, ranks, options);
   else
     runPhases(*work.module, options, "differentiate");
   divideForRanks(*work.module, options);
@@ -105,7 +105,7 @@ double expectedSeconds(const Graph &graph, std::span<const StateSlot> states, co
   options.threads = threads;
   bridge::Workspace work;
   bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
-  bridge::divideFunction(*work.module, ranks, options);
+  bridge::stateDivision(*work.module, ranks, options);
   return expectedStepSeconds(*work.module, options);
 }
 

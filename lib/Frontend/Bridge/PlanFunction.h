@@ -10,8 +10,8 @@ namespace sprig::frontend::bridge {
 mlir::func::FuncOp addPlanFunction(mlir::ModuleOp module, const Graph &graph, std::span<const StateSlot> states,
                                    const std::string &name, const PlanRanks &ranks, CompileOptions &options);
 
-/// Goes on with a function that ranks divide, if it is one, to where its collectives can be told from the rest;
-/// completes the options of the phases behind.
-void divideFunction(mlir::ModuleOp module, const PlanRanks &ranks, CompileOptions &options);
+/// Runs the phases in front of `shard` on a function that ranks divide, so that it is stated how, and says what its
+/// link takes; leaves others alone. `options` become those of the phases behind.
+void stateDivision(mlir::ModuleOp module, const PlanRanks &ranks, CompileOptions &options);
 
 } // namespace sprig::frontend::bridge

@@ -71,8 +71,8 @@ private:
 
 } // namespace
 
-/// What a rank takes of what it has, as it is written without ranks.
-static void spellParts(func::FuncOp function, int ranks, int rank) {
+/// A rank's parts of what it has become slices, which need no ranks.
+static void sliceParts(func::FuncOp function, int ranks, int rank) {
   for (auto part : llvm::make_early_inc_range(function.getBody().front().getOps<ir::dist::PartOp>())) {
     OpBuilder b(part);
     for (auto [whole, own] : llvm::zip_equal(part->getOperands(), part->getResults())) {
@@ -91,12 +91,12 @@ Graph frontend::partOfRank(const Graph &graph, std::span<const StateSlot> states
   CompileOptions options = given;
   bridge::Workspace work;
   func::FuncOp function = bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
-  bridge::divideFunction(*work.module, ranks, options);
+  bridge::stateDivision(*work.module, ranks, options);
   DiagnosticText diagnostics(work.context());
   PassManager passes(work.context());
   addDivisionPasses(passes, options, /*together=*/false);
   if (failed(passes.run(*work.module))) throw Error(ErrorKind::unsupported, bridge::withoutOpNames(diagnostics.take()));
-  spellParts(function, ranks.group->ranks(), ranks.group->rank());
+  sliceParts(function, ranks.group->ranks(), ranks.group->rank());
   Block &body = function.getBody().front();
   Ports ports(function, states);
   SmallVector<Value> inputs = ports.inputs(graph.inputCount), outputs = ports.outputs(uint32_t(graph.outputs.size()));

@@ -102,7 +102,9 @@ struct Variant {
 
   /// The same of a function of all ranks' samples, whose gradients nobody sets, operation by operation.
   static std::vector<Tensor> callOperations(Variant &self, std::span<const Tensor> arguments);
-  /// Of a call.
+  /// Appends what the graph's inputs without states are in a call with these arguments; takes its random numbers.
+  void feed(std::span<const Tensor> arguments, std::vector<Tensor> &inputs) const;
+  /// What a call does beside its results: ends lineages, sets switches.
   void applyEffects() const;
 
   uint64_t replacements = frontend::replacements(); ///< when it was found to be what the function records

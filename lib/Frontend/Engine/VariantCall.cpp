@@ -211,16 +211,7 @@ void CallMaker::checkDevices() const {
 }
 
 void CallMaker::add(std::span<const Tensor> arguments) {
-  using Kind = Variant::Feed::Kind;
-  RandomPosition random{};
-  if (callee->randomDraws) random = takeRandom(callee->randomDraws);
-  for (const Variant::Feed &feed : callee->feeds) switch (feed.kind) {
-    case Kind::argument: task->inputs.push_back(arguments[feed.index]); break;
-    case Kind::captured: task->inputs.push_back(feed.value); break;
-    case Kind::gradient: task->inputs.push_back(callee->gradients[feed.index].parameter.rawCell()->gradient); break;
-    case Kind::randomKey: task->inputs.push_back(Tensor(int64_t(random.key))); break;
-    case Kind::randomBase: task->inputs.push_back(Tensor(int64_t(random.counter))); break;
-    }
+  callee->feed(arguments, task->inputs);
   for (size_t i = 0; i < callee->results.size(); ++i) {
     task->outputs.push_back(fresh(callee->results[i], callee->resultPlaces[i]));
     task->outputs.back()->ofGradient = callee->lineage.ofGradient[i];
@@ -288,6 +279,18 @@ void CallMaker::push() {
 }
 
 } // namespace
+
+void Variant::feed(std::span<const Tensor> arguments, std::vector<Tensor> &inputs) const {
+  RandomPosition random{};
+  if (randomDraws) random = takeRandom(randomDraws);
+  for (const Feed &each : feeds) switch (each.kind) {
+    case Feed::Kind::argument: inputs.push_back(arguments[each.index]); break;
+    case Feed::Kind::captured: inputs.push_back(each.value); break;
+    case Feed::Kind::gradient: inputs.push_back(gradients[each.index].parameter.rawCell()->gradient); break;
+    case Feed::Kind::randomKey: inputs.push_back(Tensor(int64_t(random.key))); break;
+    case Feed::Kind::randomBase: inputs.push_back(Tensor(int64_t(random.counter))); break;
+    }
+}
 
 void Variant::applyEffects() const {
   if (lineage.endsLineage) endLineage();

@@ -26,8 +26,8 @@ Value stateValue(OpBuilder &b, Value value, const Mesh &mesh, const Sharding &sh
   return shard.getResult();
 }
 
-// Samples in the order of the passes, of each of which every rank has its share. What is stated already is of no
-// samples.
+// Arguments have the samples of one pass after the other, and every rank has its share of each pass. An argument whose
+// sharding is stated already has no samples.
 static void stateArguments(func::FuncOp function, const Mesh &mesh, unsigned axis, const StrategyOptions &options) {
   auto passes = function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr);
   Cut cut{axis, options.weights, {}};
@@ -41,10 +41,8 @@ static void stateArguments(func::FuncOp function, const Mesh &mesh, unsigned axi
   }
 }
 
-// The variance of one number is not known.
-static LogicalResult checkNorms(func::FuncOp function, const Mesh &mesh, unsigned axis,
-                                const StrategyOptions &options) {
-  unsigned shares = mesh.numberOf({axis, options.weights, {}});
+// The variance of one number is not known. `shares`: of a pass.
+static LogicalResult checkNorms(func::FuncOp function, const Mesh &mesh, unsigned shares) {
   WalkResult result = function.walk([&](ir::BatchNormTrainOp norm) {
     if (!norm.getGroups() || !norm.getUnbiased()) return WalkResult::advance();
     ArrayRef<int64_t> shape = norm.getOperand().getType().getShape();
@@ -64,10 +62,8 @@ static LogicalResult checkNorms(func::FuncOp function, const Mesh &mesh, unsigne
 }
 
 // Ranks without samples wait for fewer results, so that no order of several steps follows from what all have.
-static LogicalResult checkRepeated(func::FuncOp function, const Mesh &mesh, unsigned axis,
-                                   const StrategyOptions &options) {
+static LogicalResult checkRepeated(func::FuncOp function, const Mesh &mesh, unsigned shares) {
   if (!function->hasAttr(ir::kRepeatAttr)) return success();
-  unsigned shares = mesh.numberOf({axis, options.weights, {}});
   for (int64_t samples : function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr).asArrayRef())
     for (int64_t rank = 0; rank < mesh.numRanks(); ++rank)
       if (mesh.countOf(samples, shares, rank) == 0)
@@ -99,12 +95,12 @@ LogicalResult stateSamples(ModuleOp module, const Mesh &mesh, const StrategyOpti
     return module.emitError() << weights << " weights of shares for " << ranks << " ranks along \"data\"";
   for (int64_t weight : options.weights)
     if (weight < 1) return module.emitError() << "a rank's share has weight " << weight << ", expected 1 or more";
+  unsigned shares = mesh.numberOf({*axis, options.weights, {}});
   for (auto param : module.getOps<ir::ParamOp>())
     param->setAttr(dist::kShardingAttr, mesh.write(Sharding::replicated(param.getTensorType())));
   for (auto function : module.getOps<func::FuncOp>()) {
     if (!function->hasAttr(ir::kPassesAttr)) continue;
-    if (failed(checkNorms(function, mesh, *axis, options)) || failed(checkRepeated(function, mesh, *axis, options)))
-      return failure();
+    if (failed(checkNorms(function, mesh, shares)) || failed(checkRepeated(function, mesh, shares))) return failure();
     stateArguments(function, mesh, *axis, options);
     Operation *end = function.getBody().front().getTerminator();
     OpBuilder b(end);

@@ -19,14 +19,6 @@ constexpr int kMaxRanks = 16, kCallsOfRank = 3;
 constexpr double kLeastOfFour = 0.85;
 constexpr const char *kSimulatedCards = "v100-nvlink";
 
-// 1, 2, 4 and so on, and the last.
-std::vector<int> doubledTo(int last) {
-  std::vector<int> counts;
-  for (int count = 1; count < last; count *= 2) counts.push_back(count);
-  counts.push_back(last);
-  return counts;
-}
-
 std::vector<PlayedRanks> simulateAll(const ExperimentOptions &options, RankedSteps &steps, ExperimentReport &report) {
   std::string name = options.settings.topology.empty() ? kSimulatedCards : options.settings.topology;
   machine::Topology topology = readTopology(name);

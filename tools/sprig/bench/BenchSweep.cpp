@@ -192,9 +192,7 @@ void Sweep::compareWithOne(int ranks, int64_t batch) {
 void Sweep::overRanks() {
   bool isSmall = chosen.width == 0;
   int most = options.ranks ? options.ranks : isSmall ? 2 : 8;
-  std::vector<int> counts;
-  for (int count = 1; count < most; count *= 2) counts.push_back(count);
-  counts.push_back(most);
+  std::vector<int> counts = doubledTo(most);
   planned = counts.size();
   double lr = rate();
   report.table("ranks", {"ranks", "batch", "steps an epoch", "loss", "accuracy %", "s an epoch", "speed-up"});

@@ -200,6 +200,13 @@ TrainedNetwork networkOf(const std::string &name, const std::vector<Writer> &net
 
 } // namespace
 
+std::vector<int> doubledTo(int last) {
+  std::vector<int> counts;
+  for (int count = 1; count < last; count *= 2) counts.push_back(count);
+  counts.push_back(last);
+  return counts;
+}
+
 std::vector<int64_t> batchesOf(int64_t each, const std::vector<int> &ranks) {
   std::vector<int64_t> sizes{each};
   for (int count : ranks)

@@ -13,6 +13,8 @@ struct TrainedNetwork {
   training::TrainConfig config;
 };
 
+/// Numbers of ranks: 1, 2, 4 and so on, and the last.
+std::vector<int> doubledTo(int last);
 /// The batch of each rank, which is the first, and those of so many ranks together.
 std::vector<int64_t> batchesOf(int64_t each, const std::vector<int> &ranks);
 
