@@ -1,5 +1,4 @@
-// What a composite is made of, without touching it. For whoever reads or runs the decomposition of an operation that
-// stays.
+// The decomposition of a copy of a composite, which stays as it is. For whoever reads or runs that decomposition.
 #pragma once
 #include "mlir/IR/Operation.h"
 #include "mlir/IR/Value.h"

@@ -87,8 +87,8 @@ def NN_KlDivLossOp : NN_ElementLossOp<"kl_div_loss", "t (log t - x), zero where 
   let summary = "Kullback-Leibler divergence from log-probabilities";
 }
 
-// What ranks are going to have parts of stays a mean, which a sum and a division do not say, and its factor the number
-// that was given, which a constant of the operand's type is not.
+// A mean stays one operation as long as ranks may divide it: a sum and a division do not say that they are a mean, and a
+// constant of the operand's type is not the factor that was given, but that factor rounded.
 def NN_LossMeanOp : NN_CompositeOp<"loss_mean", [NN_Vjp]> {
   let summary = "the mean of losses over the positions of the first dimensions";
   let description = [{

@@ -127,7 +127,7 @@ std::optional<SmallVector<Axes>> Propagation::blockSliceOf(Operation &op) {
   return dims;
 }
 
-// What is read by operations on flat vectors alone is made as one, where no operand has a shape of its own.
+// A value is made as a flat vector where only operations on flat vectors read it, and no operand has another shape.
 Axes Propagation::flatOfReaders(Operation &op) {
   if (!isa<ElementwiseOpInterface>(op) || op.getNumResults() != 1 || op.use_empty() || at(op.getResult(0)).isFixed)
     return {};

@@ -128,7 +128,7 @@ void Resharder::addOnce(Move &move, const Sharding &from, Value given) {
   auto isFirst = [&](unsigned axis) { return llvm::is_contained(from.partial, axis) || mesh.placeOf(rank, axis) == 0; };
   if (isZero(move.value) || llvm::all_of(move.now.partial, isFirst)) return;
   Value zero = ir::ConstantOp::create(b, move.loc, move.type(), ir::makeSplat(move.type(), 0));
-  // What ranks did together to get there they all do.
+  // All ranks take part in the collectives that have made the value.
   bool isMoved = move.value.getDefiningOp() && move.value != given;
   move.value = isMoved ? ir::AfterOp::create(b, move.loc, zero, move.value).getResult() : zero;
 }

@@ -34,8 +34,8 @@ static SmallVector<int64_t> properDivisors(int64_t number) {
   return divisors;
 }
 
-/// Makes the function that of the first of so many pieces, along a mesh of which each place has one. What samples have
-/// in common is alike in all of them, so the others' are the same.
+/// Makes the function that of the first of so many pieces, along a mesh of which each place has one. The other pieces'
+/// functions are the same, since samples have the rest in common.
 static LogicalResult makePiece(func::FuncOp function, int64_t pieces) {
   Builder b(function.getContext());
   shard::Mesh mesh(FlatSymbolRefAttr::get(b.getContext(), "pieces"), b.getStrArrayAttr({"pieces"}), pieces);
@@ -53,7 +53,7 @@ struct SplitSamples : sprig::impl::SplitSamplesBase<SplitSamples> {
   using SplitSamplesBase::SplitSamplesBase;
 
   void runOnOperation() override {
-    // What ranks are to share they divide first.
+    // Functions that ranks share are divided among them first.
     FailureOr<ir::dist::MeshOp> stated = shard::findMesh(getOperation());
     if (failed(stated)) return signalPassFailure();
     if (*stated) return;

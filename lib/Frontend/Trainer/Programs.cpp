@@ -140,7 +140,7 @@ std::pair<Tensor, Tensor> TrainingPrograms::given(const Fields &results) const {
 
 bool TrainingPrograms::isEnough(int64_t samples) const { return haveAllSamples(options, samples); }
 
-// What ranks divide is recorded in any case.
+// Ranks divide a recorded step, compiled or not.
 bool TrainingPrograms::runsOperations() const {
   return ranksOf(options) > 1 && !(stepProgram.enabled() && compilationIsOn());
 }
