@@ -2,6 +2,7 @@
 #pragma once
 #include "dialects/Dist/Dist.h"
 #include "runtime/collective/Collective.h"
+#include "runtime/collective/Piece.h"
 #include <vector>
 
 namespace sprig::shard {
@@ -85,7 +86,7 @@ public:
   }
   /// Elements of every rank's piece of a flat vector.
   int64_t flatSizeOf(int64_t elements, llvm::ArrayRef<unsigned> axes) const {
-    return int64_t(llvm::divideCeil(uint64_t(elements), uint64_t(ranksOf(axes))));
+    return rt::collective::flatPieceOf(elements, ranksOf(axes));
   }
   /// Those of a rank, which may lie behind the last one of the value.
   rt::collective::Range flatPieceOf(int64_t elements, llvm::ArrayRef<unsigned> axes, int64_t rank) const;

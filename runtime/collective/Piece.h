@@ -1,11 +1,15 @@
 // A rank's piece of an array, as programs state it: the shape of the whole, then where the piece begins in each
-// dimension. For all who verify one, since the numbers come from files and texts.
+// dimension. A flat piece is one of the whole's elements as a vector, in row-major order and with zeros behind its end,
+// so that all ranks' pieces have one size; programs state the shape of the whole. For all who verify pieces, since the
+// numbers come from files and texts, and who cut arrays and put them together.
 #ifndef SPRIG_RUNTIME_COLLECTIVE_PIECE_H
 #define SPRIG_RUNTIME_COLLECTIVE_PIECE_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace sprig::rt::collective {
 
@@ -31,6 +35,38 @@ inline bool isCountable(std::span<const int64_t> whole) {
   }
   return true;
 }
+
+// Elements of a whole that is countable.
+inline int64_t elementsOf(std::span<const int64_t> whole) {
+  int64_t elements = 1;
+  for (int64_t size : whole) elements *= size;
+  return elements;
+}
+
+// Elements of every rank's flat piece.
+inline int64_t flatPieceOf(int64_t elements, int64_t ranks) { return elements / ranks + (elements % ranks != 0); }
+
+// Whether so many elements are a flat piece of a whole of this shape, by some number of ranks.
+inline bool isFlatPiece(int64_t piece, std::span<const int64_t> whole) {
+  bool isShape = std::none_of(whole.begin(), whole.end(), [](int64_t size) { return size < 0; });
+  if (!isShape || !isCountable(whole)) return false;
+  int64_t elements = elementsOf(whole);
+  if (piece < 1 || elements < 1) return piece == elements;
+  return flatPieceOf(elements, flatPieceOf(elements, piece)) == piece; // by the fewest ranks that have all of it
+}
+
+// A rank's flat piece of an array of these bytes.
+inline std::vector<char> cutFlat(std::span<const char> whole, size_t elementBytes, int64_t ranks, int64_t rank) {
+  size_t bytes = size_t(flatPieceOf(int64_t(whole.size() / elementBytes), ranks)) * elementBytes;
+  size_t begin = std::min(whole.size(), bytes * size_t(rank)), size = std::min(bytes, whole.size() - begin);
+  std::span<const char> own = whole.subspan(begin, size);
+  std::vector<char> piece(own.begin(), own.end());
+  piece.resize(bytes);
+  return piece;
+}
+
+// An array of so many bytes in the flat pieces of all ranks, one after the other.
+inline std::span<const char> joinFlat(std::span<const char> pieces, size_t bytes) { return pieces.first(bytes); }
 
 } // namespace sprig::rt::collective
 

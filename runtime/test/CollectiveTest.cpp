@@ -1,4 +1,5 @@
 // Programs of collectives: what they compute, in which order, in how many rounds.
+#include "runtime/collective/Piece.h"
 #include "runtime/collective/Play.h"
 
 #include <gtest/gtest.h>
@@ -188,6 +189,33 @@ TEST(Collective, WrongResultsAreNamed) {
             "rank 0, piece 0 is (x1+x0), expected a sum of all ranks, finished once");
   EXPECT_EQ(wrong({{K::reduce, 0, 1, 0, 1}, {K::finish, 0, -1, 0, 1}}, {{K::send, 0, 0, 0, 1}}),
             "rank 1, piece 0 is x1, expected a sum of all ranks, finished once");
+}
+
+// Zeros behind the end make all pieces of one size; a rank may have nothing but them.
+TEST(FlatPiece, IsCutAndJoined) {
+  std::vector<int16_t> whole = {1, 2, 3, 4, 5};
+  std::span<const char> bytes(reinterpret_cast<const char *>(whole.data()), 10);
+  for (int64_t ranks = 1; ranks < 8; ++ranks) {
+    std::vector<char> pieces;
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      std::vector<char> piece = cutFlat(bytes, 2, ranks, rank);
+      EXPECT_EQ(int64_t(piece.size()), 2 * flatPieceOf(5, ranks)) << ranks;
+      pieces.insert(pieces.end(), piece.begin(), piece.end());
+    }
+    EXPECT_TRUE(std::ranges::equal(joinFlat(pieces, 10), bytes)) << ranks;
+    EXPECT_TRUE(std::all_of(pieces.begin() + 10, pieces.end(), [](char byte) { return byte == 0; })) << ranks;
+  }
+}
+
+TEST(FlatPiece, IsOfSomeNumberOfRanks) {
+  for (int64_t elements = 0; elements < 20; ++elements)
+    for (int64_t piece = -1; piece < 22; ++piece) {
+      bool isOne = false;
+      for (int64_t ranks = 1; ranks < 22; ++ranks) isOne |= flatPieceOf(elements, ranks) == piece;
+      EXPECT_EQ(isFlatPiece(piece, std::vector{elements}), isOne) << piece << " of " << elements;
+    }
+  EXPECT_FALSE(isFlatPiece(8, std::vector<int64_t>{-3, -5}));
+  EXPECT_FALSE(isFlatPiece(1, std::vector<int64_t>{int64_t(1) << 40, int64_t(1) << 40}));
 }
 
 } // namespace
