@@ -40,7 +40,8 @@ inline constexpr llvm::StringLiteral kFactorsAttr = "dist.factors";
 inline constexpr llvm::StringLiteral kLatencyAttr = "dist.latency", kRateAttr = "dist.rate", kApartAttr = "dist.apart";
 
 /// On functions that are a rank's: the mesh, also where ranks do nothing together in them. On their arguments and
-/// results that are pieces: the shape of the whole, then where the piece begins along each dimension.
+/// results that are pieces: the shape of the whole, then where the piece begins along each dimension. On parameters
+/// that are flat pieces: the shape of the whole.
 inline constexpr llvm::StringLiteral kMeshAttr = "dist.mesh", kPieceAttr = "dist.piece";
 
 /// The sharding of a function's argument or result or of a parameter, and those of an operation's results.

@@ -274,6 +274,17 @@ static LogicalResult verifyPiece(Operation *op, Attribute value, Type type, cons
   return success();
 }
 
+static LogicalResult verifyFlatPiece(Operation *op, Attribute value) {
+  auto state = op->getNumResults() ? TypedAttr() : op->getAttrOfType<TypedAttr>("value");
+  auto whole = dyn_cast<DenseI64ArrayAttr>(value);
+  auto piece = state ? dyn_cast<RankedTensorType>(state.getType()) : RankedTensorType();
+  if (!piece) return op->emitOpError() << "has no value that '" << kPieceAttr << "' could be about";
+  if (!whole || piece.getRank() != 1 || !sprig::rt::collective::isFlatPiece(piece.getDimSize(0), whole.asArrayRef()))
+    return op->emitOpError() << "expected '" << kPieceAttr << "' as the shape of a whole, of which " << piece
+                             << " is an even piece, found " << value;
+  return success();
+}
+
 namespace {
 bool isRate(Attribute value) {
   auto rate = dyn_cast<FloatAttr>(value);
@@ -329,6 +340,7 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       return op->emitOpError() << "has no value that '" << kShardingAttr << "' could be about";
     return verifyNamed(op, attribute.getValue(), value.getType(), "the parameter");
   }
+  if (attribute.getName() == kPieceAttr) return verifyFlatPiece(op, attribute.getValue());
   if (attribute.getName() != kShardingsAttr) return refuseUnknown(op, attribute.getName(), "");
   auto shardings = dyn_cast<ArrayAttr>(attribute.getValue());
   if (!shardings || shardings.size() != op->getNumResults())

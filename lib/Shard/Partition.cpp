@@ -299,8 +299,10 @@ LogicalResult divide(const Mesh &mesh, int64_t rank, ir::ParamOp param) {
   Sharding sharding = mesh.read(said, param.getTensorType());
   param->removeAttr(dist::kShardingAttr);
   if (!sharding.flat.empty()) {
-    int64_t elements = param.getTensorType().getNumElements();
-    param.setValueAttr(flatPartOf(param.getValue(), mesh.flatPieceOf(elements, sharding.flat, rank)));
+    RankedTensorType whole = param.getTensorType();
+    auto part = mesh.flatPieceOf(whole.getNumElements(), sharding.flat, rank);
+    param.setValueAttr(flatPartOf(param.getValue(), part));
+    param->setAttr(dist::kPieceAttr, DenseI64ArrayAttr::get(param.getContext(), whole.getShape()));
     return success();
   }
   param.setValueAttr(partOf(mesh, param.getValue(), sharding, rank));

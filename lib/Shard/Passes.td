@@ -138,7 +138,8 @@ def Partition : Pass<"sprig-partition", "::mlir::ModuleOp"> {
     partial value becomes whole by an all_reduce, or by a reduce_scatter where it is needed split; a split one by an
     all_gather, or by an all_to_all where the axis goes to another dimension; what is replicated is split by a slice. A
     value stays partial as long as all that read it are linear in it and give no more elements than they take. All ranks'
-    programs have the same operations in the same order.
+    programs have the same operations in the same order. A parameter that becomes a flat piece says of which shape
+    (`dist.piece`).
 
     In steps (`nn.passes`) what would gather values of samples, which are more bytes than parameters as a rule, is an error
     without `allow-gather`.

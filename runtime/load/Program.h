@@ -32,7 +32,8 @@ struct TensorType {
   int dtype = 0; // sprig_rt_dtype
   std::vector<int64_t> shape;
   uint64_t bytes = 0; // set by Verify
-  // Of a rank's piece: the shape of what all ranks have together, then where it begins in it. Empty: it is whole.
+  // Of a rank's piece: the shape of what all ranks have together, then where it begins in it; of a state, which only
+  // tools read, that shape alone. Empty: it is whole.
   std::vector<int64_t> piece = {};
   std::vector<GrowingDim> growing = {};
 

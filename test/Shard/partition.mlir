@@ -95,6 +95,10 @@ func.func @flatReaders(%m: tensor<3x4xf32> {dist.sharding = #dist.sharding<@mesh
   return %1 : tensor<3x4xf32>
 }
 
+// A state of which ranks have flat pieces says of which whole.
+// CHECK: nn.param @momentum {dist.piece = array<i64: 3, 5>} = dense<0.0{{.*}}> : tensor<8xf32>
+nn.param @momentum {dist.sharding = #dist.sharding<@mesh, flat ["data"]>} = dense<0.0> : tensor<3x5xf32>
+
 // What an operation waits for may lie anyhow.
 // CHECK-LABEL: func.func @waits
 // CHECK-NOT: dist.all_gather

@@ -1,4 +1,5 @@
 #include "lib/Target/Package/PackageWriter.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/Exec/FetchedBytes.h"
 #include "dialects/Interfaces/IndexRanges.h"
 #include "dialects/NN/Attributes.h"
@@ -172,7 +173,9 @@ LogicalResult Writer::addConstants() {
   for (auto param : module.getOps<ir::ParamOp>()) {
     auto initial = addConstant(param, param.getSymName(), param.getValue());
     if (failed(initial)) return failure();
-    auto type = tensor(param, param.getSymName(), param.getTensorType());
+    auto piece = param->getAttrOfType<DenseI64ArrayAttr>(ir::dist::kPieceAttr);
+    auto type =
+        tensor(param, param.getSymName(), param.getTensorType(), piece ? piece.asArrayRef() : ArrayRef<int64_t>());
     if (failed(type)) return failure();
     stateIndex[param.getSymName()] = states.size();
     states.push_back(fb::CreateState(builder, *type, *initial));

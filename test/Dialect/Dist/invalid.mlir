@@ -460,6 +460,30 @@ func.func @outside(%x: tensor<4xf32>) -> (tensor<4xf32> {dist.piece = array<i64:
 }
 
 // -----
+// Of 15 elements two ranks have 8 each, three have 5, and no number of ranks has 7.
+// expected-error @+1 {{expected 'dist.piece' as the shape of a whole, of which 'tensor<7xf32>' is an even piece, found array<i64: 3, 5>}}
+nn.param @noPiece {dist.piece = array<i64: 3, 5>} = dense<0.0> : tensor<7xf32>
+
+// -----
+// expected-error @+1 {{expected 'dist.piece' as the shape of a whole, of which 'tensor<4x2xf32>' is an even piece, found array<i64: 4, 4>}}
+nn.param @noVector {dist.piece = array<i64: 4, 4>} = dense<0.0> : tensor<4x2xf32>
+
+// -----
+// expected-error @+1 {{expected 'dist.piece' as the shape of a whole, of which 'tensor<8xf32>' is an even piece, found array<i64: -4, -4>}}
+nn.param @noShape {dist.piece = array<i64: -4, -4>} = dense<0.0> : tensor<8xf32>
+
+// -----
+// expected-error @+1 {{expected 'dist.piece' as the shape of a whole, of which 'tensor<8xf32>' is an even piece, found "3x5"}}
+nn.param @text {dist.piece = "3x5"} = dense<0.0> : tensor<8xf32>
+
+// -----
+func.func @noState(%x: tensor<8xf32>) {
+  // expected-error @+1 {{has no value that 'dist.piece' could be about}}
+  %0 = nn.exp %x {dist.piece = array<i64: 3, 5>} : tensor<8xf32>
+  return
+}
+
+// -----
 
 dist.mesh @mesh ["data"] [2]
 // expected-error @+1 {{expected 'dist.shares' as the samples of each rank, beside 'dist.rank' that says whose the function is, found array<i64: 3, 2>}}

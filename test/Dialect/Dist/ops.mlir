@@ -116,6 +116,9 @@ func.func @shardings(%x: tensor<8x3xf32> {dist.sharding = #dist.sharding<@mesh, 
 // CHECK: nn.param @weight {dist.sharding = #dist.sharding<@mesh, {{\[\[}}"data"]]>} = dense<0.0
 nn.param @weight {dist.sharding = #dist.sharding<@mesh, [["data"]]>} = dense<0.0> : tensor<8xf32>
 
+// CHECK: nn.param @momentum {dist.piece = array<i64: 3, 5>} = dense<0.0{{.*}}> : tensor<8xf32>
+nn.param @momentum {dist.piece = array<i64: 3, 5>} = dense<0.0> : tensor<8xf32>
+
 // CHECK-LABEL: func.func @cuts
 // CHECK-SAME: <@mesh, {{\[\[}}"data" by 3,1,1,1], ["model"]]>
 // CHECK-SAME: <@mesh, {{\[\[}}"data" by 1,2,3,4 in 4,3 of 2], []]>
