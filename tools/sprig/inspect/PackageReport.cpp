@@ -34,13 +34,20 @@ std::vector<sprig_rt_command_info> commands(const Runner &runner, size_t entry) 
 /// Parameters, optimizer state, counters: what runs of a package may update.
 Json statesJson(const Runner &runner) {
   Json list = Json::array();
-  for (const StateInfo &state : statesOf(runner))
+  for (const StateInfo &state : statesOf(runner)) {
     list.push_back({{"name", state.spec.name},
                     {"dtype", data::name(state.spec.dtype)},
                     {"shape", state.spec.shape},
                     {"bytes", state.bytes},
                     {"role", roleName(state.role)}});
+    if (!state.whole.empty()) list.back()["piece_of"] = state.whole;
+  }
   return list;
+}
+
+std::string stateText(const StateInfo &state) {
+  std::string text = data::describe(state.spec.dtype, state.spec.shape);
+  return state.whole.empty() ? text : text + ", a piece of " + data::describe(state.spec.dtype, state.whole);
 }
 
 Json constantsJson(const Runner &runner) {
@@ -204,8 +211,7 @@ void printPackageParameters(const Runner &runner) {
   std::map<StateRole, uint64_t> sums;
   uint64_t all = 0;
   for (const StateInfo &state : statesOf(runner)) {
-    table.add({state.spec.name, data::describe(state.spec.dtype, state.spec.shape), formatBytes(double(state.bytes)),
-               roleName(state.role)});
+    table.add({state.spec.name, stateText(state), formatBytes(double(state.bytes)), roleName(state.role)});
     sums[state.role] += state.bytes;
     all += state.bytes;
   }
@@ -264,8 +270,7 @@ void printPackage(const Runner &runner) {
     std::cout << '\n';
     Table table({"state", "type", "bytes", "role"});
     for (const StateInfo &state : statesOf(runner))
-      table.add({state.spec.name, data::describe(state.spec.dtype, state.spec.shape), formatBytes(double(state.bytes)),
-                 roleName(state.role)});
+      table.add({state.spec.name, stateText(state), formatBytes(double(state.bytes)), roleName(state.role)});
     table.print();
   }
   std::cout << '\n';

@@ -1,5 +1,6 @@
 #include "tools/sprig/profile/StateRoles.h"
 #include "lib/Training/StateNames.h"
+#include "runtime/api/Handles.h"
 #include "tools/sprig/train/TrainNote.h"
 #include <algorithm>
 #include <set>
@@ -56,6 +57,7 @@ std::vector<StateInfo> statesOf(const Runner &runner) {
     sprig_rt_tensor_info tensor;
     check(sprig_rt_package_state(runner.package(), i, &tensor));
     StateInfo state{{tensor.name, data::DType(tensor.dtype), {tensor.shape, tensor.shape + tensor.rank}}, tensor.bytes};
+    state.whole = runner.package()->package->program().states[i].tensor.piece;
     StateRole own = changed.count(i) ? StateRole::cache : StateRole::weight;
     if (note) {
       bool isTrained = std::find(note->trainable.begin(), note->trainable.end(), tensor.name) != note->trainable.end();

@@ -23,6 +23,7 @@ struct StateInfo {
   TensorSpec spec;
   uint64_t bytes = 0;
   StateRole role = StateRole::weight;
+  std::vector<int64_t> whole = {}; ///< the shape of what it is a rank's flat piece of; none: it is no piece
 };
 
 /// The states of a package in its order.

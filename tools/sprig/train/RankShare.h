@@ -10,7 +10,6 @@ namespace sprig::cli {
 struct RankShare {
   int rank = 0, ranks = 1;
   int64_t batch = 0;                 ///< samples of a forward pass of a step, of all ranks together
-  bool sharesState = false;          ///< each has pieces of the optimizer's tensors (StateShards.h)
   std::vector<int64_t> weights = {}; ///< of shares that differ (RankWeights.h); none: even ones
 
   /// Places of this rank's samples among `samples` of all ranks: its share of each forward pass

@@ -2,6 +2,7 @@
 #include "sprig/rt/utf8.hpp"
 #include "lib/Training/StateNames.h"
 #include "runtime/api/Handles.h"
+#include "runtime/collective/Piece.h"
 #include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
@@ -64,6 +65,43 @@ static int64_t samplesOfRanks(const Runner &runner, uint32_t entry, const RankSh
   return ranks > 1 ? int64_t(info.samples) : 0;
 }
 
+// Packages from before do not state pieces: a tensor of the optimizer is one that has not the shape of its parameter,
+// whose name follows its own ("optimizer/momentum/fc.weight").
+static std::vector<std::vector<int64_t>> wholesByName(const std::vector<checkpoints::ArrayView> &state, int ranks) {
+  std::vector<std::vector<int64_t>> wholes(state.size());
+  for (size_t i = 0; i < state.size(); ++i) {
+    std::string_view name = state[i].name;
+    size_t slash = name.find('/', training::kOptimizerPrefix.size());
+    if (!name.starts_with(training::kOptimizerPrefix) || slash == name.npos) continue;
+    auto parameter = std::find_if(state.begin(), state.end(),
+                                  [&](const auto &other) { return other.name == name.substr(slash + 1); });
+    if (parameter == state.end() || parameter->shape == state[i].shape) continue;
+    int64_t piece = rt::collective::flatPieceOf(rt::collective::elementsOf(parameter->shape), ranks);
+    if (state[i].shape == std::vector{piece}) wholes[i] = parameter->shape;
+  }
+  return wholes;
+}
+
+// By array of a state: what it is a piece of, by so many ranks; nothing of whole ones.
+static std::vector<std::vector<int64_t>> wholesOf(const Runner &runner,
+                                                  const std::vector<checkpoints::ArrayView> &state, int ranks) {
+  std::vector<std::vector<int64_t>> wholes;
+  bool isStated = false;
+  for (const rt::core::StateType &each : runner.package()->package->program().states) {
+    const std::vector<int64_t> &whole = wholes.emplace_back(each.tensor.piece), &own = each.tensor.shape;
+    if (whole.empty()) continue;
+    isStated = true;
+    if (own.size() == 1 && rt::collective::isFlatPiece(own[0], whole) &&
+        rt::collective::flatPieceOf(rt::collective::elementsOf(whole), ranks) == own[0])
+      continue;
+    auto dtype = data::DType(each.tensor.dtype);
+    throw Error(ErrorKind::badInput, "state '" + each.tensor.name + "' of the package is " +
+                                         data::describe(dtype, own) + ", no piece of " + data::describe(dtype, whole) +
+                                         " by " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
+  }
+  return isStated || ranks == 1 ? wholes : wholesByName(state, ranks);
+}
+
 // On the processor there is nothing to upload, shares of it over links included: a step that lies ready there hides
 // only that its samples are gathered, and a hand-off to the queue's thread costs more than that.
 TrainProgram::TrainProgram(Runner given, RankShare share)
@@ -81,7 +119,7 @@ TrainProgram::TrainProgram(Runner given, RankShare share)
     throw Error(ErrorKind::badInput,
                 "the package has no entry 'train_step' that updates state: 'sprig compile --train' "
                 "makes packages that train");
-  if (share.sharesState) stateShards = StateShards(state(), share.ranks);
+  wholes = wholesOf(runner, state(), share.ranks);
   interface = steps.front().turns[0]->specs;
   for (TensorSpec &spec : interface) spec.shape.erase(spec.shape.begin());
   for (size_t i = 0; i < runner.entryCount(); ++i) {
@@ -364,6 +402,10 @@ std::vector<checkpoints::ArrayView> TrainProgram::state() const {
   return views;
 }
 
+bool TrainProgram::hasPieces() const {
+  return std::any_of(wholes.begin(), wholes.end(), [](const auto &whole) { return !whole.empty(); });
+}
+
 void TrainProgram::start(double lr, uint64_t seed) {
   int64_t key = int64_t(seed);
   uint32_t index = 0;
@@ -400,7 +442,7 @@ void TrainProgram::restore(std::span<const data::Array> arrays) {
     for (const data::Array &array : arrays)
       if (array.name == view.name || array.name == rt::validUtf8(view.name)) source = &array; // of a file, or of a copy
     if (!source) throw Error(ErrorKind::badInput, "the checkpoint has no array '" + view.name + "'");
-    const std::vector<int64_t> &shape = stateShards.isPiece(i) ? stateShards.wholeShape(i) : view.shape;
+    const std::vector<int64_t> &shape = wholeOf(i) ? *wholeOf(i) : view.shape;
     if (source->dtype != view.dtype || source->shape != shape)
       throw Error(ErrorKind::badInput, "'" + view.name + "' is " + data::describe(*source) + " in the checkpoint, " +
                                            data::describe(view.dtype, shape) + " in the program");
@@ -409,8 +451,9 @@ void TrainProgram::restore(std::span<const data::Array> arrays) {
   // All of it fits; only now is anything changed.
   for (size_t i = 0; i < views.size(); ++i) {
     std::vector<char> piece;
-    if (stateShards.isPiece(i)) piece = stateShards.cut(views[i], sources[i]->bytes, share.rank);
-    const std::vector<char> &bytes = stateShards.isPiece(i) ? piece : sources[i]->bytes;
+    if (wholeOf(i))
+      piece = rt::collective::cutFlat(sources[i]->bytes, data::size(views[i].dtype), share.ranks, share.rank);
+    const std::vector<char> &bytes = wholeOf(i) ? piece : sources[i]->bytes;
     check(sprig_rt_state_write(runner.state(), uint32_t(i), bytes.data(), views[i].bytes.size()));
   }
 }

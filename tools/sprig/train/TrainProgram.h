@@ -9,7 +9,6 @@
 #include "sprig/data/loader.h"
 #include "tools/sprig/run/Runner.h"
 #include "tools/sprig/train/RankShare.h"
-#include "tools/sprig/train/StateShards.h"
 #include <chrono>
 
 namespace sprig::cli {
@@ -89,8 +88,9 @@ public:
 
   /// The state as it is between two steps; the bytes are the program's own, or a copy where those are not the host's.
   std::vector<checkpoints::ArrayView> state() const;
-  /// Which of its arrays are pieces, of ranks that share the state.
-  const StateShards &shards() const { return stateShards; }
+  /// The shape of what an array of the state is a rank's flat piece of (runtime/collective/Piece.h); null: it is whole.
+  const std::vector<int64_t> *wholeOf(size_t array) const { return wholes[array].empty() ? nullptr : &wholes[array]; }
+  bool hasPieces() const;
   /// Takes over a state of the same names, types and shapes, of whole arrays; badInput names what differs.
   void restore(std::span<const data::Array> arrays);
   /// The model's own arrays, not the optimizer's; of weights that have a moving average, that.
@@ -139,7 +139,7 @@ private:
   RankShare share;
   mutable std::vector<std::vector<char>> mirror; ///< of states that lie on devices with memory of their own
   std::vector<TensorSpec> interface;
-  StateShards stateShards;
+  std::vector<std::vector<int64_t>> wholes; ///< of arrays of the state, those that are pieces
   bool ahead;
   uint32_t turn = 0;
   std::vector<Calls> steps, evaluations;

@@ -1,4 +1,5 @@
 #include "tools/sprig/train/TrainRanks.h"
+#include "runtime/collective/Piece.h"
 #include "sprig/error.h"
 #include "tools/sprig/train/ConfigDifference.h"
 #include <algorithm>
@@ -11,8 +12,7 @@ namespace sprig::cli {
 
 TrainRanks::TrainRanks(Runner runner) { programs.push_back(std::make_unique<TrainProgram>(std::move(runner))); }
 
-TrainRanks::TrainRanks(std::vector<Runner> runners, const RankShare &first)
-    : isShared(first.sharesState), failures(runners.size()) {
+TrainRanks::TrainRanks(std::vector<Runner> runners, const RankShare &first) : failures(runners.size()) {
   int ranks = int(runners.size());
   for (RankShare share = first; share.rank < ranks; ++share.rank)
     programs.push_back(std::make_unique<TrainProgram>(std::move(runners[size_t(share.rank)]), share));
@@ -26,7 +26,7 @@ TrainRanks::TrainRanks(std::vector<Runner> runners, const RankShare &first)
   }
 }
 
-TrainRanks::TrainRanks(Runner runner, RankShare share) : isProcess(true), isShared(share.sharesState) {
+TrainRanks::TrainRanks(Runner runner, RankShare share) : isProcess(true) {
   programs.push_back(std::make_unique<TrainProgram>(std::move(runner), share));
   others = first().package().groupTimes();
 }
@@ -155,13 +155,13 @@ EvaluationResult TrainRanks::evaluate(const TrainData &data) {
 
 WholeState TrainRanks::state() const {
   WholeState whole{first().state()};
-  if (!isShared) return whole;
+  if (!sharesState()) return whole;
   std::vector<checkpoints::ArrayView> &views = whole.arrays;
   std::vector<std::vector<checkpoints::ArrayView>> all;
   for (auto &program : programs) all.push_back(program->state());
-  const StateShards &shards = first().shards();
   for (size_t i = 0; i < views.size(); ++i) {
-    if (!shards.isPiece(i)) continue;
+    const std::vector<int64_t> *shape = first().wholeOf(i);
+    if (!shape) continue;
     std::vector<char> pieces;
     if (isProcess) {
       size_t own = views[i].bytes.size();
@@ -171,9 +171,9 @@ WholeState TrainRanks::state() const {
     } else {
       for (const auto &state : all) pieces.insert(pieces.end(), state[i].bytes.begin(), state[i].bytes.end());
     }
-    const data::Array &array = whole.joined.emplace_back(shards.join(views[i], i, pieces));
-    views[i].shape = array.shape;
-    views[i].bytes = array.bytes; // stay where they are when the array moves
+    views[i].shape = *shape;
+    views[i].bytes = rt::collective::joinFlat(pieces, size_t(*data::byteSize(views[i].dtype, *shape)));
+    whole.joined.push_back(std::move(pieces)); // the bytes stay where they are
   }
   return whole;
 }
@@ -206,9 +206,8 @@ std::string TrainRanks::differingState() const {
   std::vector<checkpoints::ArrayView> views = first().state();
   std::vector<uint64_t> hashes;
   for (size_t i = 0; i < views.size(); ++i)
-    hashes.push_back(first().shards().isPiece(i)
-                         ? 0
-                         : std::hash<std::string_view>()({views[i].bytes.data(), views[i].bytes.size()}));
+    hashes.push_back(
+        first().wholeOf(i) ? 0 : std::hash<std::string_view>()({views[i].bytes.data(), views[i].bytes.size()}));
   int at = training::firstDifference(hashes, reduceAs("states"));
   return at < 0 ? "" : views[size_t(at)].name;
 }
@@ -255,7 +254,7 @@ void TrainRanks::checkReplicas() const {
   for (size_t rank = 1; rank < programs.size(); ++rank) {
     std::vector<checkpoints::ArrayView> views = programs[rank]->state();
     for (size_t i = 0; i < views.size(); ++i)
-      if (!first().shards().isPiece(i) &&
+      if (!first().wholeOf(i) &&
           std::memcmp(views[i].bytes.data(), expected[i].bytes.data(), expected[i].bytes.size()) != 0)
         throw Error(ErrorKind::internal,
                     "'" + views[i].name + "' of rank " + std::to_string(rank) + " differs from that of rank 0");

@@ -15,7 +15,7 @@ namespace sprig::cli {
 /// Arrays of a state; those whose pieces were on several ranks live as long as this does.
 struct WholeState {
   std::vector<checkpoints::ArrayView> arrays;
-  std::vector<data::Array> joined = {};
+  std::vector<std::vector<char>> joined = {};
 };
 
 class TrainRanks {
@@ -51,7 +51,7 @@ public:
   /// The state between two steps, until the next one. Where ranks share it, their pieces are put together, and those
   /// that are processes all ask for it at the same time.
   WholeState state() const;
-  bool sharesState() const { return isShared; }
+  bool sharesState() const { return first().hasPieces(); }
   /// From whole arrays.
   void restore(std::span<const data::Array> arrays);
   void start(double lr, uint64_t seed);
@@ -69,8 +69,7 @@ public:
 
 private:
   std::vector<std::unique_ptr<TrainProgram>> programs;
-  bool isProcess = false; ///< one of several
-  bool isShared = false;
+  bool isProcess = false;           ///< one of several
   sprig_rt_group_times others = {}; ///< what was before, and of evaluations
   training::ReduceNumbers reduceAs(const char *name) const;
   std::string differingState() const;

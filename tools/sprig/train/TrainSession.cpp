@@ -301,9 +301,7 @@ void TrainSession::begin(std::vector<Runner> runners) {
   program.emplace(std::move(runners), share());
 }
 
-RankShare TrainSession::share() const {
-  return {place.isProcess ? place.rank : 0, ranks, config.batch, sharesState(), weights};
-}
+RankShare TrainSession::share() const { return {place.isProcess ? place.rank : 0, ranks, config.batch, weights}; }
 
 void TrainSession::readGivenConfig(std::span<const training::Override> overrides) {
   if (!options.config.empty())

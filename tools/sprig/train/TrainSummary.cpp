@@ -15,7 +15,7 @@ void tellRanks(const TrainSummary &of, Json &json, Rows &rows) {
   const int ranks = of.ranks;
   const std::vector<int64_t> &weights = of.weights;
   json["ranks"] = ranks;
-  RankShare first{0, ranks, config.batch, false, weights};
+  RankShare first{0, ranks, config.batch, weights};
   int64_t batch = config.batch, least = batch / ranks, most = (batch + ranks - 1) / ranks;
   std::string even = "a batch of " + std::to_string(batch) + " is " + std::to_string(most) +
                      (most == least ? "" : " or " + std::to_string(least)) + " samples of each";
