@@ -11,8 +11,6 @@
 
 namespace sprig::optim {
 
-struct StateShares;
-
 // The parameters that optimizers take.
 
 /// Parameters with settings of their own, in place of the optimizer's.
@@ -138,10 +136,6 @@ public:
   std::vector<std::pair<std::string, Parameter>> namedState() const;
   /// For the library: the names of a state that is to be loaded, before namedState().
   void expect(const std::vector<std::string> &names) const;
-  /// For the library: each of some ranks holds a piece of the state from now on, until they unite it, and update()
-  /// takes what StateShares::sums gives. All ranks call it, with the same state.
-  void divide(std::shared_ptr<const StateShares> shares, Source at) const;
-  void unite(Source at) const;
 
   /// From field "optimizer" of a training configuration: what the functions below make.
   static Optimizer fromJson(const Parameters &parameters, const std::string &json, Source at = Source::here());

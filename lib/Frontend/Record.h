@@ -108,6 +108,10 @@ void moveParameter(const Parameter &parameter, const Device &device, Source at);
 /// The same for state that belongs to a parameter, as an optimizer's: it goes where the parameter has been moved to.
 void follow(const Parameter &state, const Parameter &leader, Source at);
 
+/// Sets a parameter to this rank's flat piece of it (runtime/collective/Piece.h), of which steps of all ranks' samples
+/// are recorded as of the whole, or back to the whole.
+void setPiece(const Parameter &parameter, const Tensor &value, Source at);
+
 /// Says that a module's child or parameter has been replaced, which may have changed what compiled functions captured:
 /// each is recorded once more at its next call, and compiled anew where that differs.
 void noteReplacement();

@@ -62,11 +62,18 @@ Tensor Parameter::value(Source at) const {
   return cell->current;
 }
 
+static void setCell(Parameter::Cell &cell, const Tensor &next, Source at) {
+  CreationScope home(cell.current.raw()->device);
+  Tensor root = asRoot(atHome(next, cell.current.raw()->device, at), cell, at);
+  if (cell.current.raw() != root.raw()) cell.current.raw()->owner = nullptr;
+  cell.current = std::move(root);
+}
+
 void Parameter::set(const Tensor &next, Source at) const {
   requireParameterCell(*this, at);
   requireDefined(next, "Parameter::set", "the next value", at);
   if (!cell->standing.layer) cell->standing.isSettled = true; // it is the program's own
-  const TensorType &type = cell->whole && GlobalStep::current() ? *cell->whole : cell->type;
+  const TensorType &type = Trace::current() ? cell->type : cell->current.raw()->type;
   if (!(next.type() == type))
     fail(at, "Parameter::set",
          "parameter '" + cell->name + "' is " + describe(type) + ", its next value " + describe(next.type()));
@@ -85,10 +92,13 @@ void Parameter::set(const Tensor &next, Source at) const {
     traced.current = std::move(root);
     return;
   }
-  CreationScope home(cell->current.raw()->device);
-  Tensor root = asRoot(atHome(next, cell->current.raw()->device, at), *cell, at);
-  if (cell->current.raw() != root.raw()) cell->current.raw()->owner = nullptr;
-  cell->current = std::move(root);
+  setCell(*cell, next, at);
+}
+
+void frontend::setPiece(const Parameter &parameter, const Tensor &value, Source at) {
+  Parameter::Cell &cell = *parameter.rawCell();
+  cell.isPiece = !(value.type() == cell.type);
+  setCell(cell, value, at);
 }
 
 /// At once, also while a function is being recorded, which then finds it there.

@@ -33,7 +33,9 @@ TracedCell &Trace::cell(const Parameter &parameter) {
   if (kind == Kind::function) {
     Parameter::Cell *cell = parameter.rawCell();
     host.observe(kTrainableInUse, {cell->shared_from_this(), &cell->trainable}, "parameter '" + cell->name + "'");
-    auto *value = new Value(step && cell->whole ? *cell->whole : cell->type, Value::State::traced);
+    if (cell->isPiece && !step)
+      fail(source, "Parameter", "'" + cell->name + "' is in pieces on ranks, which steps of the trainer alone read");
+    auto *value = new Value(cell->type, Value::State::traced);
     value->trace = this;
     value->tracked = value->root = cell->trainable;
     value->owner = cell;

@@ -9,7 +9,6 @@
 #include "sprig/tensor.h"
 #include <atomic>
 #include <memory>
-#include <optional>
 
 namespace sprig::frontend {
 
@@ -152,7 +151,7 @@ struct sprig::Parameter::Cell : std::enable_shared_from_this<Cell> {
   Tensor current;
   Tensor gradient;
   TensorType type;
-  std::optional<TensorType> whole; ///< of what ranks have pieces of, as vectors, of which this is one
+  bool isPiece = false; ///< `current` is this rank's flat piece of it (setPiece)
   bool trainable = true;
   std::string name;
   frontend::Standing standing;

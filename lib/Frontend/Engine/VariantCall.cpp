@@ -229,7 +229,7 @@ void CallMaker::addStates() {
       task->after.push_back(nullptr);
       continue;
     }
-    auto *next = fresh(cell->type, {cell->current.raw()->device, false});
+    auto *next = fresh(cell->current.type(), {cell->current.raw()->device, false});
     next->owner = cell;
     next->version = cell->number;
     next->tracked = next->root = cell->trainable;

@@ -130,7 +130,7 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
     for (const Parameter &parameter : group.parameters) {
       requireTrained(parameter, seen, "optim::" + kind, at);
       state.parameters.push_back(parameter);
-      state.rows.push_back({parameter, g, decay, &updateFor(state.config, decay, parameter.type()), {}, {}, {}});
+      state.rows.push_back({parameter, g, decay, &updateFor(state.config, decay, parameter.type()), {}, {}});
     }
   }
   if (state.rows.empty()) fail(at, "optim::" + kind, "there is no parameter");

@@ -2,7 +2,6 @@
 // For the implementation of sprig/optim.h.
 #pragma once
 #include "lib/Frontend/Bridge.h"
-#include "lib/Frontend/Optim/StateShares.h"
 #include "sprig/optim.h"
 #include <set>
 
@@ -51,7 +50,6 @@ struct Optimizer::State {
     double weightDecay;
     const Update *update;
     std::vector<Parameter> slots;
-    std::vector<Parameter> pieces; ///< of ranks that share the state: this one's of the slots, kept for compiled steps
     /// i64: steps that left the parameter alone; not defined where the update is the same at every step.
     Parameter skipped;
     bool hasSkipped = false; ///< whether there was one
@@ -64,7 +62,6 @@ struct Optimizer::State {
   std::optional<Schedule> schedule;
   std::shared_ptr<const frontend::Graph> rate; ///< the schedule's
   double clipNorm = 0, clipValue = 0;
-  std::shared_ptr<const StateShares> shares; ///< while ranks have pieces of the slots
   Belonging belonging;
   uint64_t settings = 0; ///< equal for equal schedules, clippings and rows with hasSkipped
 
@@ -72,7 +69,6 @@ struct Optimizer::State {
     return gradients[row].defined() && rows[row].parameter.trainable();
   }
   void noteSkipped(Row &row);
-  bool isShared(const Row &row) const { return shares && shares->pieceOf(row.parameter.type().shape) > 0; }
   /// Bounded as clipNorm and clipValue say.
   std::vector<Tensor> clipped(std::vector<Tensor> gradients, Source at) const;
   /// "schedule none, clipNorm 1, clipValue 0"

@@ -2,13 +2,13 @@
 #include "lib/Frontend/Record.h"
 #include "lib/Frontend/Trainer/Checkpoints.h"
 #include "lib/Frontend/Trainer/ChooseRanks.h"
-#include "lib/Frontend/Trainer/DividedState.h"
 #include "lib/Frontend/Trainer/Evaluate.h"
 #include "lib/Frontend/Trainer/Fit.h"
 #include "lib/Frontend/Trainer/RankLoader.h"
 #include "lib/Frontend/Trainer/RankStart.h"
 #include "lib/Frontend/Trainer/RatePlateau.h"
 #include "lib/Frontend/Trainer/Report.h"
+#include "lib/Frontend/Trainer/StatePieces.h"
 #include "lib/Frontend/Trainer/StepCalls.h"
 #include "lib/Frontend/Trainer/StepLog.h"
 #include "lib/Training/RunChart.h"
@@ -102,12 +102,12 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
     batch = from->index;
     train.seek(firstEpoch + epoch, batch, at);
   }
-  DividedState divided(training.optimizer, options.zero ? group : nullptr, at);
+  StatePieces pieces(training.optimizer, options.zero ? group : nullptr, at);
   // Checkpoints have whole arrays, for which all ranks meet.
   auto save = [&](int64_t epochs, int64_t batches) {
-    if (!whole.checkpoint.empty() && keeps) divided.unite();
+    if (!whole.checkpoint.empty() && keeps) pieces.join();
     checkpoints.save(step, epochs, batches);
-    divided.divide();
+    pieces.cut();
   };
   const int64_t compared = group ? options.checkReplicas : 0;
   if (compared) group->checkReplicas(*training.module, at);
@@ -175,7 +175,7 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
       if (callback && !callback(report)) result.stopped = true;
     if (group) result.stopped = group->broadcast(Tensor(result.stopped), 0, at).item<bool>(at);
   }
-  divided.unite();
+  pieces.join();
   checkpoints.save(step, epoch, 0);
   checkpoints.finish();
   if (group) group->checkReplicas(*training.module, at);

@@ -2,6 +2,7 @@
 // of the gradient's sum, update that piece of the parameter, and gather the pieces.
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Shard/Strategy/StatePieces.h"
 #include "lib/Shard/Strategy/Strategy.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -11,15 +12,11 @@ namespace sprig::shard {
 
 namespace dist = ir::dist;
 
-// Smaller tensors are not worth a piece of their own: each rank has all of them.
-static constexpr int64_t kLeastPiece = 64;
-
 LogicalResult stateZero(ModuleOp module, const Mesh &mesh, const StrategyOptions &options) {
   auto shardingOf = [&](RankedTensorType type) {
     Sharding sharding = Sharding::replicated(type);
     unsigned axis = *mesh.axisNamed("data");
-    int64_t ranks = mesh.sizeOf(axis);
-    if (ranks > 1 && type.getNumElements() >= kLeastPiece * ranks) sharding.flat = {axis};
+    if (isStateDivided(type.getNumElements(), mesh.sizeOf(axis))) sharding.flat = {axis};
     return sharding;
   };
   llvm::StringSet<> trained;

@@ -1,6 +1,6 @@
 // The trainer on ranks that share the optimizer's state: against one rank, and against ranks that have all of it.
 #include "lib/Data/Largest.h"
-#include "lib/Frontend/Trainer/DividedState.h"
+#include "lib/Frontend/Trainer/StatePieces.h"
 #include "test/unit/Frontend/TrainerRanks.h"
 #include <gmock/gmock.h>
 
@@ -79,14 +79,32 @@ TEST(TrainerZero, EachRankHoldsAPiece) {
     optim::Optimizer optimizer = net.configureOptimizers();
     auto shapeOf = [&](const std::string &name) {
       for (auto &[own, parameter] : optimizer.namedState())
-        if (own == "optimizer/" + name) return parameter.type().shape;
+        if (own == "optimizer/" + name) return parameter.value().shape();
       return Shape{-1};
     };
-    frontend::DividedState divided(optimizer, &group, Source::here());
+    frontend::StatePieces pieces(optimizer, &group, Source::here());
     EXPECT_EQ(shapeOf("exp_avg/a.weight"), Shape({35 * kFeatures / 2}));
     EXPECT_EQ(shapeOf("exp_avg/b.weight"), Shape({88}));
     EXPECT_EQ(shapeOf("exp_avg/a.bias"), Shape({35}));
-    divided.unite();
+    // Nobody but steps of all ranks can take them for the whole.
+    const Parameter momentum = optimizer.namedState()[2].second;
+    auto squares = compile([&](const Tensor &x) { return (momentum.value() * momentum.value()).sum() + x; });
+    auto messageOf = [](auto call) {
+      try {
+        call();
+      } catch (const Error &error) {
+        return std::string(error.what());
+      }
+      return std::string();
+    };
+    EXPECT_THAT(messageOf([&] { squares(Tensor(1.0f)); }),
+                HasSubstr("'optimizer/exp_avg/a.weight' is in pieces on ranks"));
+    EXPECT_THAT(messageOf([&] { momentum.set(zeros(momentum.type().shape, DType::f32)); }),
+                HasSubstr("its next value"));
+    EXPECT_THAT(messageOf([&] { frontend::StatePieces(optimizer, &group, Source::here()); }),
+                HasSubstr("ranks have pieces of the optimizer's state already"));
+    pieces.join();
+    EXPECT_EQ(squares(Tensor(1.0f)).item<float>(), 1);
     EXPECT_EQ(shapeOf("exp_avg/a.weight"), Shape({35, kFeatures}));
   });
 }
