@@ -19,25 +19,20 @@ bool linear(Site &n) {
   if (n.rank() == 2) {
     Refs operands{n.in(0), n.in(1)};
     if (hasBias) operands.push_back(n.in(2));
-    n.out(n.emit("Gemm", operands, {attr("transB", int64_t(1))}));
-    return true;
+    return n.out(n.emit("Gemm", operands, {attr("transB", int64_t(1))}));
   }
   Ref product = n.emit("MatMul", {n.in(0), lastTwoExchanged(n, n.in(1), 2)});
-  n.out(hasBias ? n.emit("Add", {product, n.in(2)}) : product);
-  return true;
+  return n.out(hasBias ? n.emit("Add", {product, n.in(2)}) : product);
 }
 
 bool matmul(Site &n) {
   bool left = n.flag("transpose_lhs"), right = n.flag("transpose_rhs");
   Ref a = n.in(0), b = n.in(1);
-  if ((left || right) && n.rank(0) == 2 && n.rank(1) == 2 && n.can("Gemm", a.dtype)) {
-    n.out(n.emit("Gemm", {a, b}, {attr("transA", int64_t(left)), attr("transB", int64_t(right))}));
-    return true;
-  }
+  if ((left || right) && n.rank(0) == 2 && n.rank(1) == 2 && n.can("Gemm", a.dtype))
+    return n.out(n.emit("Gemm", {a, b}, {attr("transA", int64_t(left)), attr("transB", int64_t(right))}));
   if (left) a = lastTwoExchanged(n, a, n.rank(0));
   if (right) b = lastTwoExchanged(n, b, n.rank(1));
-  n.out(n.emit("MatMul", {a, b}));
-  return true;
+  return n.out(n.emit("MatMul", {a, b}));
 }
 
 Ints windowOf(const Site &n) {
@@ -53,8 +48,7 @@ bool convolution(Site &n, const char *op, Attributes more) {
   for (auto &attribute : more) attributes.push_back(std::move(attribute));
   Refs operands{n.in(0), n.in(1)};
   if (n.bias) operands.push_back(*n.bias);
-  n.out(n.emit(op, operands, std::move(attributes)));
-  return true;
+  return n.out(n.emit(op, operands, std::move(attributes)));
 }
 bool conv(Site &n) { return convolution(n, "Conv", {}); }
 bool convTranspose(Site &n) {

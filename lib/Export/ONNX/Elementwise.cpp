@@ -27,22 +27,17 @@ bool plain(Site &n) {
   for (const Plain &row : kPlain)
     if (n.node.op->text == row.nn) op = row.onnx;
   if (!n.can(op, n.type(0).dtype)) return false;
-  Refs operands;
-  for (size_t i = 0; i < n.inputs(); ++i) operands.push_back(n.in(i));
-  n.out(n.emit(op, operands));
-  return true;
+  return n.out(n.emit(op, n.all()));
 }
 
 /// ONNX's Neg and Relu know no unsigned integers.
 bool neg(Site &n) {
   if (!isUnsigned(n.type(0).dtype)) return plain(n);
-  n.out(n.emit("Sub", {n.scalar(0, n.type(0).dtype), n.in(0)}));
-  return true;
+  return n.out(n.emit("Sub", {n.scalar(0, n.type(0).dtype), n.in(0)}));
 }
 bool relu(Site &n) {
   if (!isUnsigned(n.type(0).dtype)) return plain(n);
-  n.out(n.emit("Identity", {n.in(0)}));
-  return true;
+  return n.out(n.emit("Identity", {n.in(0)}));
 }
 
 //===- What ONNX has no operator for: the same value by others
@@ -51,8 +46,7 @@ bool relu(Site &n) {
 bool rsqrt(Site &n) {
   DType type = n.type(0).dtype;
   Ref x = isHalf(type) ? n.cast(n.in(0), DType::f32) : n.in(0);
-  n.out(n.cast(n.emit("Reciprocal", {n.emit("Sqrt", {x})}), type));
-  return true;
+  return n.out(n.cast(n.emit("Reciprocal", {n.emit("Sqrt", {x})}), type));
 }
 
 Ref either(Site &n, const Ref &a, const Ref &b) { return n.emit("Or", {a, b}, {}, DType::boolean); }
@@ -70,8 +64,7 @@ bool log1p(Site &n) {
   Ref slope = n.emit("Div", {x, n.emit("Sub", {u, one})});
   Ref infinite = n.emit("IsInf", {u}, {attr("detect_negative", int64_t(0))}, DType::boolean);
   Ref itself = either(n, equal(n, u, one), infinite);
-  n.out(n.cast(where(n, itself, x, n.emit("Mul", {n.emit("Log", {u}), slope})), type));
-  return true;
+  return n.out(n.cast(where(n, itself, x, n.emit("Mul", {n.emit("Log", {u}), slope})), type));
 }
 
 /// exp(x) - 1 for small x, too (Kahan): (u - 1) * x / log(u) with u = exp(x).
@@ -82,29 +75,21 @@ bool expm1(Site &n) {
   Ref scaled = n.emit("Mul", {less, n.emit("Div", {x, n.emit("Log", {u})})});
   // exp(x) was 0 or infinite: exp(x) - 1 is the result.
   Ref extreme = either(n, equal(n, less, n.scalar(-1, wide)), isInf(n, u));
-  n.out(n.cast(where(n, equal(n, u, one), x, where(n, extreme, less, scaled)), type));
-  return true;
+  return n.out(n.cast(where(n, equal(n, u, one), x, where(n, extreme, less, scaled)), type));
 }
 
-bool remainder(Site &n) {
-  n.out(n.emit("Mod", {n.in(0), n.in(1)}, {attr("fmod", int64_t(1))}));
-  return true;
-}
+bool remainder(Site &n) { return n.out(n.emit("Mod", {n.in(0), n.in(1)}, {attr("fmod", int64_t(1))})); }
 
 bool modulo(Site &n) {
   Ref a = n.in(0), b = n.in(1);
-  if (!isFloat(a.dtype)) {
-    n.out(n.emit("Mod", {a, b}));
-    return true;
-  }
+  if (!isFloat(a.dtype)) return n.out(n.emit("Mod", {a, b}));
   // ONNX's is for integers: C's remainder, moved to the divisor's sign.
   Ref zero = n.scalar(0, a.dtype), rest = n.emit("Mod", {a, b}, {attr("fmod", int64_t(1))});
   auto negative = [&](const Ref &x) { return n.emit("Less", {x, zero}, {}, DType::boolean); };
   Ref differ = n.emit("Xor", {negative(rest), negative(b)}, {}, DType::boolean);
   Ref nonzero = n.emit("Not", {equal(n, rest, zero)}, {}, DType::boolean);
   Ref moves = n.emit("And", {differ, nonzero}, {}, DType::boolean);
-  n.out(where(n, moves, n.emit("Add", {rest, b}), rest));
-  return true;
+  return n.out(where(n, moves, n.emit("Add", {rest, b}), rest));
 }
 
 //===- Logic
@@ -114,19 +99,15 @@ bool logic(Site &n) {
   std::string op = n.node.op->text.substr(3);
   op[0] = char(op[0] - 'a' + 'A');
   if (n.type(0).dtype != DType::boolean) op = "Bitwise" + op;
-  Refs operands;
-  for (size_t i = 0; i < n.inputs(); ++i) operands.push_back(n.in(i));
   if (!n.can(op.c_str(), n.type(0).dtype))
     n.refuse("ONNX has " + op + " from opset 18 on; the model is to have opset " + std::to_string(n.opset()));
-  n.out(n.emit(op.c_str(), operands));
-  return true;
+  return n.out(n.emit(op.c_str(), n.all()));
 }
 
 bool shift(Site &n) {
   bool left = n.node.op->text == "nn.shl";
   if (!isUnsigned(n.type(0).dtype)) n.refuse("shifts " + describe(n.type(0)) + "; ONNX shifts unsigned integers");
-  n.out(n.emit("BitShift", {n.in(0), n.in(1)}, {attr("direction", std::string(left ? "LEFT" : "RIGHT"))}));
-  return true;
+  return n.out(n.emit("BitShift", {n.in(0), n.in(1)}, {attr("direction", std::string(left ? "LEFT" : "RIGHT"))}));
 }
 
 bool compare(Site &n) {
@@ -134,8 +115,7 @@ bool compare(Site &n) {
   Ref a = n.in(0), b = n.in(1);
   if (predicate == "eq" || predicate == "ne") {
     Ref same = equal(n, a, b);
-    n.out(predicate == "eq" ? same : n.emit("Not", {same}));
-    return true;
+    return n.out(predicate == "eq" ? same : n.emit("Not", {same}));
   }
   if (a.dtype == DType::boolean) {
     a = n.cast(a, DType::u8);
@@ -145,32 +125,23 @@ bool compare(Site &n) {
                    : predicate == "le" ? "LessOrEqual"
                    : predicate == "gt" ? "Greater"
                                        : "GreaterOrEqual";
-  n.out(n.emit(op, {a, b}, {}, DType::boolean));
-  return true;
+  return n.out(n.emit(op, {a, b}, {}, DType::boolean));
 }
 
-bool isNan(Site &n) {
-  n.out(n.emit("IsNaN", {n.in(0)}, {}, DType::boolean));
-  return true;
-}
+bool isNan(Site &n) { return n.out(n.emit("IsNaN", {n.in(0)}, {}, DType::boolean)); }
 
 bool isInfinite(Site &n) {
-  n.out(n.emit("IsInf", {n.in(0)},
-               {attr("detect_negative", int64_t(n.flag("detect_negative", true))),
-                attr("detect_positive", int64_t(n.flag("detect_positive", true)))},
-               DType::boolean));
-  return true;
+  return n.out(n.emit("IsInf", {n.in(0)},
+                      {attr("detect_negative", int64_t(n.flag("detect_negative", true))),
+                       attr("detect_positive", int64_t(n.flag("detect_positive", true)))},
+                      DType::boolean));
 }
 
-bool select(Site &n) {
-  n.out(where(n, n.in(0), n.in(1), n.in(2)));
-  return true;
-}
+bool select(Site &n) { return n.out(where(n, n.in(0), n.in(1), n.in(2))); }
 
 bool castTo(Site &n) {
   DType type = n.resultType().dtype;
-  n.out(n.in(0).dtype == type ? n.emit("Identity", {n.in(0)}) : n.cast(n.in(0), type));
-  return true;
+  return n.out(n.in(0).dtype == type ? n.emit("Identity", {n.in(0)}) : n.cast(n.in(0), type));
 }
 
 //===- Activations with parameters
@@ -180,29 +151,25 @@ template <auto &onnx> bool withAlpha(Site &n) {
   if (!n.can(onnx, n.type(0).dtype)) return false;
   // The defaults of the dialect, not of ONNX.
   double otherwise = n.node.op->text == "nn.leaky_relu" ? 0.01 : 1;
-  n.out(n.emit(onnx, {n.in(0)}, {realAttr("alpha", n.real("alpha", otherwise))}));
-  return true;
+  return n.out(n.emit(onnx, {n.in(0)}, {realAttr("alpha", n.real("alpha", otherwise))}));
 }
 constexpr char kElu[] = "Elu", kCelu[] = "Celu", kLeakyRelu[] = "LeakyRelu";
 
 bool selu(Site &n) {
-  n.out(n.emit("Selu", {n.in(0)}, {realAttr("alpha", n.real("alpha")), realAttr("gamma", n.real("gamma"))}));
-  return true;
+  return n.out(n.emit("Selu", {n.in(0)}, {realAttr("alpha", n.real("alpha")), realAttr("gamma", n.real("gamma"))}));
 }
 bool hardSigmoid(Site &n) {
-  n.out(n.emit("HardSigmoid", {n.in(0)}, {realAttr("alpha", n.real("alpha")), realAttr("beta", n.real("beta"))}));
-  return true;
+  return n.out(
+      n.emit("HardSigmoid", {n.in(0)}, {realAttr("alpha", n.real("alpha")), realAttr("beta", n.real("beta"))}));
 }
 bool hardSwish(Site &n) {
   if (!n.can("HardSwish", n.type(0).dtype)) return false;
-  n.out(n.emit("HardSwish", {n.in(0)}));
-  return true;
+  return n.out(n.emit("HardSwish", {n.in(0)}));
 }
 bool gelu(Site &n) {
   if (!n.can("Gelu", n.type(0).dtype)) return false;
   std::string kind = n.flag("tanh_approximation") ? "tanh" : "none";
-  n.out(n.emit("Gelu", {n.in(0)}, {attr("approximate", kind)}));
-  return true;
+  return n.out(n.emit("Gelu", {n.in(0)}, {attr("approximate", kind)}));
 }
 
 } // namespace

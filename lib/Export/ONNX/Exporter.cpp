@@ -341,17 +341,9 @@ std::string exportGraph(const GraphExport &graph) { return Exporter(graph).run()
 const Table &Table::instance() {
   static const Table table = [] {
     Table t;
-    addElementwise(t);
-    addContractions(t);
-    addPools(t);
-    addNorms(t);
-    addQuantization(t);
-    addReductions(t);
-    addShapes(t);
-    addGathers(t);
-    addRecurrent(t);
-    addControl(t);
-    addRefusals(t);
+    for (AddRows *add : {addElementwise, addContractions, addPools, addNorms, addQuantization, addReductions, addShapes,
+                         addGathers, addRecurrent, addControl, addRefusals})
+      add(t);
     return t;
   }();
   return table;

@@ -98,6 +98,7 @@ public:
   // Operands and results.
   size_t inputs() const { return node.operands.size(); }
   Ref in(size_t i) const { return scope.values[node.operands[i]]; }
+  Refs all() const;
   const TensorType &type(size_t i) const { return scope.first.types[node.operands[i]]; }
   const TensorType &resultType(size_t i = 0) const { return scope.first.types[node.firstResult + i]; }
   Dims dims(size_t i) const { return dimsOf(node.operands[i], other.operands[i]); }
@@ -105,7 +106,8 @@ public:
     return dimsOf(node.firstResult + uint32_t(i), other.firstResult + uint32_t(i));
   }
   int64_t rank(size_t i = 0) const { return type(i).shape.rank(); }
-  void out(const Ref &value, size_t i = 0);
+  /// Names a result; true, which a row ends with.
+  bool out(const Ref &value, size_t i = 0);
 
   // Attributes of the recorded operation.
   bool flag(const char *name, bool otherwise = false) const;
@@ -167,16 +169,10 @@ public:
 private:
   std::map<std::string, Row, std::less<>> rows;
 };
-void addElementwise(Table &table);
-void addContractions(Table &table);
-void addPools(Table &table);
-void addNorms(Table &table);
-void addQuantization(Table &table);
-void addReductions(Table &table);
-void addShapes(Table &table);
-void addGathers(Table &table);
-void addRecurrent(Table &table);
-void addControl(Table &table);
-void addRefusals(Table &table);
+
+/// The families of operations, each in the file of its name.
+using AddRows = void(Table &table);
+AddRows addElementwise, addContractions, addPools, addNorms, addQuantization, addReductions, addShapes, addGathers,
+    addRecurrent, addControl, addRefusals;
 
 } // namespace sprig::onnxexport

@@ -7,13 +7,12 @@ namespace {
 
 bool gather(Site &n) {
   bool single = n.node.op->text == "nn.gather_elements";
-  n.out(n.emit(single ? "GatherElements" : "Gather", {n.in(0), n.in(1)}, {attr("axis", n.integer("axis"))}));
-  return true;
+  return n.out(n.emit(single ? "GatherElements" : "Gather", {n.in(0), n.in(1)}, {attr("axis", n.integer("axis"))}));
 }
 
 bool gatherNd(Site &n) {
-  n.out(n.emit("GatherND", {n.in(0), n.cast(n.in(1), DType::i64)}, {attr("batch_dims", n.integer("batch_dims"))}));
-  return true;
+  return n.out(
+      n.emit("GatherND", {n.in(0), n.cast(n.in(1), DType::i64)}, {attr("batch_dims", n.integer("batch_dims"))}));
 }
 
 /// none is the default, max and min came with opset 18.
@@ -28,13 +27,11 @@ Attributes combining(Site &n) {
 bool scatterElements(Site &n) {
   Attributes attributes = combining(n);
   attributes.push_back(attr("axis", n.integer("axis")));
-  n.out(n.emit("ScatterElements", {n.in(0), n.in(1), n.in(2)}, std::move(attributes)));
-  return true;
+  return n.out(n.emit("ScatterElements", {n.in(0), n.in(1), n.in(2)}, std::move(attributes)));
 }
 
 bool scatterNd(Site &n) {
-  n.out(n.emit("ScatterND", {n.in(0), n.cast(n.in(1), DType::i64), n.in(2)}, combining(n)));
-  return true;
+  return n.out(n.emit("ScatterND", {n.in(0), n.cast(n.in(1), DType::i64), n.in(2)}, combining(n)));
 }
 
 } // namespace

@@ -11,22 +11,19 @@ bool softmax(Site &n) {
   // Rows of -inf alone are zeros, where ONNX's operator has NaN.
   if (n.flag("masked", false))
     result = n.emit("Where", {n.emit("IsNaN", {result}, {}, DType::boolean), n.scalar(0, n.type(0).dtype), result});
-  n.out(result);
-  return true;
+  return n.out(result);
 }
 
 bool batchNorm(Site &n) {
-  n.out(n.emit("BatchNormalization", {n.in(0), n.in(1), n.in(2), n.in(3), n.in(4)},
-               {realAttr("epsilon", n.real("epsilon"))}));
-  return true;
+  return n.out(n.emit("BatchNormalization", {n.in(0), n.in(1), n.in(2), n.in(3), n.in(4)},
+                      {realAttr("epsilon", n.real("epsilon"))}));
 }
 
 bool layerNorm(Site &n) {
   Refs operands{n.in(0), n.in(1)};
   if (n.inputs() > 2) operands.push_back(n.in(2));
-  n.out(n.emit("LayerNormalization", operands,
-               {attr("axis", n.integer("axis")), realAttr("epsilon", n.real("epsilon"))}));
-  return true;
+  return n.out(n.emit("LayerNormalization", operands,
+                      {attr("axis", n.integer("axis")), realAttr("epsilon", n.real("epsilon"))}));
 }
 
 bool groupNorm(Site &n) {
@@ -41,8 +38,7 @@ bool groupNorm(Site &n) {
     attributes.push_back(attr("num_groups", groups));
   }
   if (!n.can(op, n.type(0).dtype)) return false;
-  n.out(n.emit(op, {n.in(0), n.in(1), n.in(2)}, std::move(attributes)));
-  return true;
+  return n.out(n.emit(op, {n.in(0), n.in(1), n.in(2)}, std::move(attributes)));
 }
 
 } // namespace

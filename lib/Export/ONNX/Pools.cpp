@@ -22,8 +22,7 @@ bool sumPool(Site &n) {
   Attributes attributes = windowAttributes(n, n.integers("padding"));
   attributes.push_back(attr("dilations", n.integers("dilations")));
   attributes.push_back(attr("group", shape[1]));
-  n.out(n.emit("Conv", {n.in(0), n.filled(1, n.type(0).dtype, filter)}, std::move(attributes)));
-  return true;
+  return n.out(n.emit("Conv", {n.in(0), n.filled(1, n.type(0).dtype, filter)}, std::move(attributes)));
 }
 
 bool pool(Site &n) {
@@ -33,16 +32,14 @@ bool pool(Site &n) {
   if (kind != "max") return false;
   Attributes attributes = windowAttributes(n, n.integers("padding"));
   attributes.push_back(attr("dilations", n.integers("dilations")));
-  n.out(n.emit("MaxPool", {n.in(0)}, std::move(attributes)));
-  return true;
+  return n.out(n.emit("MaxPool", {n.in(0)}, std::move(attributes)));
 }
 
 bool argMaxPool(Site &n) {
   Attributes attributes = windowAttributes(n, n.integers("padding"));
   attributes.push_back(attr("dilations", n.integers("dilations")));
   attributes.push_back(attr("storage_order", int64_t(n.flag("column_major"))));
-  n.out(n.emitAll("MaxPool", {n.in(0)}, std::move(attributes), {n.type(0).dtype, DType::i64})[1]);
-  return true;
+  return n.out(n.emitAll("MaxPool", {n.in(0)}, std::move(attributes), {n.type(0).dtype, DType::i64})[1]);
 }
 
 /// Counts all of the padding, or none. Padding that rounding up has added does not count: it becomes ceil_mode, where
@@ -70,8 +67,7 @@ bool avgPool(Site &n) {
     attributes.push_back(attr("ceil_mode", int64_t(1)));
   }
   if (!allOnes(dilations)) attributes.push_back(attr("dilations", dilations));
-  n.out(n.emit("AveragePool", {n.in(0)}, std::move(attributes)));
-  return true;
+  return n.out(n.emit("AveragePool", {n.in(0)}, std::move(attributes)));
 }
 
 } // namespace

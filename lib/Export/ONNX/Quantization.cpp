@@ -56,8 +56,7 @@ bool fakeQuantize(Site &n) {
   };
   Ref low = bound("low"), high = bound("high");
   if (!low.name.empty() || !high.name.empty()) integers = n.emit("Clip", {integers, low, high});
-  n.out(n.cast(n.emit("DequantizeLinear", {integers, scale, zero}, attributes, type), n.resultType().dtype));
-  return true;
+  return n.out(n.cast(n.emit("DequantizeLinear", {integers, scale, zero}, attributes, type), n.resultType().dtype));
 }
 
 } // namespace

@@ -18,49 +18,37 @@ Ref reduced(Site &n, const char *op, const Ref &x, bool axesAreInput) {
 }
 
 bool reduce(Site &n) {
-  if (n.integers("axes").empty()) {
-    n.out(n.emit("Identity", {n.in(0)}));
-    return true;
-  }
+  if (n.integers("axes").empty()) return n.out(n.emit("Identity", {n.in(0)}));
   std::string kind = n.word("kind");
   const char *op = kind == "sum"    ? "ReduceSum"
                    : kind == "prod" ? "ReduceProd"
                    : kind == "max"  ? "ReduceMax"
                                     : "ReduceMin";
   Ref x = n.in(0);
-  if (x.dtype == DType::boolean && !n.can(op, x.dtype)) {
-    n.out(n.cast(reduced(n, op, n.cast(x, DType::u8), false), DType::boolean));
-    return true;
-  }
-  n.out(reduced(n, op, x, kind == "sum"));
-  return true;
+  if (x.dtype == DType::boolean && !n.can(op, x.dtype))
+    return n.out(n.cast(reduced(n, op, n.cast(x, DType::u8), false), DType::boolean));
+  return n.out(reduced(n, op, x, kind == "sum"));
 }
 
 bool reduceMean(Site &n) {
-  if (n.integers("axes").empty()) {
-    n.out(n.emit("Identity", {n.in(0)}));
-    return true;
-  }
+  if (n.integers("axes").empty()) return n.out(n.emit("Identity", {n.in(0)}));
   // The sum of narrow integers wraps before it is divided.
   DType type = n.type(0).dtype;
   if (!n.can("ReduceMean", type) || (!isFloat(type) && size(type) < 4)) return false;
-  n.out(reduced(n, "ReduceMean", n.in(0), false));
-  return true;
+  return n.out(reduced(n, "ReduceMean", n.in(0), false));
 }
 
 bool argReduce(Site &n) {
-  n.out(n.emit(n.word("kind") == "max" ? "ArgMax" : "ArgMin", {n.in(0)},
-               {attr("axis", n.integer("axis")), attr("keepdims", int64_t(n.flag("keep_dims"))),
-                attr("select_last_index", int64_t(n.flag("last_index")))},
-               DType::i64));
-  return true;
+  return n.out(n.emit(n.word("kind") == "max" ? "ArgMax" : "ArgMin", {n.in(0)},
+                      {attr("axis", n.integer("axis")), attr("keepdims", int64_t(n.flag("keep_dims"))),
+                       attr("select_last_index", int64_t(n.flag("last_index")))},
+                      DType::i64));
 }
 
 bool cumulative(Site &n) {
   if (n.word("kind") != "sum") n.refuse("runs a product; ONNX has running sums only before opset 26");
-  n.out(n.emit("CumSum", {n.in(0), n.integer64(n.integer("axis"))},
-               {attr("exclusive", int64_t(n.flag("exclusive"))), attr("reverse", int64_t(n.flag("reverse")))}));
-  return true;
+  return n.out(n.emit("CumSum", {n.in(0), n.integer64(n.integer("axis"))},
+                      {attr("exclusive", int64_t(n.flag("exclusive"))), attr("reverse", int64_t(n.flag("reverse")))}));
 }
 
 bool topK(Site &n) {
@@ -69,8 +57,7 @@ bool topK(Site &n) {
       {attr("axis", n.integer("axis")), attr("largest", int64_t(n.flag("largest", true))), attr("sorted", int64_t(1))},
       {n.type(0).dtype, DType::i64});
   n.out(results[0], 0);
-  n.out(results[1], 1);
-  return true;
+  return n.out(results[1], 1);
 }
 
 } // namespace

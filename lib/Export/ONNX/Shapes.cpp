@@ -14,21 +14,16 @@ bool constant(Site &n) {
   bool isOne = bytes.size() == element;
   Dims dims = n.resultDims();
   bool varies = std::any_of(dims.begin(), dims.end(), [](const Dim &dim) { return !dim.isFixed(); });
-  if (!isOne && !varies) {
-    n.out(n.constant(type, bytes.data()));
-    return true;
-  }
+  if (!isOne && !varies) return n.out(n.constant(type, bytes.data()));
   // One element that is repeated; a few are written out.
   constexpr int64_t kFew = 64;
   if (!varies && type.elements() <= kFew) {
     std::vector<char> all;
     for (int64_t i = 0; i < type.elements(); ++i)
       all.insert(all.end(), bytes.begin(), bytes.begin() + int64_t(element));
-    n.out(n.constant(type, all.data()));
-    return true;
+    return n.out(n.constant(type, all.data()));
   }
-  n.out(n.expand(n.constant({type.dtype, {}}, bytes.data()), dims));
-  return true;
+  return n.out(n.expand(n.constant({type.dtype, {}}, bytes.data()), dims));
 }
 
 bool iota(Site &n) {
@@ -48,29 +43,14 @@ bool iota(Site &n) {
   numbers = n.cast(numbers, type);
   if (dims.size() > 1) numbers = n.reshape(numbers, row);
   if (!(row == dims)) numbers = n.expand(numbers, dims);
-  n.out(numbers);
-  return true;
+  return n.out(numbers);
 }
 
-bool reshape(Site &n) {
-  n.out(n.reshape(n.in(0), n.resultDims()));
-  return true;
-}
-bool broadcast(Site &n) {
-  n.out(n.expand(n.in(0), n.resultDims()));
-  return true;
-}
-bool transpose(Site &n) {
-  n.out(n.transpose(n.in(0), n.integers("permutation")));
-  return true;
-}
+bool reshape(Site &n) { return n.out(n.reshape(n.in(0), n.resultDims())); }
+bool broadcast(Site &n) { return n.out(n.expand(n.in(0), n.resultDims())); }
+bool transpose(Site &n) { return n.out(n.transpose(n.in(0), n.integers("permutation"))); }
 
-bool concat(Site &n) {
-  Refs operands;
-  for (size_t i = 0; i < n.inputs(); ++i) operands.push_back(n.in(i));
-  n.out(n.emit("Concat", operands, {attr("axis", n.integer("axis"))}));
-  return true;
-}
+bool concat(Site &n) { return n.out(n.emit("Concat", n.all(), {attr("axis", n.integer("axis"))})); }
 
 /// Axes that are taken whole are left out; what starts at the end is counted from there, so that neither depends on
 /// the batch.
@@ -95,12 +75,8 @@ bool slice(Site &n) {
     starts.push_back(start);
     ends.push_back(stop);
   }
-  if (axes.empty()) {
-    n.out(n.emit("Identity", {n.in(0)}));
-    return true;
-  }
-  n.out(n.emit("Slice", {n.in(0), n.shape(starts), n.shape(ends), n.ints(axes), n.ints(steps)}));
-  return true;
+  if (axes.empty()) return n.out(n.emit("Identity", {n.in(0)}));
+  return n.out(n.emit("Slice", {n.in(0), n.shape(starts), n.shape(ends), n.ints(axes), n.ints(steps)}));
 }
 
 bool pad(Site &n) {
@@ -112,15 +88,11 @@ bool pad(Site &n) {
   pads.insert(pads.end(), high.begin(), high.end());
   Refs operands{n.in(0), n.ints(pads)};
   if (mode == "constant") operands.push_back(n.rank(1) ? n.reshape(n.in(1), {}) : n.in(1));
-  n.out(n.emit("Pad", operands, {attr("mode", mode)}));
-  return true;
+  return n.out(n.emit("Pad", operands, {attr("mode", mode)}));
 }
 
 /// The first operand itself.
-bool same(Site &n) {
-  n.out(n.in(0));
-  return true;
-}
+bool same(Site &n) { return n.out(n.in(0)); }
 
 } // namespace
 

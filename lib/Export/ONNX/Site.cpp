@@ -110,13 +110,20 @@ Dims Site::dimsOf(uint32_t first, uint32_t second) const {
   return dims;
 }
 
-void Site::out(const Ref &value, size_t i) {
+Refs Site::all() const {
+  Refs operands;
+  for (size_t i = 0; i < inputs(); ++i) operands.push_back(in(i));
+  return operands;
+}
+
+bool Site::out(const Ref &value, size_t i) {
   Ref &ref = scope.values[node.firstResult + i];
   ref = value;
   ref.dtype = resultType(i).dtype;
   bool isMade = scope.body.proto.node_size() > 0;
   for (size_t k = 0; isMade && k < inputs(); ++k) isMade = in(k).name != ref.name;
   if (isMade) exporter.declare(scope.body, ref, resultDims(i));
+  return true;
 }
 
 bool Site::flag(const char *name, bool otherwise) const {
