@@ -26,19 +26,9 @@ struct Invocation {
   std::function<int()> run;
 };
 
-void addRun(CLI::App &app, Invocation &invocation);
-void addCompile(CLI::App &app, Invocation &invocation);
-void addCheck(CLI::App &app, Invocation &invocation);
-void addInspect(CLI::App &app, Invocation &invocation);
-void addLaunch(CLI::App &app, Invocation &invocation);
-void addDevices(CLI::App &app, Invocation &invocation);
-void addOps(CLI::App &app, Invocation &invocation);
-void addBench(CLI::App &app, Invocation &invocation);
-void addShard(CLI::App &app, Invocation &invocation);
-void addQuantize(CLI::App &app, Invocation &invocation);
-void addProfile(CLI::App &app, Invocation &invocation);
-void addSimulate(CLI::App &app, Invocation &invocation);
-void addTrain(CLI::App &app, Invocation &invocation);
+using AddSubcommand = void(CLI::App &app, Invocation &invocation);
+AddSubcommand addRun, addCompile, addCheck, addInspect, addLaunch, addDevices, addOps, addBench, addShard, addQuantize,
+    addProfile, addSimulate, addTrain;
 
 /// A subcommand with --format, -q and -v, and with two examples in its help.
 CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &summary, const std::string &examples,

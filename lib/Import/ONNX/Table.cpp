@@ -46,39 +46,12 @@ std::vector<ONNXOperator> Table::rows() const {
 const Table &table() {
   static const Table instance = [] {
     Table table;
-    addElementwise(table);
-    addActivations(table);
-    addLogic(table);
-    addCasts(table);
-    addContractions(table);
-    addConvolutions(table);
-    addDeformedConvolution(table);
-    addPooling(table);
-    addNormalization(table);
-    addRandom(table);
-    addReductions(table);
-    addShapes(table);
-    addSlicing(table);
-    addGathering(table);
-    addConstants(table);
-    addSoftmax(table);
-    addResizing(table);
-    addSampling(table);
-    addQuantization(table);
-    addRecurrent(table);
-    addControlFlow(table);
-    addSequences(table);
-    addSignal(table);
-    addEinsum(table);
-    addTraining(table);
-    addSets(table);
-    addSuppression(table);
-    addMachineLearning(table);
-    addMicrosoftFused(table);
-    addMicrosoftAttention(table);
-    addMicrosoftLanguage(table);
-    addMicrosoftQuantized(table);
-    addRefusals(table);
+    auto addAll = [&](auto &...families) { (families(table), ...); };
+    addAll(addElementwise, addActivations, addLogic, addCasts, addContractions, addConvolutions, addDeformedConvolution,
+           addPooling, addNormalization, addRandom, addReductions, addShapes, addSlicing, addGathering, addConstants,
+           addSoftmax, addResizing, addSampling, addQuantization, addRecurrent, addControlFlow, addSequences, addSignal,
+           addEinsum, addTraining, addSets, addSuppression, addMachineLearning, addMicrosoftFused,
+           addMicrosoftAttention, addMicrosoftLanguage, addMicrosoftQuantized, addRefusals);
     return table;
   }();
   return instance;

@@ -33,39 +33,12 @@ private:
 
 const Table &table();
 
-// Families, each in the file of its name.
-void addElementwise(Table &);
-void addActivations(Table &);
-void addLogic(Table &);
-void addCasts(Table &);
-void addContractions(Table &);
-void addConvolutions(Table &);
-void addDeformedConvolution(Table &);
-void addPooling(Table &);
-void addNormalization(Table &);
-void addRandom(Table &);
-void addReductions(Table &);
-void addShapes(Table &);
-void addSlicing(Table &);
-void addGathering(Table &);
-void addConstants(Table &);
-void addSoftmax(Table &);
-void addResizing(Table &);
-void addSampling(Table &);
-void addQuantization(Table &);
-void addRecurrent(Table &);
-void addControlFlow(Table &);
-void addSequences(Table &);
-void addSignal(Table &);
-void addEinsum(Table &);
-void addTraining(Table &);
-void addSets(Table &);
-void addSuppression(Table &);
-void addMachineLearning(Table &);
-void addMicrosoftFused(Table &);
-void addMicrosoftAttention(Table &);
-void addMicrosoftLanguage(Table &);
-void addMicrosoftQuantized(Table &);
-void addRefusals(Table &);
+/// Families, each in the file of its name.
+using AddRows = void(Table &);
+AddRows addElementwise, addActivations, addLogic, addCasts, addContractions, addConvolutions, addDeformedConvolution,
+    addPooling, addNormalization, addRandom, addReductions, addShapes, addSlicing, addGathering, addConstants,
+    addSoftmax, addResizing, addSampling, addQuantization, addRecurrent, addControlFlow, addSequences, addSignal,
+    addEinsum, addTraining, addSets, addSuppression, addMachineLearning, addMicrosoftFused, addMicrosoftAttention,
+    addMicrosoftLanguage, addMicrosoftQuantized, addRefusals;
 
 } // namespace sprig::onnximport

@@ -62,51 +62,27 @@ private:
   std::vector<std::string> notes;
 };
 
+using RunExperiment = void(const ExperimentOptions &options, ExperimentReport &report);
+
 struct Experiment {
   std::string name, summary;
-  void (*run)(const ExperimentOptions &, ExperimentReport &);
-  void (*runOnGpu)(const ExperimentOptions &, ExperimentReport &) = nullptr; ///< null: it is one on the processor
+  RunExperiment *run;
+  RunExperiment *runOnGpu = nullptr; ///< null: it is one on the processor
 };
 /// All of them, by name.
 const std::vector<Experiment> &experiments();
 
-void benchMemory(const ExperimentOptions &options, ExperimentReport &report);
-void benchMatmul(const ExperimentOptions &options, ExperimentReport &report);
-void benchLanes(const ExperimentOptions &options, ExperimentReport &report);
-void benchConvolution(const ExperimentOptions &options, ExperimentReport &report);
-void benchDevices(const ExperimentOptions &options, ExperimentReport &report);
-void benchBottlenecks(const ExperimentOptions &options, ExperimentReport &report);
-void benchOverlap(const ExperimentOptions &options, ExperimentReport &report);
-void benchSplit(const ExperimentOptions &options, ExperimentReport &report);
-void benchPipeline(const ExperimentOptions &options, ExperimentReport &report);
-void benchThreads(const ExperimentOptions &options, ExperimentReport &report);
-void benchDtypes(const ExperimentOptions &options, ExperimentReport &report);
-void benchOverhead(const ExperimentOptions &options, ExperimentReport &report);
-void benchRemat(const ExperimentOptions &options, ExperimentReport &report);
-void benchAccumulation(const ExperimentOptions &options, ExperimentReport &report);
-void benchAllReduce(const ExperimentOptions &options, ExperimentReport &report);
-void benchSums(const ExperimentOptions &options, ExperimentReport &report);
-void benchRings(const ExperimentOptions &options, ExperimentReport &report);
-void benchAggregation(const ExperimentOptions &options, ExperimentReport &report);
-void benchBuckets(const ExperimentOptions &options, ExperimentReport &report);
-void benchScaling(const ExperimentOptions &options, ExperimentReport &report);
-void benchSampler(const ExperimentOptions &options, ExperimentReport &report);
-void benchSweep(const ExperimentOptions &options, ExperimentReport &report);
-void benchExposure(const ExperimentOptions &options, ExperimentReport &report);
-void benchComm(const ExperimentOptions &options, ExperimentReport &report);
-void benchLoader(const ExperimentOptions &options, ExperimentReport &report);
+RunExperiment benchMemory, benchMatmul, benchLanes, benchConvolution, benchDevices, benchBottlenecks, benchOverlap,
+    benchSplit, benchPipeline, benchThreads, benchDtypes, benchOverhead, benchRemat, benchAccumulation, benchAllReduce,
+    benchSums, benchRings, benchAggregation, benchBuckets, benchScaling, benchSampler, benchSweep, benchExposure,
+    benchComm, benchLoader;
 
 // On the GPU that --devices names.
-void benchGpuMemory(const ExperimentOptions &options, ExperimentReport &report);
-void benchGpuMatmul(const ExperimentOptions &options, ExperimentReport &report);
-void benchGpuLanes(const ExperimentOptions &options, ExperimentReport &report);
-void benchGpuDevices(const ExperimentOptions &options, ExperimentReport &report);
-void benchGpuOverlap(const ExperimentOptions &options, ExperimentReport &report);
+RunExperiment benchGpuMemory, benchGpuMatmul, benchGpuLanes, benchGpuDevices, benchGpuOverlap;
 
 // These need the compiler: they are in its library (CompilerLibrary.h).
-void benchAsync(const ExperimentOptions &options, ExperimentReport &report);
-void benchHybridize(const ExperimentOptions &options, ExperimentReport &report);
+RunExperiment benchAsync, benchHybridize;
 /// What recording an operation costs: a part of overhead.
-void benchRecording(const ExperimentOptions &options, ExperimentReport &report);
+RunExperiment benchRecording;
 
 } // namespace sprig::cli

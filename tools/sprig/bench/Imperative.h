@@ -18,11 +18,7 @@ std::vector<double> leastSeconds(int rounds, const std::vector<std::function<voi
 bool sameBits(const Tensor &a, const Tensor &b);
 
 // Parts of `sprig bench async`, one experiment each.
-void benchProducts(const ExperimentOptions &options, ExperimentReport &report);
-void benchTimeline(const ExperimentOptions &options, ExperimentReport &report);
-void benchBlocking(const ExperimentOptions &options, ExperimentReport &report);
-void benchFlood(const ExperimentOptions &options, ExperimentReport &report);
-void benchShares(const ExperimentOptions &options, ExperimentReport &report);
+RunExperiment benchProducts, benchTimeline, benchBlocking, benchFlood, benchShares;
 
 /// Three ways to run one computation: each operation by itself, as it is written (segments that come again are
 /// compiled behind the scenes), and within compile().
@@ -38,6 +34,6 @@ ThreeWays timeThreeWays(const std::function<Tensor(const Tensor &)> &f, const Te
 inline constexpr double kMayTakeLonger = 0.03; ///< of networks whose arithmetic takes nearly all of the time
 void startThreeWays(ExperimentReport &report);
 void addThreeWays(const std::string &name, const ThreeWays &times, double slower, ExperimentReport &report);
-void benchHybridModel(const ExperimentOptions &options, ExperimentReport &report);
+RunExperiment benchHybridModel;
 
 } // namespace sprig::cli
