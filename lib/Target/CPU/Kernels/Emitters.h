@@ -5,28 +5,12 @@
 #include <memory>
 
 namespace sprig::cpu {
-std::unique_ptr<KernelEmitter> createConvDepthwiseEmitter();
-std::unique_ptr<KernelEmitter> createConvDepthwiseDotEmitter();
-std::unique_ptr<KernelEmitter> createConvFilterGradEmitter();
-std::unique_ptr<KernelEmitter> createConvFilterGradPartsEmitter();
-std::unique_ptr<KernelEmitter> createConvPackedEmitter();
-std::unique_ptr<KernelEmitter> createAttentionEmitter();
-std::unique_ptr<KernelEmitter> createMatmulEmitter();
-std::unique_ptr<KernelEmitter> createMatmulNarrowEmitter();
-std::unique_ptr<KernelEmitter> createMatmulNarrowDotEmitter();
-std::unique_ptr<KernelEmitter> createMatmulPackedEmitter();
-std::unique_ptr<KernelEmitter> createPackEmitter();
-std::unique_ptr<KernelEmitter> createTransposeEmitter();
-std::unique_ptr<KernelEmitter> createConcatEmitter();
-std::unique_ptr<KernelEmitter> createPadEmitter();
-std::unique_ptr<KernelEmitter> createCumulativeEmitter();
-std::unique_ptr<KernelEmitter> createPoolGradEmitter();
-std::unique_ptr<KernelEmitter> createTopKEmitter();
-std::unique_ptr<KernelEmitter> createScatterElementsEmitter();
-std::unique_ptr<KernelEmitter> createScatterNdEmitter();
-std::unique_ptr<KernelEmitter> createArgReduceEmitter();
-std::unique_ptr<KernelEmitter> createArgMaxPoolEmitter();
-std::unique_ptr<KernelEmitter> createMaxPoolBytesEmitter();
-std::unique_ptr<KernelEmitter> createScanEmitter();
-std::unique_ptr<KernelEmitter> createLoopEmitter();
+using CreateEmitter = std::unique_ptr<KernelEmitter>();
+CreateEmitter createConvDepthwiseEmitter, createConvDepthwiseDotEmitter, createConvFilterGradEmitter,
+    createConvFilterGradPartsEmitter, createConvPackedEmitter, createConvWinogradEmitter, createAttentionEmitter,
+    createMatmulEmitter, createMatmulNarrowEmitter, createMatmulNarrowDotEmitter, createMatmulPackedEmitter,
+    createPackEmitter, createTransposeEmitter, createConcatEmitter, createPadEmitter, createCumulativeEmitter,
+    createPoolGradEmitter, createTopKEmitter, createScatterElementsEmitter, createScatterNdEmitter,
+    createArgReduceEmitter, createArgMaxPoolEmitter, createMaxPoolBytesEmitter, createScanEmitter, createCondEmitter,
+    createWhileEmitter, createLoopEmitter;
 } // namespace sprig::cpu

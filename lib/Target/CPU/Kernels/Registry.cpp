@@ -1,40 +1,16 @@
 #include "lib/Target/CPU/Kernels/Emitters.h"
-#include "lib/Target/CPU/Kernels/Control/Control.h"
-#include "lib/Target/CPU/Kernels/Convolution/ConvWinograd.h"
-#include "llvm/ADT/SmallVector.h"
+#include <array>
 
 llvm::ArrayRef<const sprig::cpu::KernelEmitter *> sprig::cpu::kernelEmitters() {
-  static const llvm::SmallVector<const KernelEmitter *> emitters = [] {
-    llvm::SmallVector<const KernelEmitter *> list;
-    auto add = [&](std::unique_ptr<KernelEmitter> emitter) { list.push_back(emitter.release()); };
-    add(createMatmulPackedEmitter());
-    add(createMatmulNarrowEmitter());
-    add(createMatmulNarrowDotEmitter());
-    add(createConvPackedEmitter());
-    add(createConvWinogradEmitter());
-    add(createConvDepthwiseEmitter());
-    add(createConvDepthwiseDotEmitter());
-    add(createConvFilterGradEmitter());
-    add(createConvFilterGradPartsEmitter());
-    add(createAttentionEmitter());
-    add(createMatmulEmitter());
-    add(createPackEmitter());
-    add(createTransposeEmitter());
-    add(createConcatEmitter());
-    add(createPadEmitter());
-    add(createPoolGradEmitter());
-    add(createCumulativeEmitter());
-    add(createTopKEmitter());
-    add(createScatterElementsEmitter());
-    add(createScatterNdEmitter());
-    add(createArgReduceEmitter());
-    add(createArgMaxPoolEmitter());
-    add(createMaxPoolBytesEmitter());
-    add(createScanEmitter());
-    add(createCondEmitter());
-    add(createWhileEmitter());
-    add(createLoopEmitter());
-    return list;
-  }();
+  static const auto emitters =
+      [](auto &...create) {
+        return std::array<const KernelEmitter *, sizeof...(create)>{create().release()...};
+      }(createMatmulPackedEmitter, createMatmulNarrowEmitter, createMatmulNarrowDotEmitter, createConvPackedEmitter,
+        createConvWinogradEmitter, createConvDepthwiseEmitter, createConvDepthwiseDotEmitter,
+        createConvFilterGradEmitter, createConvFilterGradPartsEmitter, createAttentionEmitter, createMatmulEmitter,
+        createPackEmitter, createTransposeEmitter, createConcatEmitter, createPadEmitter, createPoolGradEmitter,
+        createCumulativeEmitter, createTopKEmitter, createScatterElementsEmitter, createScatterNdEmitter,
+        createArgReduceEmitter, createArgMaxPoolEmitter, createMaxPoolBytesEmitter, createScanEmitter,
+        createCondEmitter, createWhileEmitter, createLoopEmitter);
   return emitters;
 }

@@ -1,33 +1,19 @@
 #include "lib/Target/CUDA/Kernels/Emitters.h"
+#include <array>
 
 llvm::ArrayRef<const sprig::cuda::GpuEmitter *> sprig::cuda::gpuEmitters() {
-  static const llvm::SmallVector<const GpuEmitter *> emitters = [] {
-    llvm::SmallVector<const GpuEmitter *> list;
-    auto add = [&](std::unique_ptr<GpuEmitter> emitter) { list.push_back(emitter.release()); };
-    add(createGpuMatmulTf32Emitter()); // of what may be rounded
-    add(createGpuConvTf32Emitter());
-    add(createGpuConvFilterGradTf32Emitter());
-    add(createGpuMatmulEmitter());
-    add(createGpuConvEmitter());
-    add(createGpuConvFilterGradEmitter());
-    add(createGpuSumPartsEmitter());
-    add(createGpuTransposeEmitter()); // of another innermost dimension
-    add(createGpuPoolEmitter());      // without padding
-    add(createGpuAttentionEmitter());
-    add(createGpuLoopEmitter());
-    add(createGpuRowEmitter());
-    add(createGpuConcatEmitter());
-    add(createGpuArgRowEmitter()); // along the innermost dimension
-    add(createGpuArgReduceEmitter());
-    add(createGpuArgMaxPoolEmitter());
-    add(createGpuCumulativeEmitter());
-    add(createGpuTopKEmitter());
-    add(createGpuScatterElementsEmitter());
-    add(createGpuScatterNdEmitter());
-    add(createGpuScanEmitter());
-    add(createGpuCondEmitter());
-    add(createGpuWhileEmitter());
-    return list;
-  }();
+  static const auto emitters =
+      [](auto &...create) {
+        return std::array<const GpuEmitter *, sizeof...(create)>{create().release()...};
+      }(createGpuMatmulTf32Emitter, // of what may be rounded
+        createGpuConvTf32Emitter, createGpuConvFilterGradTf32Emitter, createGpuMatmulEmitter, createGpuConvEmitter,
+        createGpuConvFilterGradEmitter, createGpuSumPartsEmitter,
+        createGpuTransposeEmitter, // of another innermost dimension
+        createGpuPoolEmitter,      // without padding
+        createGpuAttentionEmitter, createGpuLoopEmitter, createGpuRowEmitter, createGpuConcatEmitter,
+        createGpuArgRowEmitter, // along the innermost dimension
+        createGpuArgReduceEmitter, createGpuArgMaxPoolEmitter, createGpuCumulativeEmitter, createGpuTopKEmitter,
+        createGpuScatterElementsEmitter, createGpuScatterNdEmitter, createGpuScanEmitter, createGpuCondEmitter,
+        createGpuWhileEmitter);
   return emitters;
 }

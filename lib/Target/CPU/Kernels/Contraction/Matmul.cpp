@@ -175,14 +175,9 @@ private:
   Value leftBase, rightBase, firstRow, firstColumn; // of the tile
 };
 
-class MatmulEmitter : public ContractionEmitter {
-public:
+struct MatmulEmitter : ContractionEmitter<ir::MatmulOp> {
   StringRef name() const override { return "matmul"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
-
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<ir::MatmulOp>(epilogue.root);
+  KernelPlan planOf(ir::MatmulOp op, const Epilogue &epilogue) const override {
     Product product(op);
     KernelPlan plan;
     plan.tiles = product.tiles();
@@ -194,20 +189,12 @@ public:
     return plan;
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<ir::MatmulOp>(epilogue.root);
+  void emitOp(KernelBuilder &k, ir::MatmulOp op, Epilogue &epilogue) const override {
     Product product(op);
     if (product.tiles())
       ProductKernel(k, product, epilogue, k.operandBuffer(cast<BlockArgument>(op.getLhs())),
                     k.operandBuffer(cast<BlockArgument>(op.getRhs())))
           .emit();
-    return success();
-  }
-
-private:
-  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<ir::MatmulOp>(op); });
   }
 };
 } // namespace

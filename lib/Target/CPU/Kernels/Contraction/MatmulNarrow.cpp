@@ -10,28 +10,18 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class MatmulNarrowEmitter : public ContractionEmitter {
-public:
+struct MatmulNarrowEmitter : ContractionEmitter<kernel::MatmulNarrowOp> {
   StringRef name() const override { return "matmul_narrow"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
-
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    return gemm(cast<kernel::MatmulNarrowOp>(epilogue.root)).plan(epilogue);
+  KernelPlan planOf(kernel::MatmulNarrowOp op, const Epilogue &epilogue) const override {
+    return gemm(op).plan(epilogue);
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<kernel::MatmulNarrowOp>(epilogue.root);
+  void emitOp(KernelBuilder &kernel, kernel::MatmulNarrowOp op, Epilogue &epilogue) const override {
     gemm(op).emit(kernel, epilogue, kernel.operandBuffer(cast<BlockArgument>(op.getLhs())), NarrowPanels(kernel, op),
                   epilogue.rootType.getElementType());
-    return success();
   }
 
 private:
-  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::MatmulNarrowOp>(op); });
-  }
   static PackedGemm gemm(kernel::MatmulNarrowOp op) {
     ArrayRef<int64_t> left = op.getLhs().getType().getShape();
     int64_t rows = 1;

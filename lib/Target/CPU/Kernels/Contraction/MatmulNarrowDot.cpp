@@ -105,28 +105,18 @@ private:
   Value leftScales, scales, zeros; // 1-d; no zeros: `zero`
 };
 
-class MatmulNarrowDotEmitter : public ContractionEmitter {
-public:
+struct MatmulNarrowDotEmitter : ContractionEmitter<kernel::MatmulNarrowDotOp> {
   StringRef name() const override { return "matmul_narrow_dot"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
-
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    return gemm(cast<kernel::MatmulNarrowDotOp>(epilogue.root)).plan(epilogue);
+  KernelPlan planOf(kernel::MatmulNarrowDotOp op, const Epilogue &epilogue) const override {
+    return gemm(op).plan(epilogue);
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<kernel::MatmulNarrowDotOp>(epilogue.root);
+  void emitOp(KernelBuilder &kernel, kernel::MatmulNarrowDotOp op, Epilogue &epilogue) const override {
     gemm(op).emit(kernel, epilogue, kernel.operandBuffer(cast<BlockArgument>(op.getLhs())), NarrowDotPanels(kernel, op),
                   epilogue.rootType.getElementType());
-    return success();
   }
 
 private:
-  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::MatmulNarrowDotOp>(op); });
-  }
   static PackedGemm gemm(kernel::MatmulNarrowDotOp op) {
     ArrayRef<int64_t> left = op.getLhs().getType().getShape();
     int64_t rows = 1;

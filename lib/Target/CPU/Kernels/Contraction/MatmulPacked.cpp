@@ -10,35 +10,24 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class MatmulPackedEmitter : public ContractionEmitter {
-public:
+struct MatmulPackedEmitter : ContractionEmitter<kernel::MatmulPackedOp> {
   StringRef name() const override { return "matmul_packed"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
-
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<kernel::MatmulPackedOp>(epilogue.root);
+  KernelPlan planOf(kernel::MatmulPackedOp op, const Epilogue &epilogue) const override {
     return gemm(op).plan(epilogue);
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<kernel::MatmulPackedOp>(epilogue.root);
+  void emitOp(KernelBuilder &kernel, kernel::MatmulPackedOp op, Epilogue &epilogue) const override {
     Value left = kernel.operandBuffer(cast<BlockArgument>(op.getLhs()));
     Type element = epilogue.rootType.getElementType();
     if (op.getLowest()) {
       gemm(op).emit(kernel, epilogue, left, NibblePanels(kernel, op), element);
-      return success();
+      return;
     }
     epilogue.beginWithBias();
     gemm(op).emit(kernel, epilogue, left, kernel.operandBuffer(cast<BlockArgument>(op.getPanels())), element);
-    return success();
   }
 
 private:
-  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::MatmulPackedOp>(op); });
-  }
   static PackedGemm gemm(kernel::MatmulPackedOp op) {
     auto result = cast<RankedTensorType>(op.getResult().getType());
     int64_t columns = result.getShape().back(), rows = 1;

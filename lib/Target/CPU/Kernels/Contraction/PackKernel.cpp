@@ -11,8 +11,7 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class PackEmitter : public KernelEmitter {
-public:
+struct PackEmitter : KernelEmitter {
   StringRef name() const override { return "pack"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     Block &body = dispatch->getRegion(0).front();

@@ -1,5 +1,5 @@
 // nn.cond: one kernel that computes one of two regions.
-#include "lib/Target/CPU/Kernels/Control/Control.h"
+#include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
@@ -10,8 +10,7 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class CondEmitter : public KernelEmitter {
-public:
+struct CondEmitter : KernelEmitter {
   StringRef name() const override { return "cond"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto cond = controlIn<ir::CondOp>(dispatch);

@@ -32,8 +32,7 @@ static int64_t chooseBlockRows(ir::ScanOp scan, const ir::ScanStages &stages) {
 }
 
 namespace {
-class ScanEmitter : public KernelEmitter {
-public:
+struct ScanEmitter : KernelEmitter {
   StringRef name() const override { return "scan"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     std::string reason;

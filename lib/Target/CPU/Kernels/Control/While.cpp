@@ -1,5 +1,5 @@
 // nn.while: one kernel with a loop around the dispatches of condition and body.
-#include "lib/Target/CPU/Kernels/Control/Control.h"
+#include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
@@ -87,8 +87,7 @@ private:
   KernelBuilder &k;
 };
 
-class WhileEmitter : public KernelEmitter {
-public:
+struct WhileEmitter : KernelEmitter {
   StringRef name() const override { return "while"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto loop = controlIn<ir::WhileOp>(dispatch);

@@ -22,14 +22,10 @@ ChannelTiles tilesOf(kernel::ConvDepthwiseOp op) {
   return {geometry, result.getShape().back(), 250000};
 }
 
-class ConvDepthwiseEmitter : public ContractionEmitter {
-public:
+struct ConvDepthwiseEmitter : ContractionEmitter<kernel::ConvDepthwiseOp> {
   StringRef name() const override { return "conv_depthwise"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
-
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    ChannelTiles conv = tilesOf(cast<kernel::ConvDepthwiseOp>(epilogue.root));
+  KernelPlan planOf(kernel::ConvDepthwiseOp op, const Epilogue &epilogue) const override {
+    ChannelTiles conv = tilesOf(op);
     if (ConvColumns columns(conv.geometry, epilogue.rootType); columns.areWorthIt()) return columns.plan(epilogue);
     KernelPlan plan;
     plan.tiles = conv.count();
@@ -41,18 +37,16 @@ public:
     return plan;
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<kernel::ConvDepthwiseOp>(epilogue.root);
+  void emitOp(KernelBuilder &k, kernel::ConvDepthwiseOp op, Epilogue &epilogue) const override {
     ChannelTiles conv = tilesOf(op);
     const ConvGeometry &g = conv.geometry;
-    if (conv.count() == 0) return success();
+    if (conv.count() == 0) return;
     Type elementType = epilogue.rootType.getElementType();
     Value input = k.flat(k.operandBuffer(cast<BlockArgument>(op.getInput())));
     Value filter = k.flat(k.operandBuffer(cast<BlockArgument>(op.getFilter())));
     if (ConvColumns columns(g, epilogue.rootType); columns.areWorthIt()) {
       columns.emit(k, std::move(epilogue), input, {filter, 1});
-      return success();
+      return;
     }
     int64_t mostRows = maxTileRows(k.target, elementType, 1, g.rowStride(/*samples=*/false));
 
@@ -85,12 +79,6 @@ public:
         if (fullChannels < conv.channels) rowOf(k.index(fullChannels), conv.channels - fullChannels);
       });
     });
-    return success();
-  }
-
-private:
-  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::ConvDepthwiseOp>(op); });
   }
 };
 } // namespace

@@ -169,14 +169,10 @@ private:
   Value sample, depth, row; // of the result
 };
 
-class ConvDepthwiseDotEmitter : public ContractionEmitter {
-public:
+struct ConvDepthwiseDotEmitter : ContractionEmitter<kernel::ConvDepthwiseDotOp> {
   StringRef name() const override { return "conv_depthwise_dot"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
-
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    DepthwiseDot conv(cast<kernel::ConvDepthwiseDotOp>(epilogue.root));
+  KernelPlan planOf(kernel::ConvDepthwiseDotOp op, const Epilogue &epilogue) const override {
+    DepthwiseDot conv(op);
     KernelPlan plan;
     plan.tiles = conv.count();
     if (!plan.tiles) return plan;
@@ -187,21 +183,13 @@ public:
     return plan;
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<kernel::ConvDepthwiseDotOp>(epilogue.root);
+  void emitOp(KernelBuilder &k, kernel::ConvDepthwiseDotOp op, Epilogue &epilogue) const override {
     DepthwiseDot conv(op);
-    if (conv.count() == 0) return success();
+    if (conv.count() == 0) return;
     epilogue.beginWithBias();
     DepthwiseDotKernel(k, conv, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
                        k.operandBuffer(cast<BlockArgument>(op.getFilter())), op.getFill())
         .emit();
-    return success();
-  }
-
-private:
-  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::ConvDepthwiseDotOp>(op); });
   }
 };
 } // namespace

@@ -352,16 +352,12 @@ private:
 };
 
 /// Whole gradients, or their parts.
-template <typename OpT> class ConvFilterGradEmitter : public ContractionEmitter {
-public:
+template <typename OpT> struct ConvFilterGradEmitter : ContractionEmitter<OpT> {
   StringRef name() const override {
     return FilterGradient::kInParts<OpT> ? "conv_filter_grad_parts" : "conv_filter_grad";
   }
-  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
-
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    FilterGradient gradient(cast<OpT>(epilogue.root));
+  KernelPlan planOf(OpT op, const Epilogue &epilogue) const override {
+    FilterGradient gradient(op);
     KernelPlan plan;
     plan.tiles = gradient.tiles();
     if (plan.tiles == 0) return plan;
@@ -378,19 +374,15 @@ public:
     return plan;
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<OpT>(epilogue.root);
+  void emitOp(KernelBuilder &k, OpT op, Epilogue &epilogue) const override {
     FilterGradient gradient(op);
     if (gradient.tiles())
       FilterGradientKernel(k, gradient, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
                            k.operandBuffer(cast<BlockArgument>(op.getCotangent())))
           .emit();
-    return success();
   }
 
-private:
-  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
+  std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) const override {
     auto epilogue = Epilogue::analyze(dispatch, [](Operation *op) {
       auto gradient = dyn_cast<OpT>(op);
       if constexpr (std::is_same_v<OpT, ir::ConvFilterGradOp>) return gradient && gradient.getChannelsLast();

@@ -278,14 +278,9 @@ private:
   int64_t columns = 0; // of the tile
 };
 
-class ConvPackedEmitter : public ContractionEmitter {
-public:
+struct ConvPackedEmitter : ContractionEmitter<kernel::ConvPackedOp> {
   StringRef name() const override { return "conv_packed"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
-
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<kernel::ConvPackedOp>(epilogue.root);
+  KernelPlan planOf(kernel::ConvPackedOp op, const Epilogue &epilogue) const override {
     PackedConvolution conv(op);
     if (conv.isGemm()) return conv.gemm().plan(epilogue);
     if (auto columns = columnsOf(conv, epilogue)) return columns->plan(epilogue);
@@ -299,23 +294,20 @@ public:
     return plan;
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<kernel::ConvPackedOp>(epilogue.root);
+  void emitOp(KernelBuilder &k, kernel::ConvPackedOp op, Epilogue &epilogue) const override {
     PackedConvolution conv(op);
     Value input = k.operandBuffer(cast<BlockArgument>(op.getInput()));
     Value panels = k.operandBuffer(cast<BlockArgument>(op.getPanels()));
     Type elementType = epilogue.rootType.getElementType();
     if (auto columns = columnsOf(conv, epilogue)) {
       columns->emit(k, std::move(epilogue), k.flat(input), {k.flat(panels), kPanelWidth});
-      return success();
+      return;
     }
     epilogue.beginWithBias();
     if (conv.isGemm())
       conv.gemm().emit(k, epilogue, input, panels, elementType);
     else if (conv.tiles() > 0)
       ConvKernel(k, conv, epilogue, input, panels, elementType).emit();
-    return success();
   }
 
 private:
@@ -323,9 +315,6 @@ private:
     if (conv.isGemm() || conv.groups != 1 || conv.places.interleave != 1) return std::nullopt;
     ConvColumns columns(conv.geometry, epilogue.rootType);
     return columns.areWorthIt() ? std::optional(columns) : std::nullopt;
-  }
-  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::ConvPackedOp>(op); });
   }
 };
 } // namespace

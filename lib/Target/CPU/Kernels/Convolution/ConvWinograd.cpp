@@ -5,7 +5,7 @@
 // each panel that comes from further away.
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/Kernel/KernelContraction.h"
-#include "lib/Target/CPU/Kernels/Convolution/ConvWinograd.h"
+#include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "lib/Target/CPU/Kernels/Convolution/WinogradTransform.h"
@@ -353,14 +353,10 @@ private:
   int64_t lanes = kLanes;                  // of the vectors that are transformed
 };
 
-class ConvWinogradEmitter : public ContractionEmitter {
-public:
+struct ConvWinogradEmitter : ContractionEmitter<kernel::ConvWinogradOp> {
   StringRef name() const override { return "conv_winograd"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
-
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    Winograd shape(cast<kernel::ConvWinogradOp>(epilogue.root));
+  KernelPlan planOf(kernel::ConvWinogradOp op, const Epilogue &epilogue) const override {
+    Winograd shape(op);
     KernelPlan plan;
     plan.tiles = shape.tiles();
     if (plan.tiles == 0) return plan;
@@ -371,20 +367,12 @@ public:
     return plan;
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    Epilogue epilogue = *analyze(dispatch);
-    auto op = cast<kernel::ConvWinogradOp>(epilogue.root);
+  void emitOp(KernelBuilder &k, kernel::ConvWinogradOp op, Epilogue &epilogue) const override {
     Winograd shape(op);
-    if (shape.tiles() == 0) return success();
+    if (shape.tiles() == 0) return;
     WinogradKernel(k, shape, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
                    k.operandBuffer(cast<BlockArgument>(op.getPanels())))
         .emit();
-    return success();
-  }
-
-private:
-  static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) {
-    return Epilogue::analyze(dispatch, [](Operation *op) { return isa<kernel::ConvWinogradOp>(op); });
   }
 };
 } // namespace

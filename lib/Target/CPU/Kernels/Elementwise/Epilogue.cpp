@@ -429,7 +429,7 @@ SmallVector<TileRange> Epilogue::tileRanges(ArrayRef<int64_t> space, ArrayRef<Ti
 
 // It is computed where the accumulators of an element are complete, and each element is stored once. The operands of
 // the contraction itself are read all the time.
-bool ContractionEmitter::mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const {
+bool Epilogue::mayOverwrite(kernel::DispatchOp dispatch, unsigned operand) {
   return llvm::all_of(dispatch->getRegion(0).getArgument(operand).getUsers(),
                       [](Operation *user) { return isa<ElementwiseOpInterface>(user); });
 }

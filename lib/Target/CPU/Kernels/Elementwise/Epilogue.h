@@ -22,6 +22,9 @@ public:
   static std::optional<Epilogue> analyze(kernel::DispatchOp dispatch,
                                          llvm::function_ref<bool(mlir::Operation *)> isRoot);
 
+  /// Whether a kernel may write its result over an operand that only operations behind the root read.
+  static bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand);
+
   mlir::Operation *root = nullptr;
   mlir::RankedTensorType rootType; // [rows..., columns]
 
@@ -82,10 +85,29 @@ private:
   llvm::SmallVector<mlir::Operation *> begun; ///< what accumulators begin with; the last one's result is what they hold
 };
 
-/// Emits a contraction with its epilogue.
-class ContractionEmitter : public KernelEmitter {
+/// Emits contractions of a type, each with its epilogue.
+template <typename OpT> class ContractionEmitter : public KernelEmitter {
 public:
-  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override;
+  bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
+  KernelPlan plan(kernel::DispatchOp dispatch) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    return planOf(llvm::cast<OpT>(epilogue.root), epilogue);
+  }
+  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
+    return Epilogue::mayOverwrite(dispatch, operand);
+  }
+  mlir::LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const override {
+    Epilogue epilogue = *analyze(dispatch);
+    emitOp(kernel, llvm::cast<OpT>(epilogue.root), epilogue);
+    return mlir::success();
+  }
+
+protected:
+  virtual std::optional<Epilogue> analyze(kernel::DispatchOp dispatch) const {
+    return Epilogue::analyze(dispatch, [](mlir::Operation *op) { return llvm::isa<OpT>(op); });
+  }
+  virtual KernelPlan planOf(OpT op, const Epilogue &epilogue) const = 0;
+  virtual void emitOp(KernelBuilder &kernel, OpT op, Epilogue &epilogue) const = 0;
 };
 
 } // namespace sprig::cpu

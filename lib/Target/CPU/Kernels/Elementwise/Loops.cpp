@@ -9,8 +9,7 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class LoopEmitter : public KernelEmitter {
-public:
+struct LoopEmitter : KernelEmitter {
   StringRef name() const override { return "loops"; }
   bool matches(kernel::DispatchOp dispatch) const override { return LoopGroup::analyze(dispatch).has_value(); }
   KernelPlan plan(kernel::DispatchOp dispatch) const override {

@@ -2,13 +2,33 @@
 // copies.
 #pragma once
 #include "dialects/Kernel/KernelDispatch.h"
-#include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
+#include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/Kernels/Comparison.h"
 #include "lib/Target/Kernels/ReductionSteps.h"
 #include "lib/Target/Kernels/SingleOp.h"
 
 namespace sprig::cpu {
+
+/// Emits dispatches of one operation of a type.
+template <typename OpT> class SingleOpEmitter : public KernelEmitter {
+public:
+  bool matches(kernel::DispatchOp dispatch) const override {
+    auto op = singleOp<OpT>(dispatch);
+    return op && takes(op);
+  }
+  KernelPlan plan(kernel::DispatchOp dispatch) const override { return planOf(dispatch, singleOp<OpT>(dispatch)); }
+  mlir::LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &kernel) const override {
+    emitOp(kernel, singleOp<OpT>(dispatch));
+    return mlir::success();
+  }
+
+protected:
+  virtual bool takes(OpT op) const { return true; }
+  virtual KernelPlan planOf(kernel::DispatchOp dispatch, OpT op) const = 0;
+  virtual void emitOp(KernelBuilder &kernel, OpT op) const = 0;
+};
 
 /// The plan of an operation whose tiles are the slices [axis, inner] of its operand and of its results.
 KernelPlan planOfSlices(kernel::DispatchOp dispatch, const AxisView &operand);

@@ -198,12 +198,9 @@ private:
   Value to;
 };
 
-class ConcatEmitter : public KernelEmitter {
-public:
+struct ConcatEmitter : SingleOpEmitter<ir::ConcatOp> {
   StringRef name() const override { return "concat"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::ConcatOp>(dispatch) != nullptr; }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::ConcatOp>(dispatch);
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::ConcatOp op) const override {
     SmallVector<Part> parts = partsOf(op);
     return {parts.empty() ? 0 : parts.back().firstTile + parts.back().tiles};
   }
@@ -212,11 +209,10 @@ public:
     constexpr size_t kMostLoops = 64;
     return singleOp<ir::ConcatOp>(dispatch).getNumOperands() > kMostLoops;
   }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::ConcatOp>(dispatch);
+  void emitOp(KernelBuilder &k, ir::ConcatOp op) const override {
     if (k.hasBufferList()) {
       ListedConcat(op, k).emit();
-      return success();
+      return;
     }
     AxisView result(shapeOf(op.getResult()), op.getAxis());
     int64_t resultRow = result.length * result.inner;
@@ -239,7 +235,6 @@ public:
         });
       });
     }
-    return success();
   }
 };
 } // namespace

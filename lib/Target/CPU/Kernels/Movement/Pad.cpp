@@ -10,15 +10,12 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class PadEmitter : public KernelEmitter {
-public:
+struct PadEmitter : SingleOpEmitter<ir::PadOp> {
   StringRef name() const override { return "pad"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::PadOp>(dispatch);
-    return op && innerPadded(op) >= 0 && shapeOf(op.getOperand())[innerPadded(op)] > 0;
+  bool takes(ir::PadOp op) const override {
+    return innerPadded(op) >= 0 && shapeOf(op.getOperand())[innerPadded(op)] > 0;
   }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::PadOp>(dispatch);
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::PadOp op) const override {
     int64_t dim = innerPadded(op);
     AxisView result(shapeOf(op.getResult()), dim), source(shapeOf(op.getOperand()), dim);
     KernelPlan plan;
@@ -36,11 +33,7 @@ public:
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::PadOp>(dispatch);
-    Rows{k, op, innerPadded(op)}.emit();
-    return success();
-  }
+  void emitOp(KernelBuilder &k, ir::PadOp op) const override { Rows{k, op, innerPadded(op)}.emit(); }
 
 private:
   /// The innermost dimension with padding, or -1.

@@ -14,15 +14,10 @@ using namespace sprig::cpu;
 static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getType()).getNumElements(); }
 
 namespace {
-class ScatterElementsEmitter : public KernelEmitter {
-public:
+struct ScatterElementsEmitter : SingleOpEmitter<ir::ScatterElementsOp> {
   StringRef name() const override { return "scatter_elements"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    return singleOp<ir::ScatterElementsOp>(dispatch) != nullptr;
-  }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override { return {1}; }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::ScatterElementsOp>(dispatch);
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::ScatterElementsOp op) const override { return {1}; }
+  void emitOp(KernelBuilder &k, ir::ScatterElementsOp op) const override {
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
     Type elementType = elementOf(op.getOperand());
     Value from = flatOperand(k, op.getOperand()), indices = flatOperand(k, op.getIndices());
@@ -41,17 +36,13 @@ public:
                 elementType);
       });
     });
-    return success();
   }
 };
 
-class ScatterNdEmitter : public KernelEmitter {
-public:
+struct ScatterNdEmitter : SingleOpEmitter<ir::ScatterNdOp> {
   StringRef name() const override { return "scatter_nd"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::ScatterNdOp>(dispatch) != nullptr; }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override { return {1}; }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::ScatterNdOp>(dispatch);
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::ScatterNdOp op) const override { return {1}; }
+  void emitOp(KernelBuilder &k, ir::ScatterNdOp op) const override {
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), indexSizes = shapeOf(op.getIndices());
     Type elementType = elementOf(op.getOperand());
     Value from = flatOperand(k, op.getOperand()), indices = flatOperand(k, op.getIndices());
@@ -84,7 +75,6 @@ public:
         });
       });
     });
-    return success();
   }
 };
 } // namespace

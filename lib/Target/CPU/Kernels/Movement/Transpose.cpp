@@ -45,15 +45,12 @@ struct Permuted {
   bool movesInner() const { return !sources.empty() && sources.back() != static_cast<int64_t>(sources.size()) - 1; }
 };
 
-class TransposeEmitter : public KernelEmitter {
-public:
+struct TransposeEmitter : SingleOpEmitter<ir::TransposeOp> {
   StringRef name() const override { return "transpose"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::TransposeOp>(dispatch);
-    return op && Permuted(shapeOf(op.getOperand()), op.getPermutation()).movesInner();
+  bool takes(ir::TransposeOp op) const override {
+    return Permuted(shapeOf(op.getOperand()), op.getPermutation()).movesInner();
   }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::TransposeOp>(dispatch);
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::TransposeOp op) const override {
     Permuted p(shapeOf(op.getOperand()), op.getPermutation());
     int64_t rank = p.sizes.size(), rowDim = p.sources.back(), columns = p.sizes.back();
     SmallVector<int64_t> space = outerSizes(p);
@@ -86,8 +83,7 @@ public:
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::TransposeOp>(dispatch);
+  void emitOp(KernelBuilder &k, ir::TransposeOp op) const override {
     Permuted p(shapeOf(op.getOperand()), op.getPermutation());
     int64_t rank = p.sizes.size(), rowDim = p.sources.back(), rows = p.sizes[rowDim], columns = p.sizes.back();
     auto [from, to] = strides(p);
@@ -122,7 +118,6 @@ public:
         });
       });
     });
-    return success();
   }
 
 private:

@@ -11,17 +11,13 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class ArgMaxPoolEmitter : public KernelEmitter {
-public:
+struct ArgMaxPoolEmitter : SingleOpEmitter<ir::ArgMaxPoolOp> {
   StringRef name() const override { return "arg_max_pool"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::ArgMaxPoolOp>(dispatch) != nullptr; }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::ArgMaxPoolOp>(dispatch);
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::ArgMaxPoolOp op) const override {
     bool isEmpty = op.getResult().getType().getNumElements() == 0;
     return isEmpty ? KernelPlan() : planOfSlices(dispatch, AxisView(shapeOf(op.getOperand()), /*axis=*/2));
   }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::ArgMaxPoolOp>(dispatch);
+  void emitOp(KernelBuilder &k, ir::ArgMaxPoolOp op) const override {
     ArrayRef<int64_t> outputs = shapeOf(op.getResult());
     Evaluator evaluator(k, /*lanes=*/1);
     Value from = flatOperand(k, op.getOperand()), to = k.flat(k.resultBuffer(0));
@@ -32,7 +28,6 @@ public:
         memref::StoreOp::create(k.b, k.loc, firstMaximum(evaluator, op, from, plane, output), to, at);
       });
     });
-    return success();
   }
 };
 } // namespace

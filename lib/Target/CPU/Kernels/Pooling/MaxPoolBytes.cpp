@@ -19,17 +19,15 @@ ChannelTiles poolTiles(ir::PoolOp op) {
   return {geometry, result.getShape().back(), 500000};
 }
 
-class MaxPoolBytesEmitter : public KernelEmitter {
-public:
+struct MaxPoolBytesEmitter : SingleOpEmitter<ir::PoolOp> {
   StringRef name() const override { return "max_pool_bytes"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::PoolOp>(dispatch);
-    return op && op.getKind() == ir::ReduceKind::max && op.getChannelsLast() &&
-           elementOf(op.getOperand()).isInteger(8) && shapeOf(op.getOperand()).size() <= 5;
+  bool takes(ir::PoolOp op) const override {
+    return op.getKind() == ir::ReduceKind::max && op.getChannelsLast() && elementOf(op.getOperand()).isInteger(8) &&
+           shapeOf(op.getOperand()).size() <= 5;
   }
 
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    ChannelTiles pool = poolTiles(singleOp<ir::PoolOp>(dispatch));
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::PoolOp op) const override {
+    ChannelTiles pool = poolTiles(op);
     KernelPlan plan;
     plan.tiles = pool.count();
     if (!plan.tiles) return plan;
@@ -40,12 +38,11 @@ public:
     return plan;
   }
 
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::PoolOp>(dispatch);
+  void emitOp(KernelBuilder &k, ir::PoolOp op) const override {
     ChannelTiles pool = poolTiles(op);
     Type element = elementOf(op.getOperand());
     const ConvGeometry &g = pool.geometry;
-    if (pool.count() == 0) return success();
+    if (pool.count() == 0) return;
     Value from = flatOperand(k, op.getOperand()), to = k.flat(k.resultBuffer(0));
     constexpr int64_t kMostRows = 8;
     pool.forTiles(k, [&](Value sample, Value depth, Value begin, Value end) {
@@ -59,7 +56,6 @@ public:
         });
       });
     });
-    return success();
   }
 
 private:

@@ -176,15 +176,10 @@ private:
   bool covers; // every element is in one
 };
 
-class PoolGradEmitter : public KernelEmitter {
-public:
+struct PoolGradEmitter : SingleOpEmitter<ir::PoolGradOp> {
   StringRef name() const override { return "pool_grad"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::PoolGradOp>(dispatch);
-    return op && op.getChannelsLast() && !isHalf(elementOf(op.getOperand()));
-  }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::PoolGradOp>(dispatch);
+  bool takes(ir::PoolGradOp op) const override { return op.getChannelsLast() && !isHalf(elementOf(op.getOperand())); }
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::PoolGradOp op) const override {
     ArrayRef<int64_t> shape = shapeOf(op.getOperand());
     KernelPlan plan;
     if (op.getResult().getType().getNumElements() == 0) return plan;
@@ -201,9 +196,8 @@ public:
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    if (plan(dispatch).tiles) PoolGradKernel(k, singleOp<ir::PoolGradOp>(dispatch)).emit();
-    return success();
+  void emitOp(KernelBuilder &k, ir::PoolGradOp op) const override {
+    if (op.getResult().getType().getNumElements()) PoolGradKernel(k, op).emit();
   }
 };
 } // namespace

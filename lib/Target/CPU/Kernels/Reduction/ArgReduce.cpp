@@ -11,20 +11,13 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class ArgReduceEmitter : public KernelEmitter {
-public:
+struct ArgReduceEmitter : SingleOpEmitter<ir::ArgReduceOp> {
   StringRef name() const override { return "arg_reduce"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::ArgReduceOp>(dispatch);
-    return op && shapeOf(op.getOperand())[op.getAxis()] > 0;
+  bool takes(ir::ArgReduceOp op) const override { return shapeOf(op.getOperand())[op.getAxis()] > 0; }
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::ArgReduceOp op) const override {
+    return planOfSlices(dispatch, AxisView(shapeOf(op.getOperand()), op.getAxis()));
   }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::ArgReduceOp>(dispatch);
-    AxisView view(shapeOf(op.getOperand()), op.getAxis());
-    return planOfSlices(dispatch, view);
-  }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::ArgReduceOp>(dispatch);
+  void emitOp(KernelBuilder &k, ir::ArgReduceOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     Search search{k, op, elementOf(op.getOperand()), flatOperand(k, op.getOperand())};
     Value to = k.flat(k.resultBuffer(0));
@@ -42,7 +35,6 @@ public:
             vector::StoreOp::create(k.b, k.loc, best, to, target);
         });
     });
-    return success();
   }
 
 private:

@@ -346,8 +346,7 @@ private:
   SmallVector<Value> matrix; // of the batch, of the tile
 };
 
-class AttentionEmitter : public KernelEmitter {
-public:
+struct AttentionEmitter : KernelEmitter {
   StringRef name() const override { return "attention"; }
   bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
 

@@ -10,17 +10,13 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class CumulativeEmitter : public KernelEmitter {
-public:
+struct CumulativeEmitter : SingleOpEmitter<ir::CumulativeOp> {
   StringRef name() const override { return "cumulative"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::CumulativeOp>(dispatch) != nullptr; }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::CumulativeOp>(dispatch);
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::CumulativeOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return view.length == 0 ? KernelPlan() : planOfSlices(dispatch, view);
   }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::CumulativeOp>(dispatch);
+  void emitOp(KernelBuilder &k, ir::CumulativeOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     Value from = flatOperand(k, op.getOperand()), to = k.flat(k.resultBuffer(0));
     auto chain = [&](Value base, Value mask, int64_t lanes) { accumulate(k, op, from, to, base, mask, lanes); };
@@ -31,7 +27,6 @@ public:
       else
         forVectors(k, view.inner, [&](Value offset, Value mask) { chain(k.add(base, offset), mask, kLanes); });
     });
-    return success();
   }
 };
 } // namespace

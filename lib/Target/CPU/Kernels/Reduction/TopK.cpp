@@ -10,12 +10,9 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-class TopKEmitter : public KernelEmitter {
-public:
+struct TopKEmitter : SingleOpEmitter<ir::TopKOp> {
   StringRef name() const override { return "top_k"; }
-  bool matches(kernel::DispatchOp dispatch) const override { return singleOp<ir::TopKOp>(dispatch) != nullptr; }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    auto op = singleOp<ir::TopKOp>(dispatch);
+  KernelPlan planOf(kernel::DispatchOp dispatch, ir::TopKOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     KernelPlan plan;
     plan.tiles = op.getK() == 0 ? 0 : view.outer * view.inner;
@@ -29,12 +26,10 @@ public:
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    auto op = singleOp<ir::TopKOp>(dispatch);
+  void emitOp(KernelBuilder &k, ir::TopKOp op) const override {
     Value from = flatOperand(k, op.getOperand()), values = k.flat(k.resultBuffer(0)),
           indices = k.flat(k.resultBuffer(1));
     k.forTiles([&](Value tile) { keepBest(k, op, from, values, indices, tile); });
-    return success();
   }
 };
 } // namespace

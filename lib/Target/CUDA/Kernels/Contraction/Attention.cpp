@@ -222,8 +222,7 @@ std::optional<AttentionPlan> planOf(kernel::DispatchOp dispatch) {
   return form ? AttentionPlan::analyze(std::move(*form), why) : std::nullopt;
 }
 
-class AttentionEmitter : public GpuEmitter {
-public:
+struct AttentionEmitter : GpuEmitter {
   StringRef name() const override { return "attention"; }
   bool matches(kernel::DispatchOp dispatch) const override { return planOf(dispatch).has_value(); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {

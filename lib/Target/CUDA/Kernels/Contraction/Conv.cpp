@@ -128,8 +128,7 @@ private:
   std::optional<WindowPatch> windowPatch;
 };
 
-class ConvEmitter : public GpuEmitter {
-public:
+struct ConvEmitter : GpuEmitter {
   StringRef name() const override { return "conv"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto form = formOf(dispatch);

@@ -69,8 +69,7 @@ private:
   const TileShape tile;
 };
 
-class FilterGradEmitter : public GpuEmitter {
-public:
+struct FilterGradEmitter : GpuEmitter {
   StringRef name() const override { return "conv_filter_grad"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto form = FilterGradForm::of(filterGradientOf(dispatch));

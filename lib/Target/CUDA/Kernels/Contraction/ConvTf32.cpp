@@ -95,8 +95,7 @@ private:
   const ConvTf32Form form;
 };
 
-class ConvTf32Emitter : public GpuEmitter {
-public:
+struct ConvTf32Emitter : GpuEmitter {
   StringRef name() const override { return "conv_tf32"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     return dispatch.getTf32() && ConvTf32Form::of(contractionOf(dispatch));

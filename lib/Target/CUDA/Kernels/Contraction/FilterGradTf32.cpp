@@ -69,8 +69,7 @@ private:
   const FilterGradTf32Form form;
 };
 
-class FilterGradTf32Emitter : public GpuEmitter {
-public:
+struct FilterGradTf32Emitter : GpuEmitter {
   StringRef name() const override { return "conv_filter_grad_tf32"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     return dispatch.getTf32() && FilterGradTf32Form::of(filterGradientOf(dispatch));

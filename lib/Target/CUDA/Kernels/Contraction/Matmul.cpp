@@ -49,8 +49,7 @@ private:
   const TileShape tile;
 };
 
-class MatmulEmitter : public GpuEmitter {
-public:
+struct MatmulEmitter : GpuEmitter {
   StringRef name() const override { return "matmul"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     Operation *op = matmulOf(dispatch);

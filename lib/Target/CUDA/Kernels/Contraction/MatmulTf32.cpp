@@ -40,8 +40,7 @@ private:
   const MmaShape shape;
 };
 
-class MatmulTf32Emitter : public GpuEmitter {
-public:
+struct MatmulTf32Emitter : GpuEmitter {
   StringRef name() const override { return "matmul_tf32"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     if (!dispatch.getTf32()) return false;

@@ -25,8 +25,7 @@ struct SumForm {
   }
 };
 
-class SumPartsEmitter : public GpuEmitter {
-public:
+struct SumPartsEmitter : GpuEmitter {
   StringRef name() const override { return "sum_parts"; }
   bool matches(kernel::DispatchOp dispatch) const override { return bool(sumOf(dispatch)); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override { return SumForm(sumOf(dispatch)).plan(); }

@@ -7,8 +7,7 @@ using namespace sprig;
 using namespace sprig::cuda;
 
 namespace {
-class GpuCondEmitter : public GpuEmitter {
-public:
+struct GpuCondEmitter : GpuEmitter {
   StringRef name() const override { return "cond"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto cond = controlIn<ir::CondOp>(dispatch);

@@ -15,8 +15,7 @@ static std::optional<ScanForm> scanFormOf(kernel::DispatchOp dispatch) {
 }
 
 namespace {
-class GpuScanEmitter : public GpuEmitter {
-public:
+struct GpuScanEmitter : GpuEmitter {
   StringRef name() const override { return "scan"; }
   bool matches(kernel::DispatchOp dispatch) const override { return scanFormOf(dispatch).has_value(); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {

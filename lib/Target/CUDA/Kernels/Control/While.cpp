@@ -74,8 +74,7 @@ private:
   GpuBuilder &k;
 };
 
-class GpuWhileEmitter : public GpuEmitter {
-public:
+struct GpuWhileEmitter : GpuEmitter {
   StringRef name() const override { return "while"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto loop = controlIn<ir::WhileOp>(dispatch);

@@ -77,8 +77,7 @@ std::optional<LoopForm> LoopForm::analyze(kernel::DispatchOp dispatch) {
 }
 
 namespace {
-class LoopEmitter : public GpuEmitter {
-public:
+struct LoopEmitter : GpuEmitter {
   StringRef name() const override { return "loops"; }
   bool matches(kernel::DispatchOp dispatch) const override { return LoopForm::analyze(dispatch).has_value(); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override { return LoopForm::analyze(dispatch)->plan(); }

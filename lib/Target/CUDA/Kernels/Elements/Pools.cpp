@@ -45,8 +45,7 @@ std::optional<PoolForm> PoolForm::of(kernel::DispatchOp dispatch) {
 }
 
 namespace {
-class PoolEmitter : public GpuEmitter {
-public:
+struct PoolEmitter : GpuEmitter {
   StringRef name() const override { return "pool"; }
   bool matches(kernel::DispatchOp dispatch) const override { return PoolForm::of(dispatch).has_value(); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {

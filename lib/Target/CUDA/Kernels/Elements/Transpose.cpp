@@ -75,8 +75,7 @@ std::optional<TransposeForm> TransposeForm::of(kernel::DispatchOp dispatch) {
 }
 
 namespace {
-class TransposeEmitter : public GpuEmitter {
-public:
+struct TransposeEmitter : GpuEmitter {
   StringRef name() const override { return "transpose"; }
   bool matches(kernel::DispatchOp dispatch) const override { return TransposeForm::of(dispatch).has_value(); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {

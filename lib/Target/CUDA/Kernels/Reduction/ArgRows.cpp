@@ -116,8 +116,7 @@ private:
   const Value source;
 };
 
-class ArgRowEmitter : public GpuEmitter {
-public:
+struct ArgRowEmitter : GpuEmitter {
   StringRef name() const override { return "arg_rows"; }
   bool matches(kernel::DispatchOp dispatch) const override { return ArgRowForm::of(dispatch).has_value(); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {

@@ -88,8 +88,7 @@ private:
   Value part, row, exists;
 };
 
-class RowEmitter : public GpuEmitter {
-public:
+struct RowEmitter : GpuEmitter {
   StringRef name() const override { return "rows"; }
   bool matches(kernel::DispatchOp dispatch) const override { return RowGroup::analyze(dispatch).has_value(); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override { return RowGroup::analyze(dispatch)->plan(); }

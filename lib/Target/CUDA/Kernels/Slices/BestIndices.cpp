@@ -8,15 +8,12 @@ using namespace sprig;
 using namespace sprig::cuda;
 
 namespace {
-class ArgReduceEmitter : public SliceEmitter<ir::ArgReduceOp> {
-public:
+struct ArgReduceEmitter : SliceEmitter<ir::ArgReduceOp> {
   StringRef name() const override { return "arg_reduce"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::ArgReduceOp>(dispatch);
     return op && shapeOf(op.getOperand())[op.getAxis()] > 0;
   }
-
-protected:
   int64_t items(ir::ArgReduceOp op) const override { return countOf(op.getResult()); }
   void emitItem(ir::ArgReduceOp op, GpuBuilder &k, Value item) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
@@ -34,11 +31,8 @@ protected:
   }
 };
 
-class ArgMaxPoolEmitter : public SliceEmitter<ir::ArgMaxPoolOp> {
-public:
+struct ArgMaxPoolEmitter : SliceEmitter<ir::ArgMaxPoolOp> {
   StringRef name() const override { return "arg_max_pool"; }
-
-protected:
   int64_t items(ir::ArgMaxPoolOp op) const override { return countOf(op.getResult()); }
   void emitItem(ir::ArgMaxPoolOp op, GpuBuilder &k, Value item) const override {
     int64_t outputs = AxisView(shapeOf(op.getResult()), /*axis=*/1).inner;

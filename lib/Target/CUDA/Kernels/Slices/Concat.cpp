@@ -9,11 +9,8 @@ using namespace sprig;
 using namespace sprig::cuda;
 
 namespace {
-class ConcatEmitter : public SliceEmitter<ir::ConcatOp> {
-public:
+struct ConcatEmitter : SliceEmitter<ir::ConcatOp> {
   StringRef name() const override { return "concat"; }
-
-protected:
   int64_t items(ir::ConcatOp op) const override { return countOf(op.getResult()); }
   void emitItem(ir::ConcatOp op, GpuBuilder &k, Value item) const override {
     AxisView view(shapeOf(op.getResult()), op.getAxis());

@@ -7,11 +7,8 @@ using namespace sprig;
 using namespace sprig::cuda;
 
 namespace {
-class CumulativeEmitter : public SliceEmitter<ir::CumulativeOp> {
-public:
+struct CumulativeEmitter : SliceEmitter<ir::CumulativeOp> {
   StringRef name() const override { return "cumulative"; }
-
-protected:
   int64_t items(ir::CumulativeOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return view.length == 0 ? 0 : view.outer * view.inner;
@@ -23,11 +20,8 @@ protected:
   }
 };
 
-class TopKEmitter : public SliceEmitter<ir::TopKOp> {
-public:
+struct TopKEmitter : SliceEmitter<ir::TopKOp> {
   StringRef name() const override { return "top_k"; }
-
-protected:
   int64_t items(ir::TopKOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return op.getK() == 0 ? 0 : view.outer * view.inner;

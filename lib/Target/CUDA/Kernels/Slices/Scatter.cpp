@@ -20,11 +20,8 @@ static void update(GpuBuilder &k, ir::ScatterKind kind, Type elementType, Value 
 
 namespace {
 // Updates of one element have the same position beside the axis: a thread has a slice.
-class ScatterElementsEmitter : public SliceEmitter<ir::ScatterElementsOp> {
-public:
+struct ScatterElementsEmitter : SliceEmitter<ir::ScatterElementsOp> {
   StringRef name() const override { return "scatter_elements"; }
-
-protected:
   int64_t items(ir::ScatterElementsOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return view.outer * view.inner;
@@ -61,11 +58,8 @@ protected:
 };
 
 // An update replaces a slice of elements, of which a thread has the same one of all slices.
-class ScatterNdEmitter : public SliceEmitter<ir::ScatterNdOp> {
-public:
+struct ScatterNdEmitter : SliceEmitter<ir::ScatterNdOp> {
   StringRef name() const override { return "scatter_nd"; }
-
-protected:
   // Indices are checked even where no element is behind them.
   int64_t items(ir::ScatterNdOp op) const override { return std::max<int64_t>(sliceOf(op), 1); }
   void emitItem(ir::ScatterNdOp op, GpuBuilder &k, Value item) const override {
