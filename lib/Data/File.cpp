@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <poll.h>
-#include <string>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <system_error>

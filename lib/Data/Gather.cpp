@@ -2,7 +2,6 @@
 #include "include/sprig/error.h"
 #include "lib/Data/Samples.h"
 #include <cstring>
-#include <limits>
 #include <type_traits>
 #include <utility>
 

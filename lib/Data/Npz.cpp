@@ -3,7 +3,6 @@
 #include "lib/Data/ArrayFile.h"
 #include "runtime/include/sprig/rt/utf8.hpp"
 #include "runtime/machine/Machine.h"
-#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <set>

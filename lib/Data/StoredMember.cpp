@@ -1,7 +1,6 @@
 // Where a zip archive has a member that is stored as it is. Every offset is checked: files come from anywhere.
 #include "lib/Data/InPlace.h"
 #include <algorithm>
-#include <cstring>
 
 namespace sprig::data {
 namespace {

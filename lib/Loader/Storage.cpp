@@ -3,7 +3,6 @@
 #include "sprig/error.h"
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 namespace sprig::data {
 namespace {

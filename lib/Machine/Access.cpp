@@ -1,6 +1,5 @@
 #include "lib/Machine/Access.h"
 #include "lib/Machine/Rates.h"
-#include <algorithm>
 #include <cstdlib>
 
 namespace sprig::machine {

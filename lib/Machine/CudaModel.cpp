@@ -1,7 +1,6 @@
 #include "lib/Machine/CudaModel.h"
 #include "lib/Machine/AccessTime.h"
 #include <algorithm>
-#include <climits>
 
 namespace sprig::machine {
 namespace {

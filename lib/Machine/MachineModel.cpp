@@ -1,8 +1,6 @@
 #include "lib/Machine/MachineModel.h"
 #include "lib/Machine/Calibrate.h"
 #include "lib/Machine/MachineFile.h"
-#include <algorithm>
-#include <climits>
 
 namespace sprig::machine {
 namespace {

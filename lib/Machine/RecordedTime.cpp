@@ -3,7 +3,6 @@
 #include <cstring>
 #include <set>
 #include <tuple>
-#include <utility>
 
 namespace sprig::machine {
 namespace {

@@ -1,7 +1,6 @@
 #include "lib/Machine/Topology.h"
 #include "include/sprig/error.h"
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <tuple>

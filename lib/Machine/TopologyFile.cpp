@@ -1,7 +1,6 @@
 #include "lib/Machine/TopologyFile.h"
 #include "lib/Json/Json.h"
 #include <algorithm>
-#include <array>
 
 namespace sprig::machine {
 namespace {

@@ -1,6 +1,5 @@
 #include "lib/Machine/Verdict.h"
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace sprig::machine {

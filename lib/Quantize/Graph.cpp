@@ -5,7 +5,6 @@
 #include "mlir/IR/MLIRContext.h"
 #include <algorithm>
 #include <cstring>
-#include <limits>
 
 namespace sprig::quantize {
 

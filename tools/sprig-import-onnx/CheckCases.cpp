@@ -6,7 +6,6 @@
 #include "lib/Import/ONNX/ImportONNX.h"
 #include "lib/Interpreter/Interpreter.h"
 #include "runtime/base/Decimal.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/Support/raw_ostream.h"

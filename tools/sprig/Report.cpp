@@ -1,6 +1,5 @@
 #include "tools/sprig/Report.h"
 #include "runtime/base/Decimal.h"
-#include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
 #include <fstream>

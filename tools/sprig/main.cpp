@@ -22,7 +22,6 @@
 #include <string>
 #include <system_error>
 #include <unistd.h>
-#include <vector>
 
 namespace sprig::cli {
 namespace {

@@ -1,7 +1,6 @@
 // Einsum: the steps of lib/Graph/Einsum.h as operations.
 #include "lib/Graph/Einsum.h"
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

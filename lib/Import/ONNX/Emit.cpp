@@ -1,15 +1,12 @@
 #include "lib/Import/ONNX/Emit.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "lib/Interpreter/Fold.h"
-#include "mlir/IR/Verifier.h"
 #include "llvm/ADT/APFloat.h"
 
 using namespace mlir;

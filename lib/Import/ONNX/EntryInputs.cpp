@@ -5,7 +5,6 @@
 #include "lib/Import/ONNX/SeedName.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "lib/Lengths/Sums.h"
-#include "llvm/Support/Format.h"
 #include "runtime/base/Decimal.h"
 #include <cmath>
 #include <set>

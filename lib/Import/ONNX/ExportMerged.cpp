@@ -1,6 +1,5 @@
 #include "lib/Import/ONNX/ExportTraces.h"
 #include "llvm/ADT/STLExtras.h"
-#include <algorithm>
 
 namespace sprig::onnximport {
 

@@ -1,7 +1,6 @@
 // Operators that pick and place elements by index.
 #include "lib/Import/ONNX/Table.h"
 #include "dialects/NN/NNElementwise.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

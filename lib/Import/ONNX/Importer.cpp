@@ -1,15 +1,12 @@
 #include "lib/Import/ONNX/Importer.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/NNState.h"
 #include "lib/Data/CountedName.h"
-#include "lib/Import/ONNX/Counted.h"
 #include "lib/Import/ONNX/Narrow.h"
 #include "lib/Import/ONNX/Table.h"
 #include "lib/Import/ONNX/Tensor.h"
 #include "mlir/IR/Location.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "llvm/ADT/StringSet.h"
 #include <unordered_set>
 
 using namespace mlir;

@@ -1,6 +1,5 @@
 // The simple operators of domain ai.onnx.ml: those that are arithmetic on tensors.
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

@@ -5,7 +5,6 @@
 #include "lib/Import/ONNX/Microsoft.h"
 #include "lib/Import/ONNX/MicrosoftSchemas.h"
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

@@ -6,7 +6,6 @@
 #include "lib/Import/ONNX/MicrosoftSchemas.h"
 #include "lib/Import/ONNX/Quantized.h"
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

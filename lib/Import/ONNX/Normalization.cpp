@@ -5,7 +5,6 @@
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

@@ -5,7 +5,6 @@
 #include "dialects/NN/IntegerProducts.h"
 #include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/NNUnary.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

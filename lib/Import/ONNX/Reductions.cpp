@@ -4,7 +4,6 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Counted.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

@@ -1,7 +1,6 @@
 // Resize and Upsample. Interpolation is separable and linear in the image, so every axis is a product with a constant
 // matrix of weights; nearest neighbours are a gather with constant indices.
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 #include "runtime/base/Decimal.h"
 #include <cmath>
 

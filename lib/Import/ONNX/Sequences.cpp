@@ -1,6 +1,5 @@
 // Sequences and optionals. They exist while importing only: a sequence is a list of values of known length.
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

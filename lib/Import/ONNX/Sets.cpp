@@ -1,6 +1,5 @@
 // Operators whose results need the data itself: they are computed when the data is known while importing.
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

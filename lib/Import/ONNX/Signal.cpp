@@ -1,6 +1,5 @@
 // Signal processing: Fourier transforms as products with constant matrices, windows and filter banks as constants.
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 #include "runtime/base/Decimal.h"
 #include <cmath>
 

@@ -1,7 +1,6 @@
 // Operators that cut and pad.
 #include "lib/Import/ONNX/CheckOperands.h"
 #include "lib/Import/ONNX/Table.h"
-#include "lib/Import/ONNX/Tensor.h"
 
 namespace sprig::onnximport {
 

@@ -9,7 +9,6 @@
 #include "lib/Target/CUDA/Kernels/Slices/SplitConcats.h"
 #include "lib/Target/CUDA/Layout/Passes.h"
 #include "sprig/error.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;

@@ -3,7 +3,6 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
 #include "lib/Target/Kernels/Comparison.h"
-#include "lib/Target/Kernels/ReductionSteps.h"
 
 using namespace mlir;
 using namespace sprig;

@@ -3,7 +3,6 @@
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "lib/Target/Kernels/ElementBuilder.h"
 
 using namespace mlir;
 using namespace sprig;

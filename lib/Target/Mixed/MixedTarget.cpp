@@ -2,7 +2,6 @@
 #include "dialects/Exec/Exec.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "sprig/error.h"
-#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace sprig;

@@ -1,6 +1,5 @@
 #include "lib/Target/Package/Compress.h"
 #include "runtime/format/Compression.h"
-#include <algorithm>
 #include <cstring>
 
 using namespace sprig;

@@ -10,12 +10,9 @@
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/PlainSockets.h"
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <functional>
 #include <map>
 #include <optional>
 #include <sys/wait.h>

@@ -3,9 +3,7 @@
 #include "tools/sprig/bench/ProductGroups.h"
 #include "tools/sprig/bench/TimedProgram.h"
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <functional>
 
 namespace sprig::cli {
 

@@ -2,9 +2,7 @@
 // a graph, over sizes; what the scheduler chooses; and waiting after each group of products beside waiting at the end.
 #include "tools/sprig/bench/OneGpu.h"
 #include "tools/sprig/bench/ProductGroups.h"
-#include "tools/sprig/bench/Shares.h"
 #include <algorithm>
-#include <chrono>
 #include <set>
 
 namespace sprig::cli {

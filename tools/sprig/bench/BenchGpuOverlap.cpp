@@ -3,10 +3,8 @@
 #include "tools/sprig/bench/OneGpu.h"
 #include "tools/sprig/bench/ProductGroups.h"
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <deque>
-#include <functional>
 
 namespace sprig::cli {
 

@@ -4,7 +4,6 @@
 #include "tools/sprig/bench/ProductGroups.h"
 #include "tools/sprig/bench/TimedProgram.h"
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 namespace sprig::cli {

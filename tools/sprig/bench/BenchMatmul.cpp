@@ -8,7 +8,6 @@
 #include <bit>
 #include <chrono>
 #include <cmath>
-#include <cstring>
 
 namespace sprig::cli {
 namespace {

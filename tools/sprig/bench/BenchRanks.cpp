@@ -5,7 +5,6 @@
 #include "tools/sprig/run/RankThreads.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <iostream>
 

@@ -4,9 +4,7 @@
 #include "lib/Machine/TopologyPresets.h"
 #include "tools/sprig/bench/Experiment.h"
 #include <algorithm>
-#include <deque>
 #include <map>
-#include <numeric>
 
 namespace sprig::cli {
 namespace {

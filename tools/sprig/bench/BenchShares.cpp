@@ -1,5 +1,4 @@
 // sprig bench async: chains of products on two shares of the cores, alone and side by side, and a copy beside them.
-#include "sprig/create.h"
 #include "sprig/device.h"
 #include "sprig/random.h"
 #include "sprig/rt/sprig_rt.h"

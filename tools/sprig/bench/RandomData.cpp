@@ -2,7 +2,6 @@
 #include "sprig/data/files.h"
 #include "sprig/error.h"
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
 

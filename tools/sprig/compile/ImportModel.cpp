@@ -1,7 +1,6 @@
 #include "tools/sprig/compile/ImportModel.h"
 #include "dialects/NN/NNDialect.h"
 #include "lib/Import/ONNX/ImportONNX.h"
-#include "lib/Model/ReadModel.h"
 #include "lib/Model/StatePorts.h"
 #include "lib/Pipeline/Phases.h"
 #include "tools/sprig/Report.h"

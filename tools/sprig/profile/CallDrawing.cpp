@@ -1,5 +1,4 @@
 #include "tools/sprig/profile/CallDrawing.h"
-#include <algorithm>
 
 namespace sprig::cli {
 namespace {

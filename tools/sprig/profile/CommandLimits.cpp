@@ -2,7 +2,6 @@
 #include "lib/Machine/AccessTime.h"
 #include "lib/Machine/KernelRates.h"
 #include "runtime/api/Handles.h"
-#include "tools/sprig/run/Runner.h"
 #include <algorithm>
 #include <cmath>
 #include <set>

@@ -5,7 +5,6 @@
 #include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <iostream>
 #include <map>
 

@@ -1,12 +1,10 @@
 #include "tools/sprig/profile/ProfileMemory.h"
 #include "tools/sprig/inspect/PackageReport.h"
-#include "tools/sprig/Report.h"
 #include "tools/sprig/profile/StateRoles.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
 #include <map>
-#include <set>
 
 namespace sprig::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include "tools/sprig/run/RankedModel.h"
 #include <algorithm>
 #include <chrono>
-#include <map>
 
 namespace sprig::cli {
 namespace {

@@ -1,7 +1,6 @@
 #include "tools/sprig/profile/ProfileSession.h"
 #include "tools/sprig/Timing.h"
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace sprig::cli {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
-#include <map>
 #include <set>
 
 namespace sprig::cli {

@@ -20,7 +20,6 @@
 #include <filesystem>
 #include <iostream>
 #include <memory>
-#include <set>
 #include <sstream>
 
 namespace sprig::cli {

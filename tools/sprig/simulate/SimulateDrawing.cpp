@@ -3,7 +3,6 @@
 #include "tools/sprig/profile/CallDrawing.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace sprig::cli {

@@ -5,7 +5,6 @@
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/RankReport.h"
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <iostream>
 #include <regex>

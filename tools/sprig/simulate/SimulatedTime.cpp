@@ -1,5 +1,4 @@
 // The critical path of a simulated call.
-#include "sprig/rt/sprig_rt.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 
 namespace sprig::cli {

@@ -1,5 +1,4 @@
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 #include "runtime/machine/DotsOfHalves.h"

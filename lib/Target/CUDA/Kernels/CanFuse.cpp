@@ -4,7 +4,6 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/CUDA/Kernels/Contraction/ConvForm.h"
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
-#include "lib/Target/Kernels/ElementBuilder.h"
 #include "lib/Target/Kernels/LoopSpace.h"
 
 using namespace mlir;

@@ -1,6 +1,5 @@
 // Arguments, tiles and errors of kernels.
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;

@@ -2,7 +2,6 @@
 // common function with a constant range of tiles, so that trip counts, offsets and conditions fold and nothing is
 // called. What passes between them lies in scratch memory.
 #include "lib/Target/CPU/Kernels/Builder/KernelGraph.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelPart.h"

@@ -1,7 +1,6 @@
 // nn.matmul of two computed operands, with an epilogue: the right side is read by rows where that is fast, else each
 // tile packs its panels into scratch memory first. The chain of multiply-adds is the same either way.
 #include "lib/Target/CPU/Kernels/Emitters.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"

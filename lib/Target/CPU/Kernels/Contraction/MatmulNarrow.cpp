@@ -1,7 +1,6 @@
 // kernel.matmul_narrow with an epilogue.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/Kernel/KernelContraction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Contraction/NarrowPanels.h"
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
 

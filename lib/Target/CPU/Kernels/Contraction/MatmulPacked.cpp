@@ -1,7 +1,6 @@
 // kernel.matmul_packed with an epilogue.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/Kernel/KernelContraction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Contraction/NibblePanels.h"
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
 

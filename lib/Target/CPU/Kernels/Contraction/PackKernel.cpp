@@ -1,7 +1,6 @@
 // kernel.pack at run time: one tile per panel.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/Kernel/KernelContraction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "llvm/Support/MathExtras.h"

@@ -1,7 +1,6 @@
 // nn.cond: one kernel that computes one of two regions.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNControl.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
 #include "runtime/include/sprig/rt/kernel.h"
 

@@ -1,5 +1,4 @@
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"

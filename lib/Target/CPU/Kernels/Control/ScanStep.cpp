@@ -1,11 +1,9 @@
 #include "lib/Target/CPU/Kernels/Control/ScanStep.h"
 #include "dialects/Kernel/Panels.h"
-#include "dialects/NN/NNRecurrent.h"
 #include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "lib/Target/Kernels/ReductionSteps.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <functional>
 

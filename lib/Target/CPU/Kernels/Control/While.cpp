@@ -1,7 +1,6 @@
 // nn.while: one kernel with a loop around the dispatches of condition and body.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNControl.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "runtime/include/sprig/rt/kernel.h"

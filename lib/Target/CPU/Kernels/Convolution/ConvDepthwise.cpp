@@ -2,11 +2,9 @@
 // single channel ConvColumns is the kernel.
 #include "lib/Target/CPU/Kernels/Convolution/ConvColumns.h"
 #include "dialects/Kernel/KernelContraction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace sprig;

@@ -1,7 +1,6 @@
 // kernel.conv_depthwise_dot with an epilogue: words of taps for a row of the result (TapWords), then their products
 // with the filter's. Vectors run over channels, a register tile holds neighbours in width.
 #include "dialects/Kernel/KernelContraction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Contraction/DotProduct.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"
 #include "lib/Target/CPU/Kernels/Convolution/TapWords.h"

@@ -5,7 +5,6 @@
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/Kernel/KernelContraction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Convolution/FilterGradient.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
 #include "lib/Target/CPU/Kernels/Contraction/RegisterTile.h"

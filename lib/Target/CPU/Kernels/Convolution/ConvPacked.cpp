@@ -1,5 +1,4 @@
 // kernel.conv_packed with an epilogue: register tiles of output positions times panels of output channels.
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Convolution/ConvColumns.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Convolution/PackedConvolution.h"

@@ -3,7 +3,6 @@
 // product a frequency, then back to outputs and through the epilogue. A block
 // is as large as keeps scratch in the second-level cache, or large enough for
 // each panel that comes from further away.
-#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"

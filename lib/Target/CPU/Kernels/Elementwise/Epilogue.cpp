@@ -6,7 +6,6 @@
 #include "dialects/NN/NNUnary.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/Kernel/KernelContraction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Kernels/LoopSpace.h"
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/SetVector.h"

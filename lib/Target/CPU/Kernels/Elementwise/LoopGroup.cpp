@@ -1,9 +1,6 @@
 #include "lib/Target/CPU/Kernels/Elementwise/LoopGroup.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNContraction.h"
-#include "dialects/NN/NNReduction.h"
-#include "dialects/NN/NNShapeOps.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/ReduceOrder.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>

@@ -1,6 +1,5 @@
 // Walks over the positions of a loop group: lanes along the innermost dimension, single rows, rows side by side.
 #include "lib/Target/CPU/Kernels/Elementwise/LoopNest.h"
-#include "dialects/NN/NNReduction.h"
 
 using namespace mlir;
 using namespace sprig;

@@ -1,7 +1,6 @@
 // Elementwise operations, reductions over shared axes, and what reads or feeds them (views, pools, gathers), as loops
 // of 16 lanes: neighbours of a row where the innermost dimension is reduced, else rows side by side.
 #include "lib/Target/CPU/Kernels/Emitters.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/LoopNest.h"
 
 using namespace mlir;

@@ -2,7 +2,6 @@
 // have a loop each; many share loops that find them in the kernel's list of buffers (ListedConcat).
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

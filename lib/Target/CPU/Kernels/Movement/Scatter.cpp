@@ -2,7 +2,6 @@
 // several updates may meet in one element.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Kernels/Evaluator.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "lib/Target/Kernels/Slices.h"

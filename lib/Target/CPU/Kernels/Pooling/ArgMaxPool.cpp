@@ -1,7 +1,6 @@
 // nn.arg_max_pool: the flat index of each window's first maximum; a NaN counts as one.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Kernels/Evaluator.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "lib/Target/Kernels/Slices.h"

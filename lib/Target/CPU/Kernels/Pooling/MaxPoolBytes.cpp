@@ -5,7 +5,6 @@
 #include "lib/Target/CPU/Kernels/Convolution/ConvGeometry.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace sprig;

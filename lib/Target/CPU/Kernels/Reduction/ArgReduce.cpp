@@ -2,7 +2,6 @@
 // the axis itself where that is the innermost dimension.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "lib/Target/Kernels/Slices.h"
 

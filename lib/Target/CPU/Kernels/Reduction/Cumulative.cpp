@@ -1,7 +1,6 @@
 // nn.cumulative: one chain along the axis, with lanes across the dimensions after it.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/NN/NNReduction.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "lib/Target/Kernels/Slices.h"
 

@@ -4,7 +4,6 @@
 #include "lib/Target/CUDA/Kernels/Contraction/MatmulForm.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "runtime/base/Decimal.h"
-#include <cmath>
 
 using namespace mlir;
 using namespace sprig;

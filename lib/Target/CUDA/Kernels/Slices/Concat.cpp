@@ -1,6 +1,5 @@
 // nn.concat: a thread an element of the result, from the operand that has it.
 #include "lib/Target/CUDA/Kernels/Slices/SliceEmitter.h"
-#include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/CUDA/Kernels/Slices/SplitConcats.h"
 
