@@ -1,4 +1,5 @@
-// How long a load takes that the next one waits for, by working set, and where that steps up: the caches as measured.
+// How long a load takes: one that the next one waits for, by working set, and where that steps up (the caches as
+// measured); and one of many in a row, by their order.
 // For calibration and `sprig bench memory`.
 #pragma once
 #include <cstdint>
@@ -17,5 +18,15 @@ double chaseSeconds(int64_t workingSet);
 std::vector<LatencyPoint> latencyCurve(int64_t largest, int sweeps);
 /// The working set in the middle of each rise of the latency by half or more: about the size of a cache.
 std::vector<int64_t> findKnees(std::vector<LatencyPoint> points);
+
+// What the order of accesses costs: strides, directions, rows against columns. The same plain loop of one load after
+// the other each time, so that only the addresses differ.
+
+/// ns for each of `count` 4-byte loads that are `stride` elements apart; the array is `count * |stride|` long, and a
+/// negative stride goes through it backwards.
+double stridedNs(int64_t count, int64_t stride);
+
+/// ns a load of the first `columns` columns of a square matrix of floats, row by row or column by column.
+double matrixNs(int64_t size, int64_t columns, bool byColumn);
 
 } // namespace sprig::machine

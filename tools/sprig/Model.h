@@ -106,4 +106,7 @@ std::vector<BoundInputs> bindEntries(const std::vector<InputSpec> &specs, const 
                                      const Settings &settings, const std::map<std::string, int64_t> &otherwise = {});
 std::vector<EntryRequest> requestsOf(const std::vector<BoundInputs> &entries);
 
+/// Throws usage errors: a dimension without a size, a range of one that there is not.
+std::vector<EntryRequest> requestEntries(const Model &model, const Settings &settings);
+
 } // namespace sprig::cli

@@ -1,4 +1,4 @@
-#include "lib/Target/CPU/Emit.h"
+#include "lib/Target/CPU/CpuTarget.h"
 #include "dialects/Exec/Exec.h"
 #include "lib/Target/CPU/CodeGen/CodeGen.h"
 #include "sprig/error.h"

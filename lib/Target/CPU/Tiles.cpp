@@ -1,4 +1,4 @@
-#include "lib/Target/CPU/Tiles.h"
+#include "lib/Target/CPU/CpuTarget.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "lib/Machine/Cpu.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"

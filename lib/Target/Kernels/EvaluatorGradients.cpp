@@ -2,7 +2,7 @@
 #include "lib/Target/Kernels/Evaluator.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNReduction.h"
-#include "lib/Target/Kernels/Comparison.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
 
 using namespace mlir;
 using namespace sprig;

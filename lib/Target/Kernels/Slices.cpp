@@ -1,5 +1,5 @@
 #include "lib/Target/Kernels/Slices.h"
-#include "lib/Target/Kernels/Comparison.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
 #include "lib/Target/Kernels/ReductionSteps.h"
 #include "lib/Target/Kernels/SingleOp.h"
 

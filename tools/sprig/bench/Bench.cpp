@@ -5,7 +5,6 @@
 #include "lib/Machine/MachineModel.h"
 #include "tools/sprig/bench/BenchRanks.h"
 #include "tools/sprig/bench/Experiment.h"
-#include "tools/sprig/bench/SweepFlags.h"
 #include "tools/sprig/Timing.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/Model.h"

@@ -1,6 +1,7 @@
 // sprig bench loader: what worker threads, queues and mapped files do for the loading of batches. Times of storage and
 // of steps are waited for, not computed, so the relations hold on any machine that is not wholly busy.
-#include "tools/sprig/bench/BenchLoader.h"
+#include "sprig/data.h"
+#include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/Timing.h"
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,8 @@
 // take a millisecond.
 #include "lib/Data/ArrayFile.h"
 #include "lib/Data/File.h"
-#include "tools/sprig/bench/BenchLoader.h"
+#include "sprig/data.h"
+#include "tools/sprig/bench/Experiment.h"
 #include <chrono>
 #include <cstring>
 #include <fcntl.h>

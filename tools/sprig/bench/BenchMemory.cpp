@@ -1,5 +1,5 @@
 // sprig bench memory: how this machine's memory answers to sizes, orders and alignments.
-#include "lib/Machine/Access.h"
+#include "lib/Machine/Latency.h"
 #include "lib/Machine/HandOff.h"
 #include "lib/Machine/Rates.h"
 #include "tools/sprig/bench/Experiment.h"

@@ -5,7 +5,7 @@
 #include "lib/Data/Largest.h"
 #include "lib/Training/Schedule.h"
 #include "tools/sprig/bench/Experiment.h"
-#include "tools/sprig/bench/SweepDrawing.h"
+#include "tools/sprig/bench/SweptTraining.h"
 #include "tools/sprig/bench/SweptRates.h"
 #include "tools/sprig/simulate/SimulatedRanks.h"
 #include "tools/sprig/train/TrainResults.h"

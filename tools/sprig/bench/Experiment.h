@@ -2,14 +2,28 @@
 // relations that such figures must show.
 // For bench; each experiment is one function that fills a report within seconds.
 #pragma once
+#include "tools/sprig/Command.h"
 #include "tools/sprig/Report.h"
 #include "tools/sprig/Settings.h"
-#include "tools/sprig/bench/SweepFlags.h"
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 namespace sprig::cli {
+
+/// The flags of experiments that train a network of their own: which one, on which data, how long. For sweep; which
+/// network for split, and of which size for remat.
+struct SweepFlags {
+  std::string network, data, plot;
+  int64_t epochs = 0, samples = 0, tests = 0, batch = 0, width = 0,
+          seeds = 0;         ///< 0: the experiment's own
+  std::vector<double> rates; ///< none: the experiment's own
+
+  /// Throws usage errors for flags that `experiment` does not take.
+  void checkFor(const std::string &experiment) const;
+};
+
+void addSweepFlags(CLI::App &command, SweepFlags &flags);
 
 struct ExperimentOptions {
   Settings settings;
@@ -84,5 +98,8 @@ RunExperiment benchGpuMemory, benchGpuMatmul, benchGpuLanes, benchGpuDevices, be
 RunExperiment benchAsync, benchHybridize;
 /// What recording an operation costs: a part of overhead.
 RunExperiment benchRecording;
+
+/// A part of loader: a mapped .npy file beside one read for each sample.
+void benchMappedFiles(ExperimentReport &report);
 
 } // namespace sprig::cli

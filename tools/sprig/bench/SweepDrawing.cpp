@@ -1,4 +1,4 @@
-#include "tools/sprig/bench/SweepDrawing.h"
+#include "tools/sprig/bench/SweptTraining.h"
 #include "lib/Plot/Chart.h"
 #include <algorithm>
 #include <limits>

@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace sprig::cli {
 
@@ -70,5 +72,11 @@ private:
   Program &programFor(int ranks, int64_t batch);
   SweptRun train(const SweepPoint &point, int64_t steps, bool evaluates);
 };
+
+enum class SweptOver : uint8_t { ranks, batches, rates };
+
+/// As SVG. Over rates each number of ranks has a curve for each seed. A run that diverged is a gap, which a mark shows.
+std::string drawSweep(const std::string &title, const std::string &subtitle, SweptOver over,
+                      const std::vector<SweptRun> &runs);
 
 } // namespace sprig::cli

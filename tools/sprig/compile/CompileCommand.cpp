@@ -6,7 +6,6 @@
 #include "tools/sprig/Command.h"
 #include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/Model.h"
-#include "tools/sprig/compile/EntryRequests.h"
 #include "tools/sprig/inspect/CudaKernels.h"
 #include "tools/sprig/inspect/PackageReport.h"
 #include "tools/sprig/shard/ShardModel.h"

@@ -8,7 +8,6 @@
 #include "tools/sprig/run/Interpret.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/inspect/ModelReport.h"
-#include "tools/sprig/inspect/Operators.h"
 #include "tools/sprig/profile/ProgramMemory.h"
 #include "tools/sprig/quantize/QuantizeModel.h"
 #include "tools/sprig/shard/ShardModel.h"

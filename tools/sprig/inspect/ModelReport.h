@@ -41,4 +41,13 @@ void printOps(const ModelSummary &summary);
 /// The graph of an entry in Graphviz' language: a box an operation, an edge a value with its type.
 std::string graphToDot(const Model &model, const EntryRequest &entry, const Settings &settings);
 
+struct OperatorRow {
+  std::string domain, name;
+  std::vector<int> sinceVersions; ///< those with a row of their own in the importer's table
+  std::vector<std::string> types; ///< element types of its first operand that Sprig has
+};
+
+/// Ordered by domain and name.
+std::vector<OperatorRow> listOperators();
+
 } // namespace sprig::cli

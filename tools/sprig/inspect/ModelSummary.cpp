@@ -10,6 +10,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringExtras.h"
+#include "lib/Import/ONNX/ImportONNX.h"
 #include <algorithm>
 #include <map>
 
@@ -149,6 +150,20 @@ std::string graphToDot(const Model &model, const EntryRequest &request, const Se
     for (Value result : op.getResults()) names[result] = node;
   }
   return dot + "}\n";
+}
+
+std::vector<OperatorRow> listOperators() {
+  std::map<std::pair<std::string, std::string>, OperatorRow> rows;
+  for (const ONNXOperator &op : supportedONNXOperators()) {
+    OperatorRow &row = rows[{op.domain, op.name}];
+    row.domain = op.domain;
+    row.name = op.name;
+    row.sinceVersions.push_back(op.sinceVersion);
+    row.types = op.types; // of the newest: versions ascend
+  }
+  std::vector<OperatorRow> list;
+  for (auto &[key, row] : rows) list.push_back(std::move(row));
+  return list;
 }
 
 } // namespace sprig::cli

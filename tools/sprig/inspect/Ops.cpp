@@ -1,6 +1,6 @@
 // sprig ops: the operators that models may use.
 #include "tools/sprig/Command.h"
-#include "tools/sprig/inspect/Operators.h"
+#include "tools/sprig/inspect/ModelReport.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <iostream>

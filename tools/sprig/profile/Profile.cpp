@@ -11,7 +11,7 @@
 #include "tools/sprig/profile/ProfileCompare.h"
 #include "tools/sprig/profile/ProfileDrawing.h"
 #include "tools/sprig/profile/ProfileEntry.h"
-#include "tools/sprig/profile/ProfileLimits.h"
+#include "tools/sprig/profile/ProfileRows.h"
 #include "tools/sprig/profile/ProfileMemory.h"
 #include "tools/sprig/profile/ProfileRanks.h"
 #include "tools/sprig/profile/ProfileReport.h"

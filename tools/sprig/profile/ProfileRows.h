@@ -4,6 +4,7 @@
 #include "sprig/rt/profile.hpp"
 #include "tools/sprig/profile/BusyTime.h"
 #include "tools/sprig/run/Runner.h"
+#include "lib/Machine/DotRates.h"
 #include <map>
 #include <string>
 #include <tuple>
@@ -91,5 +92,9 @@ private:
 
 /// The median of samples; 0 without any.
 double medianOf(std::vector<float> samples);
+
+/// Sets limitNs of the rows (CommandLimits.h): a command that was cut has all threads, another one has one. Sets the
+/// parts' shares by the same rule; they are a model, not a measurement.
+void setLimits(ProfileResult &result, const Runner &runner, const machine::ProductRates &rates);
 
 } // namespace sprig::cli

@@ -4,8 +4,7 @@
 #include "runtime/base/Decimal.h"
 #include "tools/sprig/Command.h"
 #include "tools/sprig/Model.h"
-#include "tools/sprig/compile/EntryRequests.h"
-#include "tools/sprig/quantize/QuantizeReport.h"
+#include "tools/sprig/quantize/QuantizeModel.h"
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>

@@ -2,6 +2,7 @@
 // For quantize: the half of the command that needs the compiler.
 #pragma once
 #include "tools/sprig/Settings.h"
+#include "tools/sprig/Report.h"
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -83,5 +84,8 @@ struct QuantizeReport {
 };
 
 QuantizeReport quantizeModel(const QuantizeOptions &options);
+
+/// `output` is the file that was written, of so many bytes.
+void print(const QuantizeReport &report, const std::string &output, uint64_t bytes, bool json);
 
 } // namespace sprig::cli

@@ -1,4 +1,4 @@
-#include "tools/sprig/quantize/QuantizeReport.h"
+#include "tools/sprig/quantize/QuantizeModel.h"
 #include "runtime/base/Decimal.h"
 #include "tools/sprig/run/ArrayLoss.h"
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "lib/Target/CPU/Kernels/CanFuse.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "dialects/NN/NNReduction.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"

@@ -1,5 +1,4 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
-#include "lib/Target/CPU/Kernels/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,6 +1,5 @@
 #include "lib/Target/CUDA/CodeGen/PtxEmitter.h"
-#include "lib/Target/CUDA/CodeGen/FloatBits.h"
-#include "lib/Target/CUDA/CodeGen/NarrowDivisions.h"
+#include "lib/Target/CUDA/CodeGen/ModuleRewrites.h"
 #include "lib/Target/CodeGen/CodeModule.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"

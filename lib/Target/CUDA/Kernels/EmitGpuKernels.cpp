@@ -1,5 +1,4 @@
 #include "lib/Target/CUDA/Kernels/KernelEmitter.h"
-#include "lib/Target/CUDA/Kernels/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "llvm/ADT/STLExtras.h"
 

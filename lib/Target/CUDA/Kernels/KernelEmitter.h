@@ -51,6 +51,10 @@ const GpuEmitter *findGpuEmitter(kernel::DispatchOp dispatch, GpuScope scope = G
 void layFiltersForCuda(mlir::Block &block, llvm::function_ref<bool(mlir::Operation *)> isHere);
 /// The same: dispatches of attention where one kernel takes no longer.
 void fuseAttentionForCuda(mlir::Block &block, Precision precision, llvm::function_ref<bool(mlir::Operation *)> isHere);
+/// The same: concatenations of many operands become some of a few neighbours each, and one of their results: a kernel
+/// has a parameter for each buffer, whose room is bounded, and each of its threads looks for its operand among all.
+/// Nothing joins nested concatenations again after it.
+void splitConcatsForCuda(mlir::Block &block, llvm::function_ref<bool(mlir::Operation *)> isHere);
 /// Target::takesScan, Target::canFuse, Target::plan and Target::mayOverwrite of CUDA.
 bool takesScanOnCuda(ir::ScanOp scan, std::string &why);
 bool canFuseOnCuda(const FusionGroup &group, mlir::Operation *op);
@@ -82,5 +86,8 @@ void finishGpuFunction(GpuBuilder &kernel);
 
 /// The dialects that these kernels are made of.
 void registerCudaKernelDialects(mlir::DialectRegistry &registry);
+
+/// Makes the passes known to drivers by their command-line names.
+void registerCudaKernelPasses();
 
 } // namespace sprig::cuda

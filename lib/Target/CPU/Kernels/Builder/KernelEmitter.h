@@ -57,4 +57,10 @@ mlir::FailureOr<mlir::func::FuncOp> emitKernel(kernel::DispatchOp dispatch, llvm
 /// The dialects that kernels are made of.
 void registerKernelDialects(mlir::DialectRegistry &registry);
 
+/// Target::canFuse, by the rules of the emitters that will take the dispatch (Epilogue, LoopSpace).
+bool canFuse(const FusionGroup &group, mlir::Operation *op);
+
+/// Makes the passes known to drivers by their command-line names.
+void registerKernelPasses();
+
 } // namespace sprig::cpu

@@ -5,7 +5,7 @@
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
-#include "lib/Target/Kernels/Comparison.h"
+#include "lib/Target/Kernels/ElementBuilder.h"
 #include "lib/Target/Kernels/ReductionSteps.h"
 #include "lib/Target/Kernels/SingleOp.h"
 

@@ -1,7 +1,7 @@
 // nn.concat: a thread an element of the result, from the operand that has it.
 #include "lib/Target/CUDA/Kernels/Slices/SliceEmitter.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "lib/Target/CUDA/Kernels/Slices/SplitConcats.h"
+#include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 
 using namespace mlir;
 using namespace sprig;
