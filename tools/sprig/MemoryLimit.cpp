@@ -2,6 +2,7 @@
 #include "runtime/base/Decimal.h"
 #include "runtime/machine/Machine.h"
 #include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <map>
 #include <sys/resource.h>
 
@@ -49,13 +50,12 @@ uint64_t parseBytes(const std::string &flag, const std::string &text) {
                                                       {"TiB", double(1ull << 40)}};
   auto found = units.find(unit);
   if (found == units.end() || !(value >= 0) || value * found->second > 1e18)
-    throw Error(ErrorKind::usage, flag + " " + text + ": expected bytes up to 10^18, as 64000000, 64MB or 61MiB");
+    badUse(flag + " " + text + ": expected bytes up to 10^18, as 64000000, 64MB or 61MiB");
   return uint64_t(value * found->second);
 }
 
 void limitMemory(uint64_t bytes) {
-  if (bytes < kLeast)
-    throw Error(ErrorKind::usage, "--max-memory " + std::to_string(bytes) + ": expected at least 64MB");
+  if (bytes < kLeast) badUse("--max-memory " + std::to_string(bytes) + ": expected at least 64MB");
   given = bytes;
   setLimit(bytes);
 }

@@ -40,8 +40,7 @@ bool isDataElsewhere(std::string_view strategy) {
 
 std::vector<rt::collective::MeshAxis> parseMesh(const std::string &text) {
   std::vector<rt::collective::MeshAxis> axes;
-  if (std::string why = rt::collective::parseMesh(text, axes); !why.empty())
-    throw Error(ErrorKind::usage, "--mesh " + text + ": " + why);
+  if (std::string why = rt::collective::parseMesh(text, axes); !why.empty()) badUse("--mesh " + text + ": " + why);
   return axes;
 }
 
@@ -50,8 +49,7 @@ int MeshFlags::ranksOfMesh(int most) const {
   if (!runsModel) return ranksOfData(mesh, most);
   int64_t ranks = 1;
   for (const rt::collective::MeshAxis &axis : parseMesh(mesh)) {
-    if (axis.ranks > most / ranks)
-      throw Error(ErrorKind::usage, "--mesh " + mesh + ": more than " + std::to_string(most) + " ranks");
+    if (axis.ranks > most / ranks) badUse("--mesh " + mesh + ": more than " + std::to_string(most) + " ranks");
     ranks *= axis.ranks;
   }
   return int(ranks);
@@ -62,14 +60,13 @@ void MeshFlags::checkNames() const {
   for (const shard::StrategyName &each : shard::kStrategyNames)
     names += (names.empty() ? "" : " or ") + std::string(each.name);
   if (!strategy.empty() && !shard::findStrategyName(strategy))
-    throw Error(ErrorKind::usage, "--strategy " + strategy + ": there is none of this name, expected " + names +
-                                      (isDataElsewhere(strategy) ? "; data is what " + strategy + " is here" : ""));
+    badUse("--strategy " + strategy + ": there is none of this name, expected " + names +
+           (isDataElsewhere(strategy) ? "; data is what " + strategy + " is here" : ""));
   std::string flag = "--zero " + std::to_string(zero);
   if (zero < 0 || zero > 1)
-    throw Error(ErrorKind::usage, flag + ": expected 0 or 1: ranks share the optimizer's state, each has all gradients "
-                                         "and parameters");
-  if (zero && !isGiven())
-    throw Error(ErrorKind::usage, flag + ": is for ranks that train together, which --strategy data or --mesh says");
+    badUse(flag + ": expected 0 or 1: ranks share the optimizer's state, each has all gradients "
+                  "and parameters");
+  if (zero && !isGiven()) badUse(flag + ": is for ranks that train together, which --strategy data or --mesh says");
 }
 
 std::string MeshFlags::strategyName() const {
@@ -87,23 +84,20 @@ std::vector<int64_t> MeshFlags::weights(int ranks) const {
 
 int MeshFlags::ranks(const Settings &settings) const {
   for (auto &[flag, value] : {std::pair("--bucket ", &bucket), {"--factors ", &factors}})
-    if (!isGiven() && !value->empty())
-      throw Error(ErrorKind::usage, flag + *value + ": is of ranks that train together, --strategy data");
+    if (!isGiven() && !value->empty()) badUse(flag + *value + ": is of ranks that train together, --strategy data");
   checkNames();
   if (!isGiven() && !shares.empty())
-    throw Error(ErrorKind::usage, "--shares " + shares + ": is of ranks that train together, --strategy data");
-  if (!isGiven() && allowGather)
-    throw Error(ErrorKind::usage, "--allow-gather: is of ranks that train together, --strategy data");
+    badUse("--shares " + shares + ": is of ranks that train together, --strategy data");
+  if (!isGiven() && allowGather) badUse("--allow-gather: is of ranks that train together, --strategy data");
   if (!isGiven()) return 1;
   rt::core::GivenDevices given = settings.parsedDevices();
   int devices = given.threads ? 1 : int(given.list.size());
   int ranks = mesh.empty() ? std::max(1, devices) : ranksOfMesh(kMostThreadRanks);
   std::string names = "--devices " + settings.givenDevices();
   if (devices && ranks != devices)
-    throw Error(ErrorKind::usage, "--mesh " + mesh + ": " + std::to_string(ranks) + " ranks, and " + names + " names " +
-                                      std::to_string(devices) + (devices == 1 ? " device" : " devices"));
-  if (ranks > kMostThreadRanks)
-    throw Error(ErrorKind::usage, names + ": more than " + std::to_string(kMostThreadRanks) + " ranks");
+    badUse("--mesh " + mesh + ": " + std::to_string(ranks) + " ranks, and " + names + " names " +
+           std::to_string(devices) + (devices == 1 ? " device" : " devices"));
+  if (ranks > kMostThreadRanks) badUse(names + ": more than " + std::to_string(kMostThreadRanks) + " ranks");
   if (ranks > 1) checkDevices(settings, ranks);
   return ranks;
 }
@@ -116,7 +110,7 @@ RankPlace MeshFlags::place(const Settings &settings) const {
   }
   rt::comm::ProcessRanksOptions process;
   if (rt::comm::Status status = rt::comm::readEnvironment(process); !status.isOk())
-    throw Error(ErrorKind::usage, std::string(status.message()));
+    badUse(std::string(status.message()));
   // One task of a cluster is no group.
   if (process.ranks == 1 && !isLaunched) {
     int count = ranks(settings);
@@ -124,16 +118,15 @@ RankPlace MeshFlags::place(const Settings &settings) const {
   }
   std::string of = "rank " + std::to_string(process.rank) + " of " + std::to_string(process.ranks);
   if (!isGiven())
-    throw Error(ErrorKind::usage, "this process was started as " + of +
-                                      (runsModel ? ": say how the model is split over them, --mesh and --shard"
-                                                 : ": say how they train together, --strategy data"));
+    badUse("this process was started as " + of +
+           (runsModel ? ": say how the model is split over them, --mesh and --shard"
+                      : ": say how they train together, --strategy data"));
   checkNames();
   if (!mesh.empty() && ranksOfMesh(rt::comm::kMostProcessRanks) != process.ranks)
-    throw Error(ErrorKind::usage, "--mesh " + mesh + ": this process was started as " + of);
+    badUse("--mesh " + mesh + ": this process was started as " + of);
   rt::core::GivenDevices given = settings.parsedDevices();
   if (!given.threads && given.list.size() > 1)
-    throw Error(ErrorKind::usage,
-                "--devices " + settings.givenDevices() + ": this process was started as " + of + ", and is one device");
+    badUse("--devices " + settings.givenDevices() + ": this process was started as " + of + ", and is one device");
   checkDevices(settings, process.ranks);
   const char *here = isLaunched ? std::getenv("LOCAL_WORLD_SIZE") : nullptr;
   return {process.ranks, true, process.rank, here ? std::max(1, std::atoi(here)) : 1};
@@ -147,8 +140,7 @@ int64_t MeshFlags::bucketBytes() const {
   const char *last = bucket.data() + bucket.size();
   auto [end, error] = std::from_chars(bucket.data(), last, megabytes);
   if (error != std::errc() || end != last || !(megabytes > 0 && megabytes <= 1e6))
-    throw Error(ErrorKind::usage,
-                "--bucket " + bucket + ": expected auto, none, unlimited, or a number of MB above 0, as 0.5");
+    badUse("--bucket " + bucket + ": expected auto, none, unlimited, or a number of MB above 0, as 0.5");
   return std::max(int64_t(1), int64_t(megabytes * double(1 << 20)));
 }
 
@@ -164,15 +156,14 @@ void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
       throw Error(ErrorKind::unsupported,
                   "--target " + target + ": " + who + " are shares of the processor, expected cpu");
   if (runsModel && settings.explainPlacement)
-    throw Error(ErrorKind::usage, "--explain-placement: has no meaning with --shard, where every rank has a part of "
-                                  "each layer");
+    badUse("--explain-placement: has no meaning with --shard, where every rank has a part of "
+           "each layer");
   if (runsModel && (!settings.links.empty() || !settings.topology.empty()))
-    throw Error(ErrorKind::usage, std::string(settings.topology.empty() ? "--link" : "--topology") +
-                                      ": has no meaning with --shard, whose ranks meet as they do here");
+    badUse(std::string(settings.topology.empty() ? "--link" : "--topology") +
+           ": has no meaning with --shard, whose ranks meet as they do here");
   if (!settings.places.empty())
-    throw Error(ErrorKind::usage,
-                runsModel ? "--place: has no meaning with --shard, where every rank has a part of each layer"
-                          : "--place: has no meaning with --strategy data, where every rank has all layers");
+    badUse(runsModel ? "--place: has no meaning with --shard, where every rank has a part of each layer"
+                     : "--place: has no meaning with --strategy data, where every rank has all layers");
 }
 
 FactorPolicy MeshFlags::factorPolicy() const {
@@ -182,22 +173,19 @@ FactorPolicy MeshFlags::factorPolicy() const {
 
 void MeshFlags::refuseChoicesOf(const std::string &package) const {
   std::string is = ": " + package + " is a package, which has the ";
-  if (!bucket.empty()) throw Error(ErrorKind::usage, "--bucket " + bucket + is + "buckets that it was compiled with");
-  if (!factors.empty())
-    throw Error(ErrorKind::usage, "--factors " + factors + is + "collectives that it was compiled with");
-  if (allowGather) throw Error(ErrorKind::usage, "--allow-gather" + is + "collectives that it was compiled with");
+  if (!bucket.empty()) badUse("--bucket " + bucket + is + "buckets that it was compiled with");
+  if (!factors.empty()) badUse("--factors " + factors + is + "collectives that it was compiled with");
+  if (allowGather) badUse("--allow-gather" + is + "collectives that it was compiled with");
 }
 
 void MeshFlags::refuseZeroOf(const std::string &package) const {
   if (sharesState())
-    throw Error(ErrorKind::usage,
-                "--zero 1: " + package +
-                    " is a package, whose ranks share the optimizer's state or do not, as it was compiled");
+    badUse("--zero 1: " + package +
+           " is a package, whose ranks share the optimizer's state or do not, as it was compiled");
 }
 
 void MeshFlags::refuseTraining() const {
-  if (allowGather)
-    throw Error(ErrorKind::usage, "--allow-gather: is of ranks that train together, not of a model that is split");
+  if (allowGather) badUse("--allow-gather: is of ranks that train together, not of a model that is split");
   std::pair<const char *, std::string> given[] = {{"--strategy", strategy},
                                                   {"--bucket", bucket},
                                                   {"--factors", factors},
@@ -205,13 +193,13 @@ void MeshFlags::refuseTraining() const {
                                                   {"--zero", zero ? std::to_string(zero) : ""}};
   for (auto &[flag, value] : given)
     if (!value.empty())
-      throw Error(ErrorKind::usage, std::string(flag) + " " + value +
-                                        ": is of ranks that train together, not of a "
-                                        "model that is split");
+      badUse(std::string(flag) + " " + value +
+             ": is of ranks that train together, not of a "
+             "model that is split");
 }
 
 void MeshFlags::refuseSharesOf(const std::string &package) const {
-  throw Error(ErrorKind::usage, "--shares " + shares + ": " + package + " is a package, whose ranks have even shares");
+  badUse("--shares " + shares + ": " + package + " is a package, whose ranks have even shares");
 }
 
 void addZero(CLI::App &command, int &zero) {

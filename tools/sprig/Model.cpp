@@ -33,13 +33,13 @@ std::string entryName(const std::vector<EntryRequest> &entries, size_t index) {
 
 std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings, bool isOpen) {
   if (model.kind == ModelKind::mlir && !settings.compileFrom.empty())
-    throw Error(ErrorKind::usage, "--compile-from " + settings.compileFrom +
-                                      ": goes with 'sprig compile', which makes a package of the program to run, and "
-                                      "with 'sprig simulate'");
+    badUse("--compile-from " + settings.compileFrom +
+           ": goes with 'sprig compile', which makes a package of the program to run, and "
+           "with 'sprig simulate'");
   std::vector<InputSpec> specs = inputsOf(model), declared = specs;
   for (auto &[name, values] : settings.inputValues())
     if (name != kRandomSeed && std::erase_if(specs, [&](const InputSpec &spec) { return spec.name == name; }) == 0)
-      throw Error(ErrorKind::usage, "--value " + name + "=...: the model has no input '" + name + "'");
+      badUse("--value " + name + "=...: the model has no input '" + name + "'");
   std::map<std::string, std::vector<int64_t>> shapes = settings.inputShapes();
   std::map<std::string, int64_t> dims = settings.entryDims(/*besideRanges=*/true).front();
   for (const InputSpec &spec : specs)
@@ -75,8 +75,8 @@ RunnerOptions runnerOptionsOf(const Settings &settings) {
 
 void refuseForPackage(const Model &model, const Settings &settings) {
   if (!settings.places.empty() || settings.explainPlacement)
-    throw Error(ErrorKind::usage, model.path + ": is a package, in which all has its place; --place and "
-                                               "--explain-placement go with the model that it was made of");
+    badUse(model.path + ": is a package, in which all has its place; --place and "
+                        "--explain-placement go with the model that it was made of");
   std::pair<const char *, bool> made[] = {{"--lanes goes", settings.lanes != Settings().lanes},
                                           {"--remarks and --explain-schedule go", !settings.remarks.empty()},
                                           {"--compile-from goes", !settings.compileFrom.empty()},
@@ -84,15 +84,13 @@ void refuseForPackage(const Model &model, const Settings &settings) {
                                           {"--dump-phases goes", !settings.dumpPhases.empty()}};
   for (auto &[flagGoes, isGiven] : made)
     if (isGiven)
-      throw Error(ErrorKind::usage, model.path + ": is a package, which stays as it was compiled; " + flagGoes +
-                                        " with the model that it was made of");
+      badUse(model.path + ": is a package, which stays as it was compiled; " + flagGoes +
+             " with the model that it was made of");
   if (!settings.values.empty())
-    throw Error(ErrorKind::usage, model.path + ": is a package, whose inputs stay; --value goes with the model that it "
-                                               "was made of");
+    badUse(model.path + ": is a package, whose inputs stay; --value goes with the model that it "
+                        "was made of");
   if (settings.precision != Settings().precision)
-    throw Error(ErrorKind::usage,
-                model.path +
-                    ": is a package, whose precision stays; --precision goes with the model that it was made of");
+    badUse(model.path + ": is a package, whose precision stays; --precision goes with the model that it was made of");
 }
 
 Runner compileAndLoad(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
@@ -122,8 +120,8 @@ void requireRanges(const std::vector<InputSpec> &specs, const EntryRequest &entr
     if (std::find(symbols.begin(), symbols.end(), name) != symbols.end()) continue;
     std::string text = "--dim " + name + "=" + std::to_string(range.first) + ".." + std::to_string(range.last) + ": ";
     if (auto given = entry.dims.find(name); given != entry.dims.end())
-      throw Error(ErrorKind::usage, text + "dimension '" + name + "' is already " + std::to_string(given->second));
-    throw Error(ErrorKind::usage, text + "the model has no dimension of that name without a size");
+      badUse(text + "dimension '" + name + "' is already " + std::to_string(given->second));
+    badUse(text + "the model has no dimension of that name without a size");
   }
 }
 

@@ -1,5 +1,6 @@
 #include "tools/sprig/Report.h"
 #include "runtime/base/Decimal.h"
+#include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -68,6 +69,7 @@ std::string formatCount(double count, const std::string &unit) {
 
 std::string formatDouble(double value, int digits) { return decimal::general(value, digits); }
 
+void badUse(const std::string &text) { throw Error(ErrorKind::usage, text); }
 void warn(const std::string &text) {
   if (!quietFlag) std::cerr << "warning: " << text << '\n';
 }

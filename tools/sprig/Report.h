@@ -44,6 +44,8 @@ inline std::string formatMilliseconds(double ns) { return formatDouble(ns / 1e6,
 /// A share of 1 in percent, three significant digits: "12.5", without the sign.
 inline std::string formatPercent(double share) { return formatDouble(100 * share, 3); }
 
+/// Throws the error of a wrong use of the command line.
+[[noreturn]] void badUse(const std::string &text);
 /// Prints `warning: TEXT` to standard error unless quiet.
 void warn(const std::string &text);
 /// Prints a plain line to standard error unless quiet.

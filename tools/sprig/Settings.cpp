@@ -20,8 +20,6 @@ constexpr int64_t kLargestSize = int64_t(1) << 48;
 constexpr int kMostThreads = 1024; // the runtime's limit
 constexpr int kMostLanes = 64;
 
-[[noreturn]] void badUse(const std::string &text) { throw Error(ErrorKind::usage, text); }
-
 std::pair<std::string, std::string> splitAssignment(const std::string &flag, const std::string &text) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())

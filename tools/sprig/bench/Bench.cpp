@@ -75,7 +75,7 @@ double rooflineNs(const Measured &m, CommandLimits &limits, const machine::Machi
 
 void refuseLoaderOptions(const BenchOptions &options) {
   if (!options.workers.empty() || !options.ioDelay.empty())
-    throw Error(ErrorKind::usage, "--workers, --io-delay: go with the experiment loader");
+    badUse("--workers, --io-delay: go with the experiment loader");
 }
 
 // Whose --ranks are theirs.
@@ -88,11 +88,9 @@ bool isOneOf(std::span<const std::string> names, const std::string &name) {
 void refuseRankOptions(const BenchOptions &options, const std::string &experiment) {
   bool isOfRanks = isOneOf(kOfRanks, experiment);
   if ((options.ranks && !isOfRanks) || (!options.algorithms.empty() && experiment != "allreduce"))
-    throw Error(
-        ErrorKind::usage,
-        "--ranks, --algo: go with the experiment allreduce, --ranks with scaling, exposure, sampler and sweep, too");
+    badUse("--ranks, --algo: go with the experiment allreduce, --ranks with scaling, exposure, sampler and sweep, too");
   if (options.ranks == 1 && experiment != "sampler" && experiment != "sweep")
-    throw Error(ErrorKind::usage, "--ranks 1: bench " + experiment + " takes 2 or more");
+    badUse("--ranks 1: bench " + experiment + " takes 2 or more");
 }
 
 // Whose --n are bytes.
@@ -102,35 +100,31 @@ int runExperiment(const BenchOptions &options, const Experiment &experiment) {
   bool isOnGpu = experiment.runOnGpu && options.settings.namesGpus();
   std::vector<rt::core::GivenDevice> devices = options.settings.parsedDevices().list;
   if (isOnGpu && devices.size() != 1)
-    throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment on one GPU: no --devices " +
-                                      options.settings.givenDevices());
+    badUse("bench " + experiment.name + ": is an experiment on one GPU: no --devices " +
+           options.settings.givenDevices());
   for (const rt::core::GivenDevice &device : devices)
     if (device.kind != "cpu" && !isOnGpu)
-      throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment on the processor: no --devices " +
-                                        options.settings.givenDevices());
+      badUse("bench " + experiment.name + ": is an experiment on the processor: no --devices " +
+             options.settings.givenDevices());
   options.settings.checkDeviceNames();
   if (!options.settings.dims.empty() || !options.settings.shapes.empty() || !options.inputs.empty())
-    throw Error(ErrorKind::usage,
-                "bench " + experiment.name + ": is an experiment, which has no --dim, --shape or --input");
+    badUse("bench " + experiment.name + ": is an experiment, which has no --dim, --shape or --input");
   if (!options.settings.compileDevices().empty() || options.settings.explainPlacement)
-    throw Error(ErrorKind::usage,
-                "bench " + experiment.name +
-                    ": is an experiment, which chooses its devices: no list of --devices, no --explain-placement");
-  if (options.settings.pin)
-    throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which takes no --pin");
+    badUse("bench " + experiment.name +
+           ": is an experiment, which chooses its devices: no list of --devices, no --explain-placement");
+  if (options.settings.pin) badUse("bench " + experiment.name + ": is an experiment, which takes no --pin");
   if (!options.settings.links.empty() && experiment.name != "overlap" && experiment.name != "split")
-    throw Error(ErrorKind::usage,
-                "bench " + experiment.name + ": takes no --link, which the experiments overlap and split do");
+    badUse("bench " + experiment.name + ": takes no --link, which the experiments overlap and split do");
   if (experiment.name != "loader") refuseLoaderOptions(options);
   refuseRankOptions(options, experiment.name);
   options.sweep.checkFor(experiment.name);
   bool isOfSums = isOneOf(kOfBytes, experiment.name), isOfBytes = isOfSums || experiment.name == "comm";
   int64_t least = isOfSums ? 4 : experiment.name == "sampler" ? 64 : 1, most = isOfBytes ? int64_t(1) << 30 : 16384;
   if (options.n && (options.n < least || options.n > most))
-    throw Error(ErrorKind::usage, "--n: bench " + experiment.name + " takes " + std::to_string(least) + " to " +
-                                      std::to_string(most) + ", found " + std::to_string(options.n));
+    badUse("--n: bench " + experiment.name + " takes " + std::to_string(least) + " to " + std::to_string(most) +
+           ", found " + std::to_string(options.n));
   if (experiment.name != "hybridize" && (options.runs || (!options.of.empty() && experiment.name != "sweep")))
-    throw Error(ErrorKind::usage, "bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
+    badUse("bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
   ExperimentReport report;
   int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
   ExperimentOptions given;
@@ -168,13 +162,12 @@ int bench(BenchOptions &options) {
   for (const Experiment &experiment : experiments()) {
     if (options.model != experiment.name) continue;
     if (!options.mesh.mesh.empty() || options.mesh.splitsModel())
-      throw Error(ErrorKind::usage,
-                  "bench " + experiment.name + ": is an experiment, which takes no --mesh or --shard");
+      badUse("bench " + experiment.name + ": is an experiment, which takes no --mesh or --shard");
     std::error_code error;
     if (std::filesystem::exists(options.model, error))
       inform("'" + options.model + "' is taken as the experiment; ./" + options.model + " is the file");
     if (!options.settings.topology.empty() && experiment.name != "allreduce" && experiment.name != "scaling")
-      throw Error(ErrorKind::usage, "bench " + experiment.name + ": is an experiment, which takes no --topology");
+      badUse("bench " + experiment.name + ": is an experiment, which takes no --topology");
     return runExperiment(options, experiment);
   }
   refuseUnknownName(options.model);
@@ -182,17 +175,14 @@ int bench(BenchOptions &options) {
   refuseRankOptions(options, "");
   options.sweep.checkFor("");
   if (options.n)
-    throw Error(ErrorKind::usage,
-                "--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, "
-                "pipeline, convolution, "
-                "dtypes, async, allreduce, sums, rings, aggregation, buckets, scaling, sampler and comm");
-  if (options.runs) throw Error(ErrorKind::usage, "--runs: goes with the experiment hybridize");
-  if (!options.of.empty())
-    throw Error(ErrorKind::usage, options.of + ": a second model goes with the experiment hybridize");
+    badUse("--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, "
+           "pipeline, convolution, "
+           "dtypes, async, allreduce, sums, rings, aggregation, buckets, scaling, sampler and comm");
+  if (options.runs) badUse("--runs: goes with the experiment hybridize");
+  if (!options.of.empty()) badUse(options.of + ": a second model goes with the experiment hybridize");
   options.settings.checkDevices();
   takeTopology(options.settings);
-  if (!(options.seconds > 0) || options.seconds > 3600)
-    throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
+  if (!(options.seconds > 0) || options.seconds > 3600) badUse("--seconds: expected more than 0, at most 3600");
   Model model = openModel(options.model);
   BenchedRanks ranked{options.mesh, options.inputs, options.seconds, options.seed, options.common.json()};
   if (RankedModel::isOf(model, options.mesh, options.settings)) return benchRanks(model, options.settings, ranked);

@@ -95,10 +95,10 @@ std::vector<Algorithm> algorithmsFor(const ExperimentOptions &options, std::span
     if (!rt::collective::findAlgorithm(name, algorithm) || std::find(all.begin(), all.end(), algorithm) == all.end()) {
       std::string names;
       for (Algorithm known : all) names += (names.empty() ? "" : ", ") + std::string(nameOf(known));
-      throw Error(ErrorKind::usage, "--algo: expected some of " + names + ", found '" + name + "'");
+      badUse("--algo: expected some of " + names + ", found '" + name + "'");
     }
     if (std::find(chosen.begin(), chosen.end(), algorithm) != chosen.end())
-      throw Error(ErrorKind::usage, "--algo: '" + name + "' is there twice");
+      badUse("--algo: '" + name + "' is there twice");
     chosen.push_back(algorithm);
   }
   return chosen;
@@ -147,8 +147,7 @@ void tellCrossover(const TimeCurve &tree, const TimeCurve &ring, int ranks, Expe
 void measureHere(const ExperimentOptions &options, ExperimentReport &report) {
   int ranks = options.ranks ? options.ranks : 2;
   if (ranks > kMostThreads)
-    throw Error(ErrorKind::usage,
-                "--ranks: expected 2 to " + std::to_string(kMostThreads) + " threads, found " + std::to_string(ranks));
+    badUse("--ranks: expected 2 to " + std::to_string(kMostThreads) + " threads, found " + std::to_string(ranks));
   std::vector<Algorithm> algorithms = algorithmsFor(options, kOfThreads);
   std::vector<std::string> header = {"bytes"};
   for (Algorithm algorithm : algorithms) header.push_back("us, " + std::string(nameOf(algorithm)));

@@ -146,7 +146,7 @@ void allocation(const OneGpu &gpu, const Settings &settings, int64_t n, Experime
 void benchGpuMemory(const ExperimentOptions &options, ExperimentReport &report) {
   OneGpu gpu(options.settings);
   int64_t n = options.n ? options.n : 1000;
-  if (n > 1600) throw Error(ErrorKind::usage, "--n: bench memory on a GPU takes 1 to 1600, found " + std::to_string(n));
+  if (n > 1600) badUse("--n: bench memory on a GPU takes 1 to 1600, found " + std::to_string(n));
   uint64_t most = std::min(uint64_t(n) * uint64_t(n) * uint64_t(n) * 4, kMaxCopy);
   double onDevice = gpuStreams(gpu, options.settings, most, report), link = hostCopies(gpu, most, report);
   if (most >= kAlone)

@@ -10,8 +10,7 @@ namespace sprig::cli {
 
 void benchGpuOverlap(const ExperimentOptions &options, ExperimentReport &report) {
   constexpr int kPieces = 8, kRounds = 20;
-  if (!options.settings.links.empty())
-    throw Error(ErrorKind::usage, "bench overlap: on a GPU the link is the machine's: no --link");
+  if (!options.settings.links.empty()) badUse("bench overlap: on a GPU the link is the machine's: no --link");
   OneGpu gpu(options.settings);
   int64_t n = options.n ? options.n : 2048;
   uint64_t bytes = uint64_t(n) * uint64_t(n) * 4;

@@ -55,7 +55,7 @@ RecordedModel record(mlir::func::FuncOp function, const std::string &path) {
 void benchHybridModel(const ExperimentOptions &options, ExperimentReport &report) {
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package)
-    throw Error(ErrorKind::usage, options.model + ": is a package, whose operations are gone; give the model");
+    badUse(options.model + ": is a package, whose operations are gone; give the model");
   std::vector<InputSpec> specs = inputsOf(model);
   EntryRequest entry;
   for (const InputSpec &spec : specs)

@@ -47,8 +47,7 @@ std::string evenLink(double computeSeconds, double bytes) {
 void benchOverlap(const ExperimentOptions &options, ExperimentReport &report) {
   int64_t n = options.n ? options.n : 512;
   if (options.settings.links.size() > 1)
-    throw Error(ErrorKind::usage,
-                "bench overlap: expected one --link, found " + std::to_string(options.settings.links.size()));
+    badUse("bench overlap: expected one --link, found " + std::to_string(options.settings.links.size()));
   std::vector<std::string> links = options.settings.links;
   TimedProgram computes(piecesModel(n, Work::computes), onShares(options, 2));
   double bytes = double(n) * double(n) * 4;

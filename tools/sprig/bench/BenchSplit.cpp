@@ -90,7 +90,7 @@ SplitNetwork chosenNetwork(const std::string &name) {
             {{"f", {kFirst, 1, 5, 5}}, {"g", {kSecond, kFirst, 3, 3}}, {"h", {kFlat, kSplitClasses}}},
             writeConvolutions,
             256};
-  throw Error(ErrorKind::usage, "--network: bench split takes cnn or mlp, found '" + name + "'");
+  badUse("--network: bench split takes cnn or mlp, found '" + name + "'");
 }
 
 // Each device has its share of the batch; the first one joins the results.

@@ -49,9 +49,9 @@ ChosenSweep choose(const SweepFlags &flags) {
   if (flags.network == "resnet18")
     chosen = {resNet18, "ResNet-18", 16, 2, 512, 256, flags.width ? flags.width : 8};
   else if (!flags.network.empty() && flags.network != "lenet")
-    throw Error(ErrorKind::usage, "--network: expected lenet or resnet18, found '" + flags.network + "'");
+    badUse("--network: expected lenet or resnet18, found '" + flags.network + "'");
   else if (flags.width)
-    throw Error(ErrorKind::usage, "--width: goes with --network resnet18");
+    badUse("--width: goes with --network resnet18");
   if (flags.batch) chosen.batch = flags.batch;
   if (flags.epochs) chosen.epochs = flags.epochs;
   // Of given images all are taken, unless it is said how many.
@@ -88,8 +88,7 @@ private:
   size_t planned = 0;
 
   double rate() const {
-    if (flags.rates.size() > 1)
-      throw Error(ErrorKind::usage, "--rate: several go with 'bench sweep rates', this one is at one rate");
+    if (flags.rates.size() > 1) badUse("--rate: several go with 'bench sweep rates', this one is at one rate");
     return flags.rates.empty() ? kRate : flags.rates.front();
   }
 
@@ -396,14 +395,13 @@ void benchSweep(const ExperimentOptions &options, ExperimentReport &report) {
                {"evaluation", &Sweep::evaluations, std::nullopt}};
   auto part = std::find_if(std::begin(parts), std::end(parts), [&](auto &each) { return options.model == each.name; });
   if (part == std::end(parts))
-    throw Error(ErrorKind::usage, "bench sweep: of what? expected ranks, batches, rates or evaluation" +
-                                      (options.model.empty() ? "" : ", found '" + options.model + "'"));
+    badUse("bench sweep: of what? expected ranks, batches, rates or evaluation" +
+           (options.model.empty() ? "" : ", found '" + options.model + "'"));
   if (!options.sweep.plot.empty()) {
-    if (!part->drawn) throw Error(ErrorKind::usage, "--plot: goes with bench sweep ranks, batches and rates");
+    if (!part->drawn) badUse("--plot: goes with bench sweep ranks, batches and rates");
     checkWritable(options.sweep.plot);
   }
-  if (options.sweep.seeds && part->part != &Sweep::overRates)
-    throw Error(ErrorKind::usage, "--seeds: goes with bench sweep rates");
+  if (options.sweep.seeds && part->part != &Sweep::overRates) badUse("--seeds: goes with bench sweep rates");
   Sweep sweep(options, report);
   (sweep.*part->part)();
   sweep.finish();

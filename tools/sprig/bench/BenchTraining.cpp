@@ -205,7 +205,7 @@ void compareRemat(const RematNetwork &given, const ExperimentOptions &options, E
 void benchRemat(const ExperimentOptions &options, ExperimentReport &report) {
   const std::string &network = options.sweep.network;
   if (!network.empty() && network != "mlp" && network != "resnet18")
-    throw Error(ErrorKind::usage, "--network: bench remat has mlp and resnet18, found '" + network + "'");
+    badUse("--network: bench remat has mlp and resnet18, found '" + network + "'");
   report.table("remat", {"network", "way", "arena, bytes", "saved, %", "us a step", "times the time"});
   if (network != "resnet18") compareRemat(deepPerceptron(), options, report);
   if (network != "mlp") compareRemat(residualNetwork(options), options, report);

@@ -69,10 +69,10 @@ void SweepFlags::checkFor(const std::string &experiment) const {
   bool isRemat = experiment == "remat";
   if (!data.empty() || !plot.empty() || epochs || samples || tests || seeds || !rates.empty() ||
       (!isRemat && (batch || width)))
-    throw Error(ErrorKind::usage, "--data, --epochs, --samples, --tests, --batch, --width, --rate, --seeds, --plot: go "
-                                  "with the experiment sweep, --batch and --width with remat, too");
+    badUse("--data, --epochs, --samples, --tests, --batch, --width, --rate, --seeds, --plot: go "
+           "with the experiment sweep, --batch and --width with remat, too");
   if (!network.empty() && experiment != "split" && !isRemat)
-    throw Error(ErrorKind::usage, "--network: goes with the experiments sweep, split and remat");
+    badUse("--network: goes with the experiments sweep, split and remat");
 }
 
 void addSweepFlags(CLI::App &command, SweepFlags &flags) {

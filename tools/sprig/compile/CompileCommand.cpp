@@ -106,8 +106,8 @@ TrainRequest requestTraining(const CompileCommandOptions &options, int ranks, co
   training::TrainConfig &config = request.config;
   int64_t each = config.batch * config.accumulate;
   if (!options.samples && (config.epochs || config.schedule.perEpoch))
-    throw Error(ErrorKind::usage, options.train + ": counts in epochs, so --samples N is needed: the number of samples "
-                                                  "of the data that the package is going to be trained on");
+    badUse(options.train + ": counts in epochs, so --samples N is needed: the number of samples "
+                           "of the data that the package is going to be trained on");
   training::resolve(config, options.samples.value_or(each * std::min(config.steps.value_or(1), INT64_MAX / each)));
   request.steps = options.samples ? partSizes(*options.samples, each, config.dropLast) : std::vector<int64_t>{each};
   int64_t batch = config.evalBatch.value_or(config.batch);
@@ -132,15 +132,14 @@ void writeText(const CompileCommandOptions &options, const std::string &text) {
 // A model is split or its training is divided by samples.
 void checkSplit(const CompileCommandOptions &options) {
   std::string flag = "--shard " + options.mesh.shardings.front();
-  if (options.mesh.mesh.empty()) throw Error(ErrorKind::usage, flag + ": names axes of --mesh, which is not given");
+  if (options.mesh.mesh.empty()) badUse(flag + ": names axes of --mesh, which is not given");
   std::pair<const char *, bool> others[] = {
       {"--train", !options.train.empty()},         {"--strategy", !options.mesh.strategy.empty()},
       {"--bucket", !options.mesh.bucket.empty()},  {"--factors", !options.mesh.factors.empty()},
       {"--zero", options.mesh.zero != 0},          {"--shares", !options.mesh.shares.empty()},
       {"--allow-gather", options.mesh.allowGather}};
   for (auto &[other, isGiven] : others)
-    if (isGiven)
-      throw Error(ErrorKind::usage, flag + ": splits a model that is called, which " + other + " has no meaning for");
+    if (isGiven) badUse(flag + ": splits a model that is called, which " + other + " has no meaning for");
 }
 
 int compileCommand(CompileCommandOptions options) {
@@ -150,8 +149,8 @@ int compileCommand(CompileCommandOptions options) {
   options.mesh.runsModel = splits;
   int ranks = options.mesh.ranks(options.settings);
   if (options.mesh.isGiven() && options.train.empty() && !splits)
-    throw Error(ErrorKind::usage, "--strategy and --mesh are for packages that train: --train CONFIG; a model that is "
-                                  "called is split over a mesh by --shard NAME=AXIS,-,...");
+    badUse("--strategy and --mesh are for packages that train: --train CONFIG; a model that is "
+           "called is split over a mesh by --shard NAME=AXIS,-,...");
   if (!options.settings.states.empty() && (splits || !options.train.empty()))
     throw Error(ErrorKind::unsupported, "--state " + options.settings.states.front() + ": of " +
                                             (splits ? "a model that is split over ranks" : "a package that trains") +
@@ -160,15 +159,14 @@ int compileCommand(CompileCommandOptions options) {
   if (ranks > 1) link = givenOr(link, options.settings, ranks);
   options.settings = settingsOfRank(options.settings, {.ranks = ranks, .here = ranks});
   Model model = openModel(options.model);
-  if (model.kind == ModelKind::package) throw Error(ErrorKind::usage, options.model + ": is a package already");
+  if (model.kind == ModelKind::package) badUse(options.model + ": is a package already");
   bool trains = !options.train.empty();
   if (!trains &&
       (options.samples || options.evaluationSamples || !options.inferences.empty() || !options.allow.empty()))
-    throw Error(ErrorKind::usage,
-                "--samples, --eval-samples, --infer and --allow are for packages that train: --train CONFIG");
+    badUse("--samples, --eval-samples, --infer and --allow are for packages that train: --train CONFIG");
   if (!trains && options.stepsPerCall.given())
-    throw Error(ErrorKind::usage, "--steps-per-call " + std::to_string(*options.stepsPerCall.given()) +
-                                      ": is for packages that train: --train CONFIG");
+    badUse("--steps-per-call " + std::to_string(*options.stepsPerCall.given()) +
+           ": is for packages that train: --train CONFIG");
   TrainRequest training;
   std::vector<EntryRequest> entries;
   if (trains)
@@ -181,19 +179,17 @@ int compileCommand(CompileCommandOptions options) {
   const ShardRequest *split = splits ? &request : nullptr;
   if (options.emit != "package" || !options.settings.compileTo.empty()) {
     if (options.settings.explainPlacement && options.common.json())
-      throw Error(ErrorKind::usage,
-                  "--explain-placement: with --format json it goes into the document of a package; with --" +
-                      (options.settings.compileTo.empty() ? "emit " + options.emit
-                                                          : "compile-to " + options.settings.compileTo) +
-                      " there is none");
+      badUse(
+          "--explain-placement: with --format json it goes into the document of a package; with --" +
+          (options.settings.compileTo.empty() ? "emit " + options.emit : "compile-to " + options.settings.compileTo) +
+          " there is none");
     if (trains && options.emit != "package" && options.emit != "mlir")
-      throw Error(ErrorKind::usage,
-                  "--emit " + options.emit + ": a package that trains has the forms package and mlir");
+      badUse("--emit " + options.emit + ": a package that trains has the forms package and mlir");
     writeText(options, trains ? trainingToText(model, training, options.settings)
                               : compileToText(model, entries, options.settings, options.emit, split));
     return kDone;
   }
-  if (options.output.empty()) throw Error(ErrorKind::usage, "-o FILE.sprig is missing: where to write the package");
+  if (options.output.empty()) badUse("-o FILE.sprig is missing: where to write the package");
   const std::vector<std::string> &cpus = machine::packagedCpus();
   Compiled compiled = trains ? compileTraining(model, training, options.settings, cpus)
                              : compile(model, entries, options.settings, cpus, split);

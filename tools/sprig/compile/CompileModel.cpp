@@ -66,18 +66,16 @@ void takeTarget(const Settings &settings, const std::vector<std::string> &cpus, 
     llvm::SmallVector<llvm::StringRef> list;
     names.split(list, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
     if (list.empty() && targets[i].find(':') != std::string::npos)
-      throw Error(ErrorKind::usage,
-                  "--target " + targets[i] + ": expected architectures behind the colon, as cuda:sm_90");
+      badUse("--target " + targets[i] + ": expected architectures behind the colon, as cuda:sm_90");
     for (llvm::StringRef name : list) architectures.push_back(name.str());
   }
   if (areMixed) return takeBoth(settings, cpus, architectures, options);
   bool isCpu = options.target == CompileOptions().target;
   if (!settings.cpus.empty() && !isCpu)
-    throw Error(ErrorKind::usage, "--cpu: --target " + options.target +
-                                      " is no processor; its architectures are named as " + options.target + ":" +
-                                      targetOf(options).packagedArchitectures().front());
+    badUse("--cpu: --target " + options.target + " is no processor; its architectures are named as " + options.target +
+           ":" + targetOf(options).packagedArchitectures().front());
   if (!settings.cpus.empty() && !architectures.empty())
-    throw Error(ErrorKind::usage, "--target " + targets.front() + " and --cpu both name instruction sets");
+    badUse("--target " + targets.front() + " and --cpu both name instruction sets");
   if (architectures.empty() && !isCpu) architectures = targetOf(options).packagedArchitectures();
   options.architectures = !architectures.empty() ? architectures : !settings.cpus.empty() ? settings.cpus : cpus;
 }
@@ -101,14 +99,13 @@ CompileOptions compileOptions(const Model &model, const Settings &settings, cons
   options.devices = settings.compileDevices();
   for (const std::string &link : settings.links) {
     rt::GivenLink given;
-    if (std::string why = rt::parseGivenLink(link, given); !why.empty())
-      throw Error(ErrorKind::usage, "--link " + link + ": " + why);
+    if (std::string why = rt::parseGivenLink(link, given); !why.empty()) badUse("--link " + link + ": " + why);
     options.links.push_back(link);
   }
   options.places = settings.placedLayers();
   if (!options.places.empty() && options.devices.empty())
-    throw Error(ErrorKind::usage, "--place " + settings.places.front() +
-                                      ": there is one device; --devices cpu:0,cpu:1 names several to place on");
+    badUse("--place " + settings.places.front() +
+           ": there is one device; --devices cpu:0,cpu:1 names several to place on");
   options.optimization = settings.level;
   options.fuse = settings.level > 0;
   options.merge = settings.merge;
@@ -132,8 +129,7 @@ LineSink remarkSink(const Settings &settings) { return settings.remarks.empty() 
 Compiled compile(const Model &model, const std::vector<EntryRequest> &entries, const Settings &settings,
                  const std::vector<std::string> &cpus, const ShardRequest *split) {
   if (!settings.compileTo.empty() && settings.compileTo != "package")
-    throw Error(ErrorKind::usage, "--compile-to " + settings.compileTo +
-                                      ": stops before there is a package; 'sprig compile' prints the IR");
+    badUse("--compile-to " + settings.compileTo + ": stops before there is a package; 'sprig compile' prints the IR");
   auto start = std::chrono::steady_clock::now();
   ImportedModel imported(model, entries, settings);
   double importMs = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -52,8 +52,7 @@ std::string renderSvg(const std::string &dot) {
 
 void writeGraph(const std::string &file, const std::string &dot) {
   bool svg = file.ends_with(".svg");
-  if (!svg && !file.ends_with(".dot"))
-    throw Error(ErrorKind::usage, "--graph " + file + ": expected the ending .dot or .svg");
+  if (!svg && !file.ends_with(".dot")) badUse("--graph " + file + ": expected the ending .dot or .svg");
   std::string text = rt::validUtf8(dot);
   data::writeFile(file, svg ? renderSvg(text) : text);
 }
@@ -67,8 +66,7 @@ bool wantsMemory(const InspectOptions &options) { return options.memory || !opti
 // The dimension that --batch means: the first of the first input that a size must be given for.
 std::string batchSymbol(const InspectOptions &options, const std::vector<InputSpec> &specs, const EntryRequest &entry) {
   auto symbols = unboundSymbols(specs, entry.dims);
-  if (symbols.empty())
-    throw Error(ErrorKind::usage, "--batch " + options.batch + ": the model has no dimension without a size");
+  if (symbols.empty()) badUse("--batch " + options.batch + ": the model has no dimension without a size");
   return symbols.front();
 }
 
@@ -80,7 +78,7 @@ void bindBatch(const InspectOptions &options, const Model &model, const std::vec
   if (options.batch != "auto") {
     auto [end, error] = std::from_chars(options.batch.data(), options.batch.data() + options.batch.size(), size);
     if (error != std::errc() || *end != 0 || size < 1 || size > int64_t(1) << 48)
-      throw Error(ErrorKind::usage, "--batch " + options.batch + ": expected auto or a size from 1 to 2^48");
+      badUse("--batch " + options.batch + ": expected auto or a size from 1 to 2^48");
     entry.dims[symbol] = size;
     return;
   }
@@ -103,9 +101,8 @@ std::vector<CudaImageReport> cudaKernelsOf(const Model &model) {
 }
 
 int inspectPackage(const InspectOptions &options, const Model &model) {
-  if (!options.graph.empty()) throw Error(ErrorKind::usage, options.model + ": --graph needs the model, not a package");
-  if (!options.batch.empty())
-    throw Error(ErrorKind::usage, options.model + ": --batch needs the model; a package's sizes are fixed");
+  if (!options.graph.empty()) badUse(options.model + ": --graph needs the model, not a package");
+  if (!options.batch.empty()) badUse(options.model + ": --batch needs the model; a package's sizes are fixed");
   refuseForPackage(model, options.settings);
   // A package for another machine can be looked at too: the null device loads no code.
   Runner runner = loadPackage(model, {1, "null"});
@@ -306,9 +303,9 @@ void addInspect(CLI::App &app, Invocation &invocation) {
   command->callback([=, &invocation] {
     invocation.run = [=] {
       if (!options->batch.empty() && !wantsMemory(*options))
-        throw Error(ErrorKind::usage, "--batch " + options->batch + ": goes with --memory; --dim binds a size");
+        badUse("--batch " + options->batch + ": goes with --memory; --dim binds a size");
       if (!options->limit.empty() && options->batch != "auto")
-        throw Error(ErrorKind::usage, "--limit " + options->limit + ": goes with --batch auto");
+        badUse("--limit " + options->limit + ": goes with --batch auto");
       Model model = openModel(options->model);
       return model.kind == ModelKind::package ? inspectPackage(*options, model) : inspectModel(*options, model);
     };

@@ -20,7 +20,7 @@ void takePlace(const std::string &at, LaunchOptions &options) {
   auto [end, error] = std::from_chars(first, last, options.port);
   if (colon == std::string::npos || colon == 0 || error != std::errc() || end != last || options.port < 0 ||
       options.port > 65535)
-    throw Error(ErrorKind::usage, "--at " + at + ": expected HOST:PORT");
+    badUse("--at " + at + ": expected HOST:PORT");
   options.host = at.substr(0, colon);
   // As URLs have addresses that colons are in.
   if (options.host.size() > 2 && options.host.front() == '[' && options.host.back() == ']')
@@ -34,13 +34,10 @@ struct Nodes {
 
 void placeNodes(LaunchOptions &options, const Nodes &nodes, bool hasPlace) {
   if (nodes.node >= nodes.count)
-    throw Error(ErrorKind::usage,
-                "--node " + std::to_string(nodes.node) + ": nodes are 0 to " + std::to_string(nodes.count - 1));
+    badUse("--node " + std::to_string(nodes.node) + ": nodes are 0 to " + std::to_string(nodes.count - 1));
   if (nodes.count > 1) {
-    if (!hasPlace || !options.port)
-      throw Error(ErrorKind::usage, "--nodes: where do they meet? --at HOST:PORT, of the first node");
-    if (options.secret.empty())
-      throw Error(ErrorKind::usage, "--nodes: set SPRIG_LAUNCH_SECRET to the same text on all of them");
+    if (!hasPlace || !options.port) badUse("--nodes: where do they meet? --at HOST:PORT, of the first node");
+    if (options.secret.empty()) badUse("--nodes: set SPRIG_LAUNCH_SECRET to the same text on all of them");
   }
   options.first = nodes.node * options.ranks;
   options.world = nodes.count * options.ranks;
@@ -48,8 +45,8 @@ void placeNodes(LaunchOptions &options, const Nodes &nodes, bool hasPlace) {
 }
 
 void placeHosts(LaunchOptions &options, const std::string &hosts, const Nodes &nodes, bool hasPlace) {
-  if (options.ranks) throw Error(ErrorKind::usage, "--hosts: says how many ranks there are on each, without -n");
-  if (nodes.count > 1) throw Error(ErrorKind::usage, "--hosts: starts the launchers of all hosts, without --nodes");
+  if (options.ranks) badUse("--hosts: says how many ranks there are on each, without -n");
+  if (nodes.count > 1) badUse("--hosts: starts the launchers of all hosts, without --nodes");
   options.hosts = parseHosts(hosts);
   for (const LaunchHost &host : options.hosts) options.world += host.ranks;
   if (hasPlace) return;
@@ -62,20 +59,18 @@ void placeHosts(LaunchOptions &options, const std::string &hosts, const Nodes &n
 int launch(LaunchOptions options, const Nodes &nodes, const std::string &hosts, const std::string &at) {
   if (!at.empty()) takePlace(at, options);
   if (!std::isfinite(options.heartbeat)) // which no range leaves out
-    throw Error(ErrorKind::usage, "--heartbeat: expected a number of seconds, found 'nan'");
-  if (!std::isfinite(options.grace))
-    throw Error(ErrorKind::usage, "--grace: expected a number of seconds, found 'nan'");
+    badUse("--heartbeat: expected a number of seconds, found 'nan'");
+  if (!std::isfinite(options.grace)) badUse("--grace: expected a number of seconds, found 'nan'");
   if (const char *secret = std::getenv("SPRIG_LAUNCH_SECRET")) options.secret = secret;
   if (!hosts.empty())
     placeHosts(options, hosts, nodes, !at.empty());
   else if (options.ranks)
     placeNodes(options, nodes, !at.empty());
   else
-    throw Error(ErrorKind::usage, "how many ranks? -n N, or --hosts HOST:N,...");
+    badUse("how many ranks? -n N, or --hosts HOST:N,...");
   if (options.world > rt::comm::kMostProcessRanks)
-    throw Error(ErrorKind::usage,
-                "--ranks: there are at most " + std::to_string(rt::comm::kMostProcessRanks) + " in all");
-  if (options.command.empty()) throw Error(ErrorKind::usage, "command is required");
+    badUse("--ranks: there are at most " + std::to_string(rt::comm::kMostProcessRanks) + " in all");
+  if (options.command.empty()) badUse("command is required");
   return Launcher(options).run();
 }
 
@@ -171,9 +166,7 @@ void addLaunch(CLI::App &app, Invocation &invocation) {
                       "the program and its arguments, after --; `train`, `profile`, `run` and `bench` are this one's");
   command->add_flag("--as-node", *isNode)->group(""); // what another launcher starts
   command->callback([=, &invocation] {
-    if (common->json())
-      throw Error(ErrorKind::usage,
-                  "--format json: launch has no results of its own; give it to the program, behind --");
+    if (common->json()) badUse("--format json: launch has no results of its own; give it to the program, behind --");
     invocation.run = [=] { return *isNode ? launchAsNode() : launch(*options, *nodes, *hosts, *at); };
   });
 }

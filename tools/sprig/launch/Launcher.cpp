@@ -42,9 +42,8 @@ std::vector<cpu_set_t> sharesOfCores(int ranks) {
   std::span<const machine::Processor> processors = rt::core::usableProcessors();
   std::vector<cpu_set_t> shares = machine::coreShares({processors.begin(), processors.end()}, ranks);
   if (shares.empty())
-    throw Error(ErrorKind::usage, "--bind cores: " + std::to_string(ranks) + " ranks, and the launcher may use " +
-                                      std::to_string(processors.size()) +
-                                      (processors.size() == 1 ? " processor" : " processors"));
+    badUse("--bind cores: " + std::to_string(ranks) + " ranks, and the launcher may use " +
+           std::to_string(processors.size()) + (processors.size() == 1 ? " processor" : " processors"));
   return shares;
 }
 

@@ -55,15 +55,15 @@ std::vector<LaunchHost> parseHosts(const std::string &text) {
       const char *last = each.data() + each.size();
       auto [end, error] = std::from_chars(each.data() + colon + 1, last, host.ranks);
       if (error != std::errc() || end != last || host.ranks < 1 || host.ranks > rt::comm::kMostProcessRanks)
-        throw Error(ErrorKind::usage, "--hosts: " + each + ": expected HOST or HOST:RANKS, with 1 to " +
-                                          std::to_string(rt::comm::kMostProcessRanks) + " ranks");
+        badUse("--hosts: " + each + ": expected HOST or HOST:RANKS, with 1 to " +
+               std::to_string(rt::comm::kMostProcessRanks) + " ranks");
     }
     // It stands on a command line, where it is no option.
     if (host.name.empty() || host.name[0] == '-' || host.name.find_first_not_of(kPlain) != host.name.npos)
-      throw Error(ErrorKind::usage, "--hosts: '" + host.name + "' is no name of a host");
+      badUse("--hosts: '" + host.name + "' is no name of a host");
     hosts.push_back(std::move(host));
   }
-  if (hosts.empty()) throw Error(ErrorKind::usage, "--hosts: expected HOST:RANKS,HOST:RANKS,...");
+  if (hosts.empty()) badUse("--hosts: expected HOST:RANKS,HOST:RANKS,...");
   return hosts;
 }
 
@@ -143,7 +143,7 @@ std::map<std::string, std::string> variablesFor(const std::vector<std::string> &
   }
   for (const std::string &name : names) {
     const char *value = std::getenv(name.c_str());
-    if (!value) throw Error(ErrorKind::usage, "--env " + name + ": is not set");
+    if (!value) badUse("--env " + name + ": is not set");
     variables[name] = value;
   }
   return variables;
@@ -153,11 +153,11 @@ std::vector<std::string> agentCommand(const std::string &agent, const std::strin
   std::vector<std::string> command;
   std::stringstream words(agent);
   for (std::string word; words >> word;) command.push_back(word);
-  if (command.empty()) throw Error(ErrorKind::usage, "--launch-agent: expected a command");
+  if (command.empty()) badUse("--launch-agent: expected a command");
   std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   // A shell on the other host reads it.
   if (program.find_first_not_of(kPlain) != program.npos)
-    throw Error(ErrorKind::usage, "--hosts: the path of this program, " + program + ", has characters for shells");
+    badUse("--hosts: the path of this program, " + program + ", has characters for shells");
   for (const char *word : {host.c_str(), program.c_str(), "launch", "--as-node"}) command.push_back(word);
   return command;
 }

@@ -1,6 +1,7 @@
 #include "tools/sprig/launch/RankProcess.h"
 #include "runtime/base/Uninterrupted.h"
 #include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -99,7 +100,7 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
   if (uninterrupted([&] { return ::read(report.ends[0], &error, sizeof error); }) == sizeof error) {
     if (error < 0)
       throw Error(ErrorKind::runtime, "launch: --bind cores: " + name + " cannot be bound: " + std::strerror(-error));
-    throw Error(ErrorKind::usage, "launch: cannot start '" + command[0] + "': " + std::strerror(error));
+    badUse("launch: cannot start '" + command[0] + "': " + std::strerror(error));
   }
   for (auto [own, pipe] : {std::pair(&ends[0], &output), {&ends[1], &errors}}) {
     *own = pipe->takeReader();

@@ -52,12 +52,12 @@ struct ProfileOptions {
 void checkOptions(const ProfileOptions &options) {
   options.settings.checkDevices();
   if (std::string device = options.settings.runtimeDevice(); device.find("null") != std::string::npos)
-    throw Error(ErrorKind::usage, "--devices " + device + ": keeps a clock of its own, so there is nothing to profile");
+    badUse("--devices " + device + ": keeps a clock of its own, so there is nothing to profile");
   if (!(options.session.seconds > 0) || options.session.seconds > 3600)
-    throw Error(ErrorKind::usage, "--seconds: expected more than 0, at most 3600");
+    badUse("--seconds: expected more than 0, at most 3600");
   if (options.session.submit && options.session.loader.wanted())
-    throw Error(ErrorKind::usage, "--submit together with --workers, --prefetch or --io-delay: expected calls that "
-                                  "wait for their batches, or calls that are queued");
+    badUse("--submit together with --workers, --prefetch or --io-delay: expected calls that "
+           "wait for their batches, or calls that are queued");
   loaderOptions(options.session.loader);
   std::stringstream list(options.activities);
   for (std::string activity; std::getline(list, activity, ',');) {
@@ -65,16 +65,14 @@ void checkOptions(const ProfileOptions &options) {
       machine::GpuSearch found = machine::findGpus();
       if (found.gpus.empty()) throw Error(ErrorKind::unsupported, "--activities cuda: " + found.describe());
     } else if (activity != "cpu") {
-      throw Error(ErrorKind::usage,
-                  "--activities " + options.activities + ": '" + activity + "' is no activity; expected cpu or cuda");
+      badUse("--activities " + options.activities + ": '" + activity + "' is no activity; expected cpu or cuda");
     }
   }
 }
 
 int compare(const ProfileOptions &options) {
-  if (!options.model.empty())
-    throw Error(ErrorKind::usage, "--compare takes two saved profiles and no model, got '" + options.model + "'");
-  if (!(options.bound >= 0)) throw Error(ErrorKind::usage, "--bound: expected 0 or more");
+  if (!options.model.empty()) badUse("--compare takes two saved profiles and no model, got '" + options.model + "'");
+  if (!(options.bound >= 0)) badUse("--bound: expected 0 or more");
   ProfileComparison comparison =
       compareProfiles(options.compare[0], options.compare[1], options.bound, options.common.json());
   if (options.common.json()) std::cout << toText(comparison.json) << '\n';
@@ -118,8 +116,8 @@ void refuseWithRanks(const ProfileOptions &options) {
                                            {"--sort", options.view.sort != plain.sort}};
   for (auto &[flag, isGiven] : given)
     if (isGiven)
-      throw Error(ErrorKind::usage, std::string(flag) + ": go with profiles of one rank, not with --mesh and "
-                                                        "--strategy");
+      badUse(std::string(flag) + ": go with profiles of one rank, not with --mesh and "
+                                 "--strategy");
 }
 
 // By the first of several ranks for all.
@@ -160,7 +158,7 @@ void load(const ProfileOptions &options, const Model &model, RanksToProfile &ran
   of.factors = options.mesh.factorPolicy();
   of.weights = options.mesh.weights(place.ranks);
   if (options.mesh.measuresShares())
-    throw Error(ErrorKind::usage, "--shares auto: is what 'sprig train' measures; expected its numbers, as 2,1");
+    badUse("--shares auto: is what 'sprig train' measures; expected its numbers, as 2,1");
   of.stepsPerCall = options.stepsPerCall.count(settings);
   Chosen chosen;
   of.onOneMachine = place.isOnOneMachine();
@@ -179,8 +177,8 @@ void load(const ProfileOptions &options, const Model &model, RanksToProfile &ran
     refuseForPackage(model, settings);
     runners.push_back(loadPackage(model, runner));
   } else if (options.train.empty()) {
-    throw Error(ErrorKind::usage, "--mesh: ranks take training steps together, --train CONFIG, or calls of a model "
-                                  "that is split, --shard NAME=AXIS,-,...");
+    badUse("--mesh: ranks take training steps together, --train CONFIG, or calls of a model "
+           "that is split, --shard NAME=AXIS,-,...");
   } else {
     expectCollectives(options, settings, ranks, of, chosen);
     runners.push_back(compileSteps(model, options.train, options.allow, settings, runner, of));
@@ -224,9 +222,9 @@ int reportRanks(const ProfileOptions &options, RanksToProfile ranks, const Setti
 int profileOfRanks(const ProfileOptions &options, const Model &model, const RankPlace &place) {
   refuseWithRanks(options);
   if (!options.inputs.empty())
-    throw Error(ErrorKind::usage, "--input " + options.inputs.front() +
-                                      ": goes with calls of a model, not with training "
-                                      "steps of ranks, which share a batch");
+    badUse("--input " + options.inputs.front() +
+           ": goes with calls of a model, not with training "
+           "steps of ranks, which share a batch");
   // Of processes the first alone says what all of them know.
   if (place.rank) setQuiet(true);
   RanksToProfile ranks{{}, place, entryOf(options), options.session.seconds, options.session.calls, options.seed};
@@ -238,16 +236,15 @@ int profileOfRanks(const ProfileOptions &options, const Model &model, const Rank
 int profileSplit(const ProfileOptions &options, const Model &model) {
   refuseWithRanks(options);
   if (!options.train.empty())
-    throw Error(ErrorKind::usage, "--shard " + options.mesh.shardings.front() +
-                                      ": splits the calls of a model, not the training steps of --train");
+    badUse("--shard " + options.mesh.shardings.front() +
+           ": splits the calls of a model, not the training steps of --train");
   if (model.kind == ModelKind::package) {
     options.mesh.refuseChoicesOf(options.model);
     options.mesh.refuseZeroOf(options.model);
     options.stepsPerCall.refuseOf(options.model);
   }
   options.mesh.refuseTraining();
-  if (options.stepsPerCall.given())
-    throw Error(ErrorKind::usage, "--steps-per-call: is of training steps: --train CONFIG");
+  if (options.stepsPerCall.given()) badUse("--steps-per-call: is of training steps: --train CONFIG");
   RankedModel ranked(model, options.mesh, options.settings);
   if (ranked.where().rank) setQuiet(true);
   std::optional<BoundInputs> bound;
@@ -271,7 +268,7 @@ int profileSplit(const ProfileOptions &options, const Model &model) {
 
 int profile(const ProfileOptions &options) {
   if (!options.compare.empty()) return compare(options);
-  if (options.model.empty()) throw Error(ErrorKind::usage, "expected a MODEL, or --compare with two saved profiles");
+  if (options.model.empty()) badUse("expected a MODEL, or --compare with two saved profiles");
   checkOptions(options);
   Model model = openModel(options.model); // once: it may be standard input
   const bool isPackage = model.kind == ModelKind::package && options.train.empty();
@@ -280,14 +277,14 @@ int profile(const ProfileOptions &options) {
   if (RankPlace place = options.mesh.place(options.settings); place.ranks > 1)
     return profileOfRanks(options, model, place);
   if (!isPackage && options.train.empty() && !options.mesh.strategy.empty())
-    throw Error(ErrorKind::usage, "--strategy " + options.mesh.strategy + ": is of training steps: --train CONFIG");
+    badUse("--strategy " + options.mesh.strategy + ": is of training steps: --train CONFIG");
   ProfileView view = options.view;
   view.operations = isVerbose() || options.common.json();
   std::optional<Runner> loaded;
   std::string entry = options.entry;
   if (options.train.empty() && options.stepsPerCall.given()) {
     if (model.kind == ModelKind::package) options.stepsPerCall.refuseOf(options.model);
-    throw Error(ErrorKind::usage, "--steps-per-call: is of training steps: --train CONFIG");
+    badUse("--steps-per-call: is of training steps: --train CONFIG");
   }
   if (isPackage) {
     loaded = compileAndLoad(model, {}, options.settings);
@@ -312,8 +309,7 @@ int profile(const ProfileOptions &options) {
                                       : chooseTargets(*loaded, entry, options.settings, options.seed, options.inputs);
   for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
     if (!file->empty() && targets.size() > 1)
-      throw Error(ErrorKind::usage,
-                  std::string(flag) + ": expected one entry, --dim makes " + std::to_string(targets.size()));
+      badUse(std::string(flag) + ": expected one entry, --dim makes " + std::to_string(targets.size()));
 
   machine::Cpu cpu = machine::readCpu();
   machine::ProductRates rates(calibration(cpu));

@@ -42,8 +42,7 @@ std::vector<int64_t> sizesAskedFor(const Settings &settings) {
   std::vector<int64_t> sizes;
   for (auto &dims : settings.entryDims()) {
     if (dims.size() > 1)
-      throw Error(ErrorKind::usage,
-                  "--entry: expected one --dim, which says the samples, got " + std::to_string(dims.size()));
+      badUse("--entry: expected one --dim, which says the samples, got " + std::to_string(dims.size()));
     for (auto &[symbol, size] : dims) sizes.push_back(size);
   }
   return sizes;
@@ -101,8 +100,7 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
   std::vector<size_t> named;
   for (size_t i = 0; i < runner.entryCount(); ++i)
     if (nameOf(runner, i) == name) named.push_back(i);
-  if (named.empty())
-    throw Error(ErrorKind::usage, "--entry " + name + ": there is no such entry, only: " + listEntries(runner));
+  if (named.empty()) badUse("--entry " + name + ": there is no such entry, only: " + listEntries(runner));
   std::vector<int64_t> sizes = sizesAskedFor(settings);
   if (sizes.empty()) {
     // The largest: of steps the whole batch, not an epoch's rest.
@@ -114,8 +112,8 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
   for (int64_t size : sizes) {
     auto found = std::find_if(named.begin(), named.end(), [&](size_t i) { return samplesOf(runner, i) == size; });
     if (found == named.end())
-      throw Error(ErrorKind::usage, "--entry " + name + ": has no form for " + std::to_string(size) +
-                                        " samples; there are: " + listEntries(runner));
+      badUse("--entry " + name + ": has no form for " + std::to_string(size) +
+             " samples; there are: " + listEntries(runner));
     targets.push_back(targetOf(runner, *found, seed, inputs));
   }
   return targets;
@@ -124,7 +122,7 @@ std::vector<ProfileTarget> chooseTargets(const Runner &runner, const std::string
 Runner compileSteps(const Model &model, const std::string &config, const std::vector<std::string> &allow,
                     const Settings &settings, const RunnerOptions &options, const StepOfRank &of) {
   if (model.kind == ModelKind::package)
-    throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
+    badUse("--train: " + model.path + " is a package, which trains by itself or not at all");
   return compileSteps(model, training::readTrainConfig(config), allow, settings, options, of);
 }
 

@@ -46,7 +46,7 @@ public:
       runners()[i].join(groups[i]);
       uint64_t seed = this->given.seed + i;
       ProfileTarget target = chooseTargets(runners()[i], this->given.entry, settings, seed).front();
-      if (!target.entry) throw Error(ErrorKind::usage, "--entry: expected a step that ranks take together");
+      if (!target.entry) badUse("--entry: expected a step that ranks take together");
       int rank = place.isProcess ? place.rank : int(i);
       if (auto own = entryOfRank(runners()[i], *target.entry, rank); own && *own != *target.entry)
         target = targetOf(runners()[i], *own, seed);

@@ -44,7 +44,7 @@ MemoryNeeds memoryNeeds(const Model &model, const std::vector<EntryRequest> &ent
   ImportedModel imported(model, entries, settings);
   CompileOptions options = compileOptions(model, settings, {"native"});
   if (!options.compileFrom.empty() || !options.compileTo.empty())
-    throw Error(ErrorKind::usage, "--memory plans from the model on: it goes with no --compile-from or --compile-to");
+    badUse("--memory plans from the model on: it goes with no --compile-from or --compile-to");
   runPhases(imported.module(), options, "schedule");
   mlir::PassManager passes(&imported.context());
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());

@@ -21,8 +21,7 @@ StepLoader::StepLoader(const LoaderFlags &flags, const std::map<std::string, dat
     auto kept = std::make_shared<const data::Array>(array);
     fields.push_back(data::Field::view(kept->bytes.data(), {sprig::DType(array.dtype), array.shape}, kept));
   }
-  if (fields.empty())
-    throw Error(ErrorKind::usage, "--workers, --prefetch, --io-delay: the entry has no input with samples to load");
+  if (fields.empty()) badUse("--workers, --prefetch, --io-delay: the entry has no input with samples to load");
   std::vector<int64_t> order(
       size_t(std::max<int64_t>(*batch, std::min(*batch * kBatches, kMaxLoadedSamples / *batch * *batch))));
   for (size_t i = 0; i < order.size(); ++i) order[i] = int64_t(i) % *batch;

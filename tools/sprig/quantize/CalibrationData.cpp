@@ -174,8 +174,8 @@ private:
       else if (array.shape.size() == spec.dims.size())
         shape.push_back(array.shape[i]);
       else
-        throw Error(ErrorKind::usage, "input '" + spec.name + "': dimension '" + spec.dims[i].symbol +
-                                          "' is not bound: give its size with --dim " + spec.dims[i].symbol + "=8");
+        badUse("input '" + spec.name + "': dimension '" + spec.dims[i].symbol +
+               "' is not bound: give its size with --dim " + spec.dims[i].symbol + "=8");
     }
     return shape;
   }
@@ -219,8 +219,7 @@ private:
     int64_t size = isOpen ? evenPart(left) : batch.size ? *batch.size : bound->second;
     if (left < size && *count >= size) { // it is the limit that is short
       if (result.calls.empty())
-        throw Error(ErrorKind::usage, "--samples " + std::to_string(options.samples) + ": a call of the model takes " +
-                                          std::to_string(size));
+        badUse("--samples " + std::to_string(options.samples) + ": a call of the model takes " + std::to_string(size));
       return false;
     }
     if (size < 1 || left < size)

@@ -51,8 +51,8 @@ ImageIntake imageIntake(const InputSpec &spec, const CalibrationDataOptions &opt
     if (spec.dims[axis].size) return *spec.dims[axis].size;
     auto bound = options.dims.find(spec.dims[axis].symbol);
     if (bound != options.dims.end()) return bound->second;
-    throw Error(ErrorKind::usage, "input '" + spec.name + "': dimension '" + spec.dims[axis].symbol +
-                                      "' is not bound: give its size with --dim " + spec.dims[axis].symbol + "=224");
+    badUse("input '" + spec.name + "': dimension '" + spec.dims[axis].symbol +
+           "' is not bound: give its size with --dim " + spec.dims[axis].symbol + "=224");
   };
   auto isChannels = [&](size_t axis) {
     int64_t channels = spec.dims[axis].size.value_or(0);
@@ -72,8 +72,8 @@ ImageIntake imageIntake(const InputSpec &spec, const CalibrationDataOptions &opt
                 where + ": has images, and the model takes " + describe(spec) + "; images become f32 or u8");
   auto each = [&](const std::vector<double> &given, const char *flag, double otherwise) {
     if (!given.empty() && given.size() != 1 && int64_t(given.size()) != intake.channels)
-      throw Error(ErrorKind::usage, std::string(flag) + ": has " + std::to_string(given.size()) + " numbers for the " +
-                                        std::to_string(intake.channels) + " channels of input '" + spec.name + "'");
+      badUse(std::string(flag) + ": has " + std::to_string(given.size()) + " numbers for the " +
+             std::to_string(intake.channels) + " channels of input '" + spec.name + "'");
     std::vector<double> result(size_t(intake.channels), given.size() == 1 ? given[0] : otherwise);
     return given.size() > 1 ? given : result;
   };

@@ -31,7 +31,7 @@ void checkOutput(const std::string &output) {
   std::filesystem::path file(output), folder = file.parent_path();
   std::string ending = file.extension();
   if (ending != ".onnx" && ending != ".sprig")
-    throw Error(ErrorKind::usage, "-o " + output + ": expected a name that ends in .onnx or .sprig");
+    badUse("-o " + output + ": expected a name that ends in .onnx or .sprig");
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error))
     throw Error(ErrorKind::runtime, output + ": cannot be written: there is no folder " + folder.string());
@@ -43,8 +43,8 @@ void checkFlags(const QuantizeCommandOptions &options, const CLI::App &command) 
   auto onlyWith = [&](bool fits, std::initializer_list<const char *> flags, const char *text) {
     for (const char *flag : flags)
       if (!fits && command.count(flag))
-        throw Error(ErrorKind::usage, std::string(flag) + ": goes with " + text + ", and this is --mode " + how.mode +
-                                          (how.mode == "weights" ? " --bits " + std::to_string(how.bits) : ""));
+        badUse(std::string(flag) + ": goes with " + text + ", and this is --mode " + how.mode +
+               (how.mode == "weights" ? " --bits " + std::to_string(how.bits) : ""));
   };
   bool isStatic = how.mode == "static", isWeights = how.mode == "weights";
   onlyWith(isStatic,
@@ -52,24 +52,21 @@ void checkFlags(const QuantizeCommandOptions &options, const CLI::App &command) 
             "--sensitivity", "--accuracy-drop", "--trainable"},
            "--mode static");
   if (how.trainable && how.correctBias && command.count("--correct-bias"))
-    throw Error(ErrorKind::usage,
-                "--correct-bias: goes with weights that are rounded once and for all, and --trainable "
-                "leaves them floats that are trained");
+    badUse("--correct-bias: goes with weights that are rounded once and for all, and --trainable "
+           "leaves them floats that are trained");
   if (isWeights && how.bits != 8 && how.bits != 4)
-    throw Error(ErrorKind::usage, "--bits: with --mode weights 8 or 4, found " + std::to_string(how.bits));
+    badUse("--bits: with --mode weights 8 or 4, found " + std::to_string(how.bits));
   onlyWith(isWeights && how.bits == 4, {"--group", "--accuracy-level"}, "--mode weights --bits 4");
   onlyWith(isStatic || (isWeights && how.bits == 4), {"--symmetric"}, "--mode static and --mode weights --bits 4");
   if (command.count("--percentile") && how.calibrate != "percentile")
-    throw Error(ErrorKind::usage,
-                "--percentile: goes with --calibrate percentile, and this is --calibrate " + how.calibrate);
+    badUse("--percentile: goes with --calibrate percentile, and this is --calibrate " + how.calibrate);
   for (double x : how.mean)
-    if (!std::isfinite(x)) throw Error(ErrorKind::usage, "--mean: expected finite numbers, found " + std::to_string(x));
+    if (!std::isfinite(x)) badUse("--mean: expected finite numbers, found " + std::to_string(x));
   for (double x : how.deviation)
-    if (!std::isfinite(x) || x == 0)
-      throw Error(ErrorKind::usage, "--std: expected finite numbers other than 0, found " + std::to_string(x));
+    if (!std::isfinite(x) || x == 0) badUse("--std: expected finite numbers other than 0, found " + std::to_string(x));
   if (isStatic && how.data.empty())
-    throw Error(ErrorKind::usage, "--mode static finds ranges of activations on samples: give a folder of them with "
-                                  "--data DIR");
+    badUse("--mode static finds ranges of activations on samples: give a folder of them with "
+           "--data DIR");
 }
 
 // "1%" or "0.01".
@@ -78,7 +75,7 @@ double parseShare(const std::string &text) {
   double share = decimal::take(rest).value_or(-1);
   if (rest == "%") share /= 100;
   if (!(share >= 0 && share < 1) || (!rest.empty() && rest != "%"))
-    throw Error(ErrorKind::usage, "--accuracy-drop: expected a share as 1% or 0.01, found '" + text + "'");
+    badUse("--accuracy-drop: expected a share as 1% or 0.01, found '" + text + "'");
   return share;
 }
 

@@ -71,8 +71,8 @@ private:
     if (!planned.unknown.empty()) {
       std::string names;
       for (const Layer &layer : planned.layers) names += (names.empty() ? "" : ", ") + layer.name;
-      throw Error(ErrorKind::usage, "--exclude " + planned.unknown.front() + ": " + model.path +
-                                        " has no such layer; it has " + (names.empty() ? "none" : names));
+      badUse("--exclude " + planned.unknown.front() + ": " + model.path + " has no such layer; it has " +
+             (names.empty() ? "none" : names));
     }
     if (planned.layers.empty())
       graph.fail(ErrorKind::badInput, planned.excluded.empty()
@@ -130,9 +130,9 @@ private:
     }
     if (!options.accuracyDrop) return;
     if (!layers.alone()[0].classes)
-      throw Error(ErrorKind::usage, "--accuracy-drop: " + model.path +
-                                        "'s first output has no row of numbers for each "
-                                        "sample, of which the largest is the class");
+      badUse("--accuracy-drop: " + model.path +
+             "'s first output has no row of numbers for each "
+             "sample, of which the largest is the class");
     std::vector<size_t> order = layers.order();
     size_t count = layers.fewest(*options.accuracyDrop);
     // The model itself has the last word: it rounds between layers, which a switched one does not.

@@ -36,8 +36,7 @@ void bindValues(BoundInputs &bound) {
 BoundInputs bindInputs(const std::vector<InputSpec> &specs, const std::vector<std::string> &files,
                        std::optional<uint64_t> randomSeed, const Settings &settings) {
   auto entries = settings.entryDims();
-  if (entries.size() > 1)
-    throw Error(ErrorKind::usage, "--dim: one size for each dimension, this command runs one entry");
+  if (entries.size() > 1) badUse("--dim: one size for each dimension, this command runs one entry");
   BoundInputs bound = bindFiles(specs, files, entries.front(), settings);
   if (randomSeed) {
     takeLeast(bound.specs, bound.entry.dims);

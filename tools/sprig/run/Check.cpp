@@ -126,19 +126,15 @@ int runCheck(const CheckOptions &options) {
   options.settings.checkDevicesCompute();
   for (auto &[flag, bound] : {std::pair("--rtol", options.rtol), {"--atol", options.atol}})
     if (bound && !(*bound >= 0 && std::isfinite(*bound)))
-      throw Error(ErrorKind::usage, std::string(flag) + ": expected a finite number of at least 0");
-  if (options.minSnr && !std::isfinite(*options.minSnr))
-    throw Error(ErrorKind::usage, "--min-snr: expected a finite number of decibels");
+      badUse(std::string(flag) + ": expected a finite number of at least 0");
+  if (options.minSnr && !std::isfinite(*options.minSnr)) badUse("--min-snr: expected a finite number of decibels");
   if (!options.cases.empty()) {
-    if (!options.model.empty() || !options.data.empty())
-      throw Error(ErrorKind::usage, "--cases goes without MODEL and --data");
-    if (options.bisect) throw Error(ErrorKind::usage, "--bisect goes with MODEL --data, not with --cases");
-    if (options.settings.explainPlacement)
-      throw Error(ErrorKind::usage, "--explain-placement goes with MODEL --data, not with --cases");
+    if (!options.model.empty() || !options.data.empty()) badUse("--cases goes without MODEL and --data");
+    if (options.bisect) badUse("--bisect goes with MODEL --data, not with --cases");
+    if (options.settings.explainPlacement) badUse("--explain-placement goes with MODEL --data, not with --cases");
     return checkCases(options);
   }
-  if (options.model.empty() || options.data.empty())
-    throw Error(ErrorKind::usage, "expected MODEL --data DIR, or --cases DIR");
+  if (options.model.empty() || options.data.empty()) badUse("expected MODEL --data DIR, or --cases DIR");
   return checkOne(options);
 }
 

@@ -17,7 +17,7 @@ void requireTypes(const std::vector<InputSpec> &specs, const std::string &what) 
 CheckedModel::CheckedModel(const std::filesystem::path &path, const Settings &settings, bool interpreter)
     : model(openModel(path)), settings(settings), interpreter(interpreter) {
   if (model.kind == ModelKind::package) {
-    if (interpreter) throw Error(ErrorKind::usage, path.string() + ": is a package, which the interpreter cannot run");
+    if (interpreter) badUse(path.string() + ": is a package, which the interpreter cannot run");
     runner = compileAndLoad(model, {}, settings);
     given = inputsOfCalls(*runner, model, settings);
     return;
@@ -96,7 +96,7 @@ bool CheckedModel::drawsRandomNumbers() const { return cli::drawsRandomNumbers(m
 
 std::string CheckedModel::bisect(const DataSet &set, const Judgement &judgement) {
   if (model.kind == ModelKind::package)
-    throw Error(ErrorKind::usage, model.path + ": is a package; --bisect needs the model that it was made of");
+    badUse(model.path + ": is a package; --bisect needs the model that it was made of");
   return bisectModel(model, bind(set), settings, judgement);
 }
 

@@ -67,8 +67,7 @@ void requireTensors(const std::vector<InputSpec> &specs) {
   for (const InputSpec &spec : specs)
     if (spec.holder != data::Holder::tensor)
       missing += "\n  " + describe(spec) + ": " + data::flagOf(spec.holder, spec.name);
-  if (!missing.empty())
-    throw Error(ErrorKind::usage, "how much these inputs hold has to be known when compiling:" + missing);
+  if (!missing.empty()) badUse("how much these inputs hold has to be known when compiling:" + missing);
 }
 
 std::map<std::string, data::Array> readInputs(const std::vector<std::string> &arguments,
@@ -87,18 +86,17 @@ std::map<std::string, data::Array> readInputs(const std::vector<std::string> &ar
       name = specs[0].name; // with one input its name can only be that
       file = argument;
     } else if (equals == std::string::npos) {
-      throw Error(ErrorKind::usage, "--input " + argument + ": expected NAME=FILE\n" + listInputs(specs));
+      badUse("--input " + argument + ": expected NAME=FILE\n" + listInputs(specs));
     } else {
       name = argument.substr(0, equals);
       file = argument.substr(equals + 1);
     }
     if (std::none_of(specs.begin(), specs.end(), [&](auto &spec) { return spec.name == name; }))
-      throw Error(ErrorKind::usage,
-                  "--input " + argument + ": the model has no input '" + name + "'\n" + listInputs(specs));
+      badUse("--input " + argument + ": the model has no input '" + name + "'\n" + listInputs(specs));
     data::Array array = data::readArray(file, name);
     array.name = name;
     if (!arrays.emplace(name, std::move(array)).second)
-      throw Error(ErrorKind::usage, "--input " + argument + ": input '" + name + "' is given twice");
+      badUse("--input " + argument + ": input '" + name + "' is given twice");
   }
   return arrays;
 }
@@ -145,8 +143,7 @@ void fillRandom(const std::vector<InputSpec> &specs, uint64_t seed, const std::m
     for (const Dim &dim : spec.dims) {
       auto bound = dims.find(dim.symbol);
       if (!dim.size && bound == dims.end())
-        throw Error(ErrorKind::usage,
-                    "input '" + describe(spec) + "' has an unbound dimension: bind it with --dim or --shape");
+        badUse("input '" + describe(spec) + "' has an unbound dimension: bind it with --dim or --shape");
       array.shape.push_back(dim.size ? *dim.size : bound->second);
     }
     auto bytes = data::byteSize(array.dtype, array.shape);
@@ -169,8 +166,8 @@ void fillRandom(const std::vector<InputSpec> &specs, uint64_t seed, const std::m
 void requireAll(const std::vector<InputSpec> &specs, const std::map<std::string, data::Array> &arrays) {
   for (const InputSpec &spec : specs)
     if (!arrays.count(spec.name))
-      throw Error(ErrorKind::usage, "input '" + spec.name + "' is not given (--input " + spec.name +
-                                        "=FILE, or --random-inputs SEED)\n" + listInputs(specs));
+      badUse("input '" + spec.name + "' is not given (--input " + spec.name + "=FILE, or --random-inputs SEED)\n" +
+             listInputs(specs));
 }
 
 } // namespace sprig::cli

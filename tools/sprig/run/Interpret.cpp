@@ -28,7 +28,7 @@ llvm::SmallVector<interp::Tensor> inputTensors(func::FuncOp function, const Boun
   std::vector<std::string> names = ir::argumentNames(function);
   for (unsigned i = 0; i < function.getNumArguments(); ++i) {
     auto array = inputs.arrays.find(names[i]);
-    if (array == inputs.arrays.end()) throw Error(ErrorKind::usage, "input '" + names[i] + "' is not given");
+    if (array == inputs.arrays.end()) badUse("input '" + names[i] + "' is not given");
     tensors.push_back(
         interp::Tensor::viewBytes(cast<RankedTensorType>(function.getArgument(i).getType()), array->second.bytes));
   }

@@ -126,14 +126,14 @@ bool RankedModel::isOf(const Model &model, const MeshFlags &flags, const Setting
   // With a device that needs no code of this machine.
   if (model.kind == ModelKind::package) return isIn(loadPackage(model, RunnerOptions{1, "null"}));
   if (flags.splitsModel() && flags.mesh.empty())
-    throw Error(ErrorKind::usage, "--shard " + flags.shardings.front() + ": names axes of --mesh, which is not given");
+    badUse("--shard " + flags.shardings.front() + ": names axes of --mesh, which is not given");
   return flags.splitsModel();
 }
 
 void RankedModel::refuseRanksOf(const Model &model, const MeshFlags &given, const Settings &settings) {
   std::string what =
       model.kind == ModelKind::package ? " is not split over ranks" : " is not split: --shard NAME=AXIS,-,...";
-  if (!given.mesh.empty()) throw Error(ErrorKind::usage, "--mesh " + given.mesh + ": " + model.path + what);
+  if (!given.mesh.empty()) badUse("--mesh " + given.mesh + ": " + model.path + what);
   MeshFlags flags = given;
   flags.runsModel = true;
   flags.place(settings);
@@ -158,8 +158,8 @@ RankedModel::RankedModel(const Model &model, const MeshFlags &given, const Setti
 
 void RankedModel::openPackage(const Model &given) {
   if (flags.splitsModel())
-    throw Error(ErrorKind::usage, "--shard " + flags.shardings.front() + ": " + given.path +
-                                      " is a package, which is split as it was compiled");
+    badUse("--shard " + flags.shardings.front() + ": " + given.path +
+           " is a package, which is split as it was compiled");
   base = loadPackage(given, RunnerOptions{1, ""});
   flags.mesh = meshOf(*base, given.path, flags.mesh);
 }
@@ -173,7 +173,7 @@ std::string RankedModel::meshOf(const Runner &package, const std::string &path, 
   bool isSame = given.empty() || std::ranges::equal(parseMesh(given), found->mesh, [](auto &a, auto &b) {
                   return a.name == b.name && a.ranks == int64_t(b.ranks);
                 });
-  if (!isSame) throw Error(ErrorKind::usage, "--mesh " + given + ": " + path + " is of the mesh " + mesh);
+  if (!isSame) badUse("--mesh " + given + ": " + path + " is of the mesh " + mesh);
   return mesh;
 }
 
@@ -218,7 +218,7 @@ Arrays RankedModel::piecesFor(const Runner &runner, size_t entry, const Arrays &
   Arrays own;
   for (const TensorType &type : programOf(runner).entries[entry].inputs) {
     auto given = arrays.find(type.name);
-    if (given == arrays.end()) throw Error(ErrorKind::usage, "input '" + type.name + "' is not given");
+    if (given == arrays.end()) badUse("input '" + type.name + "' is not given");
     Array part = given->second;
     Array expected{type.name, data::DType(type.dtype), {type.whole().begin(), type.whole().end()}, {}};
     if (part.shape != expected.shape || part.dtype != expected.dtype)

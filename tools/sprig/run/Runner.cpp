@@ -72,7 +72,7 @@ void check(sprig_rt_status *status) {
 void checkPin(int pin, int threads) {
   if (!pin) return;
   rt::core::Status status = rt::core::Pool::checkPin({.pin = pin}, threads ? threads : sprig_rt_default_threads());
-  if (!status.isOk()) throw Error(ErrorKind::usage, "--" + std::string(status.message()));
+  if (!status.isOk()) badUse("--" + std::string(status.message()));
 }
 
 void Runner::start(const RunnerOptions &options) {
@@ -320,7 +320,7 @@ PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Arr
   bool exact = true;
   for (const TensorSpec &spec : inputs(entry)) {
     auto found = arrays.find(spec.name);
-    if (found == arrays.end()) throw Error(ErrorKind::usage, "input '" + spec.name + "' is not given");
+    if (found == arrays.end()) badUse("input '" + spec.name + "' is not given");
     exact &= found->second.shape == spec.shape;
     call.inputs.push_back(found->second);
     call.inputs.back().name = spec.name;

@@ -58,7 +58,7 @@ void printShardReport(const ShardOptions &options, const ShardReport &report) {
 int shard(const ShardOptions &options) {
   Model model = openModel(options.model);
   if (model.kind == ModelKind::package)
-    throw Error(ErrorKind::usage, options.model + ": is a package already; a model is split before it is compiled");
+    badUse(options.model + ": is a package already; a model is split before it is compiled");
   ShardReport report = shardModel(model, entryToSplit(model, options.settings), options.settings, options.request);
   if (!options.output.empty()) data::writeFile(options.output, report.program);
   printShardReport(options, report);
@@ -70,9 +70,7 @@ int shard(const ShardOptions &options) {
 EntryRequest entryToSplit(const Model &model, const Settings &settings) {
   auto specs = inputsOfCalls(model, settings);
   auto dims = settings.entryDims();
-  if (dims.size() > 1)
-    throw Error(ErrorKind::usage,
-                "--dim: gives " + std::to_string(dims.size()) + " entries, and one is split at a time");
+  if (dims.size() > 1) badUse("--dim: gives " + std::to_string(dims.size()) + " entries, and one is split at a time");
   EntryRequest entry{dims.empty() ? std::map<std::string, int64_t>() : dims.front(), settings.inputShapes(), {}};
   bindShapes(specs, entry.shapes, entry.dims);
   requireSizes(model.path, specs, entry.dims);

@@ -55,8 +55,7 @@ machine::GivenPairs givenPairs(const Settings &settings) {
   machine::GivenPairs pairs;
   for (const std::string &text : settings.links) {
     rt::GivenLink link;
-    if (std::string why = rt::parseGivenLink(text, link); !why.empty())
-      throw Error(ErrorKind::usage, "--link " + text + ": " + why);
+    if (std::string why = rt::parseGivenLink(text, link); !why.empty()) badUse("--link " + text + ": " + why);
     pairs.emplace_back(link.a, link.b);
   }
   return pairs;
@@ -70,8 +69,7 @@ Topology readTopology(const std::string &given, const std::string &flag) {
                 std::filesystem::exists(given, error);
   if (!isFile) {
     if (auto preset = machine::topologyPreset(given)) return *preset;
-    throw Error(ErrorKind::usage,
-                flag + " " + given + ": is neither a file nor one of " + machine::topologyPresetNames());
+    badUse(flag + " " + given + ": is neither a file nor one of " + machine::topologyPresetNames());
   }
   std::vector<char> bytes = data::readFile(given);
   return machine::topologyFromText({bytes.data(), bytes.size()}, given == "-" ? "<stdin>" : given);
@@ -99,10 +97,10 @@ void takeTopology(Settings &settings) {
   for (const rt::core::GivenDevice &device : given.list) devices.push_back(device.name());
   bool isAlone = devices.size() == 1 && devices[0].starts_with("cpu:");
   if (devices.empty() || given.threads || given.keepsTimeOnly() || isAlone)
-    throw Error(ErrorKind::usage, flag +
-                                      ": sets the links between devices, expected --devices with the ones that the "
-                                      "run is on, as cpu:0,cpu:1 or null:0, found " +
-                                      (devices.empty() ? "none" : settings.givenDevices()));
+    badUse(flag +
+           ": sets the links between devices, expected --devices with the ones that the "
+           "run is on, as cpu:0,cpu:1 or null:0, found " +
+           (devices.empty() ? "none" : settings.givenDevices()));
   Topology topology = readTopology(settings.topology);
   std::vector<LinkEnd> ends = endsOf(topology, devices);
   LinkEnd arrays = arraysOf(topology, ends, flag);
@@ -118,9 +116,8 @@ void takeTopologyToPlace(Settings &settings) {
   if (settings.topology.empty()) return;
   settings.checkDeviceNames();
   if (settings.compileDevices().empty())
-    throw Error(ErrorKind::usage,
-                "--topology " + settings.topology +
-                    ": operations are placed for its links, expected several --devices, as cpu:0,cpu:1");
+    badUse("--topology " + settings.topology +
+           ": operations are placed for its links, expected several --devices, as cpu:0,cpu:1");
   placeOn(readTopology(settings.topology), settings);
 }
 

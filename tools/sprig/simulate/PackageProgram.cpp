@@ -54,8 +54,8 @@ public:
 
   StepProgram buildStep(int ranks, std::optional<Algorithm> algorithm) {
     if (!entry.mesh.empty() && uint32_t(ranks) != entry.ranks)
-      throw Error(ErrorKind::usage, "entry '" + entry.name + "' is of the " + std::to_string(entry.ranks) +
-                                        " ranks of its mesh, found " + std::to_string(ranks) + " to play");
+      badUse("entry '" + entry.name + "' is of the " + std::to_string(entry.ranks) + " ranks of its mesh, found " +
+             std::to_string(ranks) + " to play");
     StepProgram made;
     made.step.events = entry.eventCount;
     for (uint32_t lane = 0; lane < entry.lanes.size(); ++lane) {

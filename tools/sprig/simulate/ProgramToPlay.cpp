@@ -50,7 +50,7 @@ Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::T
   RunnerOptions onClock{1, "null"};
   if (model.kind == ModelKind::package) {
     if (!options.train.empty())
-      throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
+      badUse("--train: " + model.path + " is a package, which trains by itself or not at all");
     refuseForPackage(model, settings);
     Runner runner = loadPackage(model, onClock);
     auto specs = isChosenByShape(runner, options.entry) ? inputsOfCalls(runner, model, settings) : runner.inputSpecs();

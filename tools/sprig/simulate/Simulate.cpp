@@ -77,9 +77,7 @@ std::string runsText(const Runner &runner, const std::vector<EntryRuns> &runs) {
 double nanosecondsOf(const char *flag, const std::string &text) {
   if (text.empty()) return 0;
   auto ns = rt::parseNanoseconds(text);
-  if (!ns)
-    throw Error(ErrorKind::usage,
-                std::string(flag) + " " + text + ": found '" + text + "', expected " + std::string(rt::kTimeForm));
+  if (!ns) badUse(std::string(flag) + " " + text + ": found '" + text + "', expected " + std::string(rt::kTimeForm));
   return *ns;
 }
 
@@ -116,16 +114,14 @@ EntryRuns entryToRun(const Runner &runner, const ProfileTarget &target) {
   check(
       sprig_rt_package_choose(runner.package(), SPRIG_RT_ANY_ENTRY, tensors.data(), tensors.size(), &entry, &samples));
   if (samples < 0) return {entry};
-  if (samples == 0) throw Error(ErrorKind::usage, "batch=0: expected at least 1 sample, no entry runs for none");
+  if (samples == 0) badUse("batch=0: expected at least 1 sample, no entry runs for none");
   std::vector<EntryRuns> runs = runsFor(runner, entry, samples);
   int64_t count = 0;
   for (const EntryRuns &run : runs) count += run.count;
   if (count != 1)
-    throw Error(ErrorKind::usage,
-                "batch=" + std::to_string(samples) + ": expected what one run serves, found that " +
-                    std::to_string(samples) + " samples are " + std::to_string(count) +
-                    " runs: " + runsText(runner, runs) +
-                    "; each is simulated by itself, as --dim batch=" + std::to_string(runs.front().samples));
+    badUse("batch=" + std::to_string(samples) + ": expected what one run serves, found that " +
+           std::to_string(samples) + " samples are " + std::to_string(count) + " runs: " + runsText(runner, runs) +
+           "; each is simulated by itself, as --dim batch=" + std::to_string(runs.front().samples));
   return runs.front();
 }
 
@@ -155,9 +151,8 @@ void refuseUnused(const SimulateOptions &options) {
   }
   for (auto &[flag, isGiven] : given)
     if (isGiven && (options.list || options.model.empty()))
-      throw Error(ErrorKind::usage,
-                  alone + " together with " + flag + ": " +
-                      (options.list ? "expected nothing else beside the list" : "expected a MODEL to simulate, too"));
+      badUse(alone + " together with " + flag + ": " +
+             (options.list ? "expected nothing else beside the list" : "expected a MODEL to simulate, too"));
 }
 
 void refuseOneFileTwice(const SimulateOptions &options) {
@@ -171,8 +166,7 @@ void refuseOneFileTwice(const SimulateOptions &options) {
   for (auto &a : files)
     for (auto *b = &a + 1; b != std::end(files); ++b)
       if (!a.second->empty() && !b->second->empty() && place(*a.second) == place(*b->second))
-        throw Error(ErrorKind::usage,
-                    std::string(a.first) + " and " + b->first + " both write " + *b->second + ", expected two files");
+        badUse(std::string(a.first) + " and " + b->first + " both write " + *b->second + ", expected two files");
 }
 
 int simulate(const SimulateOptions &options) {
@@ -187,7 +181,7 @@ int simulate(const SimulateOptions &options) {
   if (options.model.empty()) {
     // To be looked at, changed and given back.
     if (options.writeTopology.empty() || options.topology.empty())
-      throw Error(ErrorKind::usage, "expected a MODEL, --list-topologies, or --topology with --write-topology");
+      badUse("expected a MODEL, --list-topologies, or --topology with --write-topology");
     data::writeFile(options.writeTopology, topologyToText(topologyFor(options, given, {})));
     return kDone;
   }
@@ -199,8 +193,7 @@ int simulate(const SimulateOptions &options) {
                                            : chooseTargets(runner, options.entry, options.settings, 1);
   for (auto &[flag, file] : {std::pair("--trace", &options.trace), {"--svg", &options.svg}})
     if (!file->empty() && targets.size() > 1)
-      throw Error(ErrorKind::usage,
-                  std::string(flag) + ": expected one entry, --dim makes " + std::to_string(targets.size()));
+      badUse(std::string(flag) + ": expected one entry, --dim makes " + std::to_string(targets.size()));
 
   std::vector<std::string> devices = devicesFor(runner, options.settings);
   Topology topology = topologyFor(options, given, devices);

@@ -23,15 +23,15 @@ void refuseUnusedOfRanks(const SimulateOptions &options) {
                                            {"--read", !options.read.empty()}};
   for (auto &[flag, isGiven] : given)
     if (isGiven)
-      throw Error(ErrorKind::usage, std::string(flag) + ": has no meaning with --mesh, whose ranks are on the devices "
-                                                        "of the topology in their order, one step each");
+      badUse(std::string(flag) + ": has no meaning with --mesh, whose ranks are on the devices "
+                                 "of the topology in their order, one step each");
   std::string flag = options.mesh.empty() ? "--ranks" : "--mesh";
-  if (options.model.empty()) throw Error(ErrorKind::usage, flag + ": expected a MODEL to simulate, too");
+  if (options.model.empty()) badUse(flag + ": expected a MODEL to simulate, too");
   if (options.topology.empty())
-    throw Error(ErrorKind::usage, flag + ": expected --topology, too, the machine that the ranks are on: " +
-                                      machine::topologyPresetNames() + ", or a file");
+    badUse(flag + ": expected --topology, too, the machine that the ranks are on: " + machine::topologyPresetNames() +
+           ", or a file");
   if (!options.mesh.empty() && !options.ranks.empty())
-    throw Error(ErrorKind::usage, "--mesh and --ranks: both say how many ranks there are, expected one of them");
+    badUse("--mesh and --ranks: both say how many ranks there are, expected one of them");
 }
 
 RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
@@ -53,8 +53,8 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   if (!options.algorithm.empty()) {
     rt::collective::Algorithm algorithm;
     if (!rt::collective::findAlgorithm(options.algorithm, algorithm))
-      throw Error(ErrorKind::usage, "--algo " + options.algorithm + ": there is none of this name, expected one of " +
-                                        rt::collective::algorithmsOf(rt::collective::Kind::allReduce));
+      badUse("--algo " + options.algorithm + ": there is none of this name, expected one of " +
+             rt::collective::algorithmsOf(rt::collective::Kind::allReduce));
     settings.algorithm = algorithm;
   }
   MeshFlags flags;
@@ -65,8 +65,8 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   if (!options.shares.empty()) {
     if (isPackage) flags.refuseSharesOf(options.model);
     if (settings.ranks.size() > 1)
-      throw Error(ErrorKind::usage, "--shares " + options.shares + ": expected one number of ranks, found " +
-                                        std::to_string(settings.ranks.size()));
+      badUse("--shares " + options.shares + ": expected one number of ranks, found " +
+             std::to_string(settings.ranks.size()));
     settings.isBySpeed = flags.measuresShares() && settings.ranks[0] > 1;
     settings.weights = flags.weights(settings.ranks[0]);
   }
@@ -84,7 +84,7 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   if (isPackage) options.stepsPerCall.refuseOf(options.model);
   settings.stepsPerCall = options.stepsPerCall.count(options.settings);
   if (settings.stepsPerCall > 1 && !options.entry.empty())
-    throw Error(ErrorKind::usage, "--entry " + options.entry + ": --steps-per-call chooses the entry, train_steps");
+    badUse("--entry " + options.entry + ": --steps-per-call chooses the entry, train_steps");
   if (!options.network.empty()) settings.network = readTopology(options.network, "--network");
   return settings;
 }
@@ -99,11 +99,10 @@ bool isOfRanks(const SimulateOptions &options) {
                              {"--bucket", &options.bucket},
                              {"--factors", &options.factors},
                              {"--shares", &options.shares}})
-    if (!isGiven && !text->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": goes with --mesh or --ranks");
-  if (!isGiven && options.zero) throw Error(ErrorKind::usage, "--zero: goes with --mesh or --ranks");
-  if (!isGiven && options.allowGather) throw Error(ErrorKind::usage, "--allow-gather: goes with --mesh or --ranks");
-  if (!isGiven && options.stepsPerCall.given())
-    throw Error(ErrorKind::usage, "--steps-per-call: goes with --mesh or --ranks");
+    if (!isGiven && !text->empty()) badUse(std::string(flag) + ": goes with --mesh or --ranks");
+  if (!isGiven && options.zero) badUse("--zero: goes with --mesh or --ranks");
+  if (!isGiven && options.allowGather) badUse("--allow-gather: goes with --mesh or --ranks");
+  if (!isGiven && options.stepsPerCall.given()) badUse("--steps-per-call: goes with --mesh or --ranks");
   return isGiven;
 }
 
@@ -119,11 +118,9 @@ int simulateRanks(const SimulateOptions &options) {
   RankSettings settings = rankSettings(options, model.kind == ModelKind::package);
   bool isCurve = settings.ranks.size() > 1;
   if (isCurve && !options.trace.empty())
-    throw Error(ErrorKind::usage,
-                "--trace: expected one number of ranks, found " + std::to_string(settings.ranks.size()));
+    badUse("--trace: expected one number of ranks, found " + std::to_string(settings.ranks.size()));
   if (!options.writeTopology.empty() && isCurve)
-    throw Error(ErrorKind::usage,
-                "--write-topology: expected one number of ranks, found " + std::to_string(settings.ranks.size()));
+    badUse("--write-topology: expected one number of ranks, found " + std::to_string(settings.ranks.size()));
   RankedSteps steps(model, options.train, options.allow, options.settings, options.entry, settings);
   std::vector<PlayedRanks> points;
   for (int ranks : settings.ranks) points.push_back(steps.play(topology, ranks));

@@ -31,8 +31,8 @@ int rankCount(const std::string &flag, const std::string &text, std::string_view
   int count = 0;
   auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
   if (error != std::errc() || end != number.data() + number.size() || count < 1 || count > kMostRanks)
-    throw Error(ErrorKind::usage, flag + " " + text + ": '" + std::string(number) +
-                                      "' is no number of ranks from 1 to " + std::to_string(kMostRanks));
+    badUse(flag + " " + text + ": '" + std::string(number) + "' is no number of ranks from 1 to " +
+           std::to_string(kMostRanks));
   return count;
 }
 
@@ -81,8 +81,7 @@ std::vector<int> parseRankCounts(const std::string &flag, const std::string &tex
   std::set<int> counts;
   std::string_view list = text;
   if (flag == "--mesh") {
-    if (!list.starts_with("data="))
-      throw Error(ErrorKind::usage, flag + " " + text + ": expected data=N, or several as data=1,2,4");
+    if (!list.starts_with("data=")) badUse(flag + " " + text + ": expected data=N, or several as data=1,2,4");
     list.remove_prefix(5);
   }
   while (true) {
@@ -90,8 +89,7 @@ std::vector<int> parseRankCounts(const std::string &flag, const std::string &tex
     if (size_t dots = item.find(".."); dots != std::string_view::npos) {
       int first = rankCount(flag, text, item.substr(0, dots)), last = rankCount(flag, text, item.substr(dots + 2));
       if (first > last)
-        throw Error(ErrorKind::usage,
-                    flag + " " + text + ": goes from " + std::to_string(first) + " down to " + std::to_string(last));
+        badUse(flag + " " + text + ": goes from " + std::to_string(first) + " down to " + std::to_string(last));
       for (int count = first; count < last; count *= 2) counts.insert(count);
       counts.insert(last);
     } else {
@@ -182,9 +180,8 @@ struct RankedSteps::Source {
       found.stepsPerCall = first.stepsPerCall;
       return found;
     }
-    throw Error(ErrorKind::usage, model.path + ": has no program of rank " + std::to_string(rank) + " of entry '" +
-                                      entries[first.entry].name + "', which is of " + std::to_string(first.ranks) +
-                                      " ranks");
+    badUse(model.path + ": has no program of rank " + std::to_string(rank) + " of entry '" + entries[first.entry].name +
+           "', which is of " + std::to_string(first.ranks) + " ranks");
   }
 
   Compiled &loaded() {
@@ -195,8 +192,8 @@ struct RankedSteps::Source {
     found.runner = loadPackage(model, RunnerOptions{1, "null"});
     choose(found);
     if (found.ranks < 2)
-      throw Error(ErrorKind::usage, model.path + ": its step is of one rank, which meets no others; 'sprig compile "
-                                                 "MODEL --train CONFIG --mesh data=2' makes one of ranks");
+      badUse(model.path + ": its step is of one rank, which meets no others; 'sprig compile "
+                          "MODEL --train CONFIG --mesh data=2' makes one of ranks");
     return found;
   }
 
@@ -208,8 +205,8 @@ struct RankedSteps::Source {
     std::string mesh = meshText(*found.runner, 0);
     if (!mesh.empty() && entry.empty()) name = found.runner->package()->package->program().entries.front().name;
     if (!ranks.mesh.empty() && ranks.mesh != mesh && !(mesh.empty() && isNumberOfRanks(ranks.mesh)))
-      throw Error(ErrorKind::usage, "--mesh " + ranks.mesh + ": " + model.path + " is of " +
-                                        (mesh.empty() ? "ranks without a mesh of their own" : "the mesh " + mesh));
+      badUse("--mesh " + ranks.mesh + ": " + model.path + " is of " +
+             (mesh.empty() ? "ranks without a mesh of their own" : "the mesh " + mesh));
     ProfileTarget target = chooseTargets(*found.runner, name, compileSettings, 1).front();
     found.entry = uint32_t(*target.entry);
     sprig_rt_ranks_info info = found.runner->ranks(found.entry);
@@ -249,13 +246,13 @@ RankedSteps::RankedSteps(const Model &model, const std::string &config, const st
                          const Settings &settings, const std::string &entry, const RankSettings &ranks)
     : source(std::make_unique<Source>(Source{model, std::nullopt, allow, settings, entry, ranks, {}, {}, {}})) {
   if (config.empty() && model.kind != ModelKind::package)
-    throw Error(ErrorKind::usage, "--mesh: ranks take training steps together: --train CONFIG");
+    badUse("--mesh: ranks take training steps together: --train CONFIG");
   if (!config.empty() && model.kind == ModelKind::package)
-    throw Error(ErrorKind::usage, "--train: " + model.path + " is a package, which trains by itself or not at all");
+    badUse("--train: " + model.path + " is a package, which trains by itself or not at all");
   if (!config.empty()) source->config = training::readTrainConfig(config);
   if (config.empty() && ranks.scaling == Scaling::strong)
-    throw Error(ErrorKind::usage, model.path + ": a package has one share of a batch for each rank, however many there "
-                                               "are: expected --scaling weak");
+    badUse(model.path + ": a package has one share of a batch for each rank, however many there "
+                        "are: expected --scaling weak");
 }
 
 RankedSteps::RankedSteps(const Model &model, const training::TrainConfig &config, const Settings &settings,
