@@ -52,6 +52,8 @@ public:
   virtual void reportIf(mlir::Value condition, int32_t code, int32_t op, mlir::Value value, mlir::Value bound) = 0;
   /// The same elements as a 1-d buffer.
   mlir::Value flat(mlir::Value buffer);
+  /// That of an argument.
+  mlir::Value flatOperand(mlir::Value argument) { return flat(bufferOf(llvm::cast<mlir::BlockArgument>(argument))); }
 
   // Index arithmetic; constants fold.
   mlir::Value index(int64_t value);

@@ -6,7 +6,6 @@
 
 using namespace sprig;
 using namespace sprig::expand;
-using mlir::arith::CmpFPredicate;
 
 // e^(high + low): 2^n e^r with |r| < 0.35, by the series of e^r.
 static Value exponential(ScalarBuilder &s, Twofold x) {

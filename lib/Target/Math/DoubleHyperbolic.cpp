@@ -5,8 +5,6 @@
 
 using namespace sprig;
 using namespace sprig::expand;
-using mlir::arith::CmpFPredicate;
-using mlir::arith::CmpIPredicate;
 
 static constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 static constexpr double kBeyond = 800; // of sinh, cosh and expm1, which are infinite there

@@ -8,8 +8,6 @@ using namespace mlir;
 using namespace sprig;
 using namespace sprig::expand;
 using expand::Value;
-using mlir::arith::CmpFPredicate;
-using mlir::arith::CmpIPredicate;
 
 static constexpr double kHalfPi = 0x1.921fb54442d18p+0, kHalfPiLow = 0x1.1a62633145c07p-54;
 

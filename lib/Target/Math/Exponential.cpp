@@ -4,7 +4,6 @@
 
 using namespace sprig;
 using namespace sprig::expand;
-using mlir::arith::CmpFPredicate;
 
 // ln 2 in two parts; the first has 16 bits, so its multiples below 2^8 are exact.
 static constexpr double kLn2High = 0.693145751953125, kLn2Low = 1.4286068203094173e-06;

@@ -8,6 +8,8 @@
 namespace sprig::expand {
 
 using mlir::Value;
+using mlir::arith::CmpFPredicate;
+using mlir::arith::CmpIPredicate;
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 

@@ -10,8 +10,6 @@ using namespace mlir;
 using namespace sprig;
 using namespace sprig::expand;
 using expand::Value;
-using mlir::arith::CmpFPredicate;
-using mlir::arith::CmpIPredicate;
 
 namespace {
 // |x| = digits * 2^(exponent - bias), digits below 2^(mantissa + 1), exponent from 1 on; all of i64.

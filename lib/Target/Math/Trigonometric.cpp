@@ -10,8 +10,6 @@ using namespace mlir;
 using namespace sprig;
 using namespace sprig::expand;
 using expand::Value;
-using mlir::arith::CmpFPredicate;
-using mlir::arith::CmpIPredicate;
 
 namespace {
 /// x = quadrant * pi/2 + rest; of the quadrant the last two bits count.

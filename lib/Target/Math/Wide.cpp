@@ -5,7 +5,6 @@
 
 using namespace sprig;
 using namespace sprig::expand;
-using mlir::arith::CmpFPredicate;
 
 /// exp in f64 to about 1e-14, for results that fit f32 with room: beyond e^200 and e^-200 it stays there.
 static Value exp64(ScalarBuilder &s, Value x) {

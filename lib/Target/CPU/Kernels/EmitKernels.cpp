@@ -15,8 +15,7 @@ namespace sprig::cpu {
 #include "lib/Target/CPU/Kernels/Passes.h.inc"
 
 namespace {
-class EmitKernels : public impl::EmitKernelsBase<EmitKernels> {
-public:
+struct EmitKernels : impl::EmitKernelsBase<EmitKernels> {
   using EmitKernelsBase::EmitKernelsBase;
 
   void getDependentDialects(DialectRegistry &registry) const override { registerKernelDialects(registry); }

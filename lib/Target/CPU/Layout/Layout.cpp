@@ -10,8 +10,7 @@ namespace sprig::cpu {
 #include "lib/Target/CPU/Layout/Passes.h.inc"
 
 namespace {
-class Layout : public impl::LayoutBase<Layout> {
-public:
+struct Layout : impl::LayoutBase<Layout> {
   using LayoutBase::LayoutBase;
 
   void runOnOperation() override {

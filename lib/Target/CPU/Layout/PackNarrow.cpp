@@ -259,8 +259,7 @@ private:
   std::optional<int64_t> oneZero;
 };
 
-class PackNarrow : public impl::PackNarrowBase<PackNarrow> {
-public:
+struct PackNarrow : impl::PackNarrowBase<PackNarrow> {
   using PackNarrowBase::PackNarrowBase;
 
   void runOnOperation() override {

@@ -20,8 +20,7 @@ bool isOfHalves(ir::ConvOp op) {
          readableConstant(op.getFilter());
 }
 
-class WidenHalves : public impl::WidenHalvesBase<WidenHalves> {
-public:
+struct WidenHalves : impl::WidenHalvesBase<WidenHalves> {
   using WidenHalvesBase::WidenHalvesBase;
 
   void runOnOperation() override {

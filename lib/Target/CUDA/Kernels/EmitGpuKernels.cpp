@@ -11,8 +11,7 @@ namespace sprig::cuda {
 #include "lib/Target/CUDA/Kernels/Passes.h.inc"
 
 namespace {
-class EmitGpuKernels : public impl::EmitGpuKernelsBase<EmitGpuKernels> {
-public:
+struct EmitGpuKernels : impl::EmitGpuKernelsBase<EmitGpuKernels> {
   using EmitGpuKernelsBase::EmitGpuKernelsBase;
 
   void getDependentDialects(DialectRegistry &registry) const override { registerCudaKernelDialects(registry); }

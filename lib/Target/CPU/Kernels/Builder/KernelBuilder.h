@@ -30,7 +30,9 @@ public:
   }
   mlir::Value bufferList() { return function.getArgument(4); }
   /// The buffer of an argument of the dispatch's region.
-  mlir::Value operandBuffer(mlir::BlockArgument argument) { return operandBuffer(argument.getArgNumber()); }
+  mlir::Value operandBuffer(mlir::Value argument) {
+    return operandBuffer(llvm::cast<mlir::BlockArgument>(argument).getArgNumber());
+  }
   mlir::Value operandBuffer(unsigned operand) { return function.getArgument(4 + operand); }
   mlir::Value resultBuffer(unsigned result) override {
     return function.getArgument(4 + dispatch->getNumOperands() + result);

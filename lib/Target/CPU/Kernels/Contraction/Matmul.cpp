@@ -191,9 +191,7 @@ struct MatmulEmitter : ContractionEmitter<ir::MatmulOp> {
   void emitOp(KernelBuilder &k, ir::MatmulOp op, Epilogue &epilogue) const override {
     Product product(op);
     if (product.tiles())
-      ProductKernel(k, product, epilogue, k.operandBuffer(cast<BlockArgument>(op.getLhs())),
-                    k.operandBuffer(cast<BlockArgument>(op.getRhs())))
-          .emit();
+      ProductKernel(k, product, epilogue, k.operandBuffer(op.getLhs()), k.operandBuffer(op.getRhs())).emit();
   }
 };
 } // namespace

@@ -16,7 +16,7 @@ struct MatmulNarrowEmitter : ContractionEmitter<kernel::MatmulNarrowOp> {
   }
 
   void emitOp(KernelBuilder &kernel, kernel::MatmulNarrowOp op, Epilogue &epilogue) const override {
-    gemm(op).emit(kernel, epilogue, kernel.operandBuffer(cast<BlockArgument>(op.getLhs())), NarrowPanels(kernel, op),
+    gemm(op).emit(kernel, epilogue, kernel.operandBuffer(op.getLhs()), NarrowPanels(kernel, op),
                   epilogue.rootType.getElementType());
   }
 

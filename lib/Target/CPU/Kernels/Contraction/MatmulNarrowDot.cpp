@@ -19,11 +19,10 @@ public:
   NarrowDotPanels(KernelBuilder &k, kernel::MatmulNarrowDotOp op)
       : CodedPanels(k, {op.getLhs().getType().getShape().back(), 4}), group(op.getGroup()),
         groups(op.getScales().getType().getDimSize(1)), zero(op.getZero()) {
-    auto buffer = [&](Value operand) { return k.flat(k.operandBuffer(cast<BlockArgument>(operand))); };
-    leftScales = buffer(op.getLhsScales());
-    codes = buffer(op.getCodes());
-    scales = buffer(op.getScales());
-    if (op.getZeros()) zeros = buffer(op.getZeros());
+    leftScales = k.flatOperand(op.getLhsScales());
+    codes = k.flatOperand(op.getCodes());
+    scales = k.flatOperand(op.getScales());
+    if (op.getZeros()) zeros = k.flatOperand(op.getZeros());
   }
 
   /// Sums of a group and of all groups, beside the codes of both halves of words and what scales them.
@@ -111,7 +110,7 @@ struct MatmulNarrowDotEmitter : ContractionEmitter<kernel::MatmulNarrowDotOp> {
   }
 
   void emitOp(KernelBuilder &kernel, kernel::MatmulNarrowDotOp op, Epilogue &epilogue) const override {
-    gemm(op).emit(kernel, epilogue, kernel.operandBuffer(cast<BlockArgument>(op.getLhs())), NarrowDotPanels(kernel, op),
+    gemm(op).emit(kernel, epilogue, kernel.operandBuffer(op.getLhs()), NarrowDotPanels(kernel, op),
                   epilogue.rootType.getElementType());
   }
 

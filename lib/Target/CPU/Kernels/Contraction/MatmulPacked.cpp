@@ -16,14 +16,14 @@ struct MatmulPackedEmitter : ContractionEmitter<kernel::MatmulPackedOp> {
   }
 
   void emitOp(KernelBuilder &kernel, kernel::MatmulPackedOp op, Epilogue &epilogue) const override {
-    Value left = kernel.operandBuffer(cast<BlockArgument>(op.getLhs()));
+    Value left = kernel.operandBuffer(op.getLhs());
     Type element = epilogue.rootType.getElementType();
     if (op.getLowest()) {
       gemm(op).emit(kernel, epilogue, left, NibblePanels(kernel, op), element);
       return;
     }
     epilogue.beginWithBias();
-    gemm(op).emit(kernel, epilogue, left, kernel.operandBuffer(cast<BlockArgument>(op.getPanels())), element);
+    gemm(op).emit(kernel, epilogue, left, kernel.operandBuffer(op.getPanels()), element);
   }
 
 private:

@@ -10,10 +10,9 @@ NarrowPanels::NarrowPanels(KernelBuilder &k, kernel::MatmulNarrowOp op)
     : UnpackedPanels(k, {op.getLhs().getType().getShape().back(), int64_t(op.getBits())}),
       groups(op.getScales().getType().getDimSize(1)), group(op.getGroup()),
       stretch(groups > 1 ? std::gcd(group, kChainPart) : kChainPart), zero(op.getZero()) {
-  auto buffer = [&](Value operand) { return k.flat(k.operandBuffer(cast<BlockArgument>(operand))); };
-  codes = buffer(op.getCodes());
-  scales = buffer(op.getScales());
-  if (op.getZeros()) zeroPoints = buffer(op.getZeros());
+  codes = k.flatOperand(op.getCodes());
+  scales = k.flatOperand(op.getScales());
+  if (op.getZeros()) zeroPoints = k.flatOperand(op.getZeros());
 }
 
 // An f32 of 2^23 counts ones in its last bit; one of 2^(23 - place) counts them in bit `place`. So a code becomes that

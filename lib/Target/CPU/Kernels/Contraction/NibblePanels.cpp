@@ -8,7 +8,7 @@ using namespace sprig::cpu;
 
 NibblePanels::NibblePanels(KernelBuilder &k, kernel::MatmulPackedOp op)
     : UnpackedPanels(k, {cast<RankedTensorType>(op.getLhs().getType()).getShape().back(), 4}), lowest(*op.getLowest()) {
-  codes = k.flat(k.operandBuffer(cast<BlockArgument>(op.getPanels())));
+  codes = k.flatOperand(op.getPanels());
 }
 
 std::pair<Value, Value> NibblePanels::codesOf(const Columns &columns, unsigned vector, Value word) const {

@@ -49,7 +49,7 @@ struct PackEmitter : KernelEmitter {
     int64_t groups = op.getGroups(), groupColumns = columns / groups;
     int64_t groupPanels = llvm::divideCeil(groupColumns, kPanelWidth);
     int64_t lastColumns = groupColumns - (groupPanels - 1) * kPanelWidth;
-    Value source = k.flat(k.operandBuffer(cast<BlockArgument>(op.getOperand()))), target = k.flat(k.resultBuffer(0));
+    Value source = k.flatOperand(op.getOperand()), target = k.flat(k.resultBuffer(0));
     int64_t depthStride = transposed ? 1 : columns, columnStride = transposed ? depth : 1;
     k.forTiles([&](Value tile) {
       SmallVector<Value> at = k.delinearize(tile, {groups, groupPanels});

@@ -27,7 +27,7 @@ struct CondEmitter : KernelEmitter {
   LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
     auto cond = controlIn<ir::CondOp>(dispatch);
     int64_t scratch = partScratch(cond);
-    auto bufferOf = [&](Value operand) { return k.operandBuffer(cast<BlockArgument>(operand)); };
+    auto bufferOf = [&](Value operand) { return k.operandBuffer(operand); };
     SmallVector<Value> inputs = llvm::map_to_vector(cond.getInputs(), bufferOf);
     Value flag = loadFlag(k, bufferOf(cond.getPredicate()));
     auto choice = scf::IfOp::create(k.b, k.loc, TypeRange{k.b.getI32Type()}, flag, /*withElseRegion=*/true);

@@ -79,7 +79,7 @@ void ScanStep::forVectors(int64_t count, int64_t columns, llvm::function_ref<voi
 void ScanStep::loadInitial() {
   parity = k.index(0);
   for (auto [i, argument] : llvm::enumerate(scan.getCarriedArguments())) {
-    Value from = flatOperand(k, scan.getInitial()[i]);
+    Value from = k.flatOperand(scan.getInitial()[i]);
     const Buffer &to = buffers.find(argument)->second;
     int64_t columns = RowView::of(argument).columns;
     Type type = elementOf(argument);
@@ -165,7 +165,7 @@ void ScanStep::emitProduct(Operation *op) {
     leftBase = copyOffset(found->second, false);
   } else { // a slice of an input, or an invariant
     auto argument = cast<BlockArgument>(product.lhs);
-    loop.left = flatOperand(k, scan->getOperand(argument.getArgNumber()));
+    loop.left = k.flatOperand(scan->getOperand(argument.getArgNumber()));
     loop.leftRowStride = depth;
     leftBase = k.mul(firstRow, depth);
     if (argument.getArgNumber() < scan.getNumInputs()) leftBase = k.add(leftBase, k.mul(time, stages.rows * depth));
@@ -173,7 +173,7 @@ void ScanStep::emitProduct(Operation *op) {
   auto panels = cast<RankedTensorType>(product.rhs.getType());
   const int64_t interleave = kernel::interleaveIn(panels.getShape());
   kernel::PanelPlaces places{depth, depth, interleave};
-  loop.right = flatOperand(k, scan->getOperand(cast<BlockArgument>(product.rhs).getArgNumber()));
+  loop.right = k.flatOperand(scan->getOperand(cast<BlockArgument>(product.rhs).getArgNumber()));
   loop.elementType = type;
   loop.takeSteps(k.index(depth / interleave), interleave, depth % interleave);
   const int64_t panelSize = places.size(), halfPanel = kLanes * interleave;
@@ -285,7 +285,7 @@ Value ScanStep::load(Value value, int64_t shift) {
 
 Value ScanStep::readTensor(BlockArgument argument, int64_t shift) {
   RowView view = RowView::of(argument);
-  Value buffer = flatOperand(k, scan->getOperand(argument.getArgNumber()));
+  Value buffer = k.flatOperand(scan->getOperand(argument.getArgNumber()));
   Value row = view.rows == 1 ? k.index(0) : k.add(firstRow, here.row);
   if (argument.getArgNumber() < scan.getNumInputs()) row = k.add(row, k.mul(time, view.rows));
   Value base = k.mul(row, view.columns);

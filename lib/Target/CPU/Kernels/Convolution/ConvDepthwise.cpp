@@ -40,8 +40,8 @@ struct ConvDepthwiseEmitter : ContractionEmitter<kernel::ConvDepthwiseOp> {
     const ConvGeometry &g = conv.geometry;
     if (conv.count() == 0) return;
     Type elementType = epilogue.rootType.getElementType();
-    Value input = k.flat(k.operandBuffer(cast<BlockArgument>(op.getInput())));
-    Value filter = k.flat(k.operandBuffer(cast<BlockArgument>(op.getFilter())));
+    Value input = k.flatOperand(op.getInput());
+    Value filter = k.flatOperand(op.getFilter());
     if (ConvColumns columns(g, epilogue.rootType); columns.areWorthIt()) {
       columns.emit(k, std::move(epilogue), input, {filter, 1});
       return;

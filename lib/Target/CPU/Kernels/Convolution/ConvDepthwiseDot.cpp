@@ -186,8 +186,7 @@ struct ConvDepthwiseDotEmitter : ContractionEmitter<kernel::ConvDepthwiseDotOp> 
     DepthwiseDot conv(op);
     if (conv.count() == 0) return;
     epilogue.beginWithBias();
-    DepthwiseDotKernel(k, conv, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
-                       k.operandBuffer(cast<BlockArgument>(op.getFilter())), op.getFill())
+    DepthwiseDotKernel(k, conv, epilogue, k.operandBuffer(op.getInput()), k.operandBuffer(op.getFilter()), op.getFill())
         .emit();
   }
 };

@@ -376,8 +376,7 @@ template <typename OpT> struct ConvFilterGradEmitter : ContractionEmitter<OpT> {
   void emitOp(KernelBuilder &k, OpT op, Epilogue &epilogue) const override {
     FilterGradient gradient(op);
     if (gradient.tiles())
-      FilterGradientKernel(k, gradient, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
-                           k.operandBuffer(cast<BlockArgument>(op.getCotangent())))
+      FilterGradientKernel(k, gradient, epilogue, k.operandBuffer(op.getInput()), k.operandBuffer(op.getCotangent()))
           .emit();
   }
 

@@ -295,8 +295,8 @@ struct ConvPackedEmitter : ContractionEmitter<kernel::ConvPackedOp> {
 
   void emitOp(KernelBuilder &k, kernel::ConvPackedOp op, Epilogue &epilogue) const override {
     PackedConvolution conv(op);
-    Value input = k.operandBuffer(cast<BlockArgument>(op.getInput()));
-    Value panels = k.operandBuffer(cast<BlockArgument>(op.getPanels()));
+    Value input = k.operandBuffer(op.getInput());
+    Value panels = k.operandBuffer(op.getPanels());
     Type elementType = epilogue.rootType.getElementType();
     if (auto columns = columnsOf(conv, epilogue)) {
       columns->emit(k, std::move(epilogue), k.flat(input), {k.flat(panels), kPanelWidth});

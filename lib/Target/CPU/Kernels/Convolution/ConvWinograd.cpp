@@ -369,9 +369,7 @@ struct ConvWinogradEmitter : ContractionEmitter<kernel::ConvWinogradOp> {
   void emitOp(KernelBuilder &k, kernel::ConvWinogradOp op, Epilogue &epilogue) const override {
     Winograd shape(op);
     if (shape.tiles() == 0) return;
-    WinogradKernel(k, shape, epilogue, k.operandBuffer(cast<BlockArgument>(op.getInput())),
-                   k.operandBuffer(cast<BlockArgument>(op.getPanels())))
-        .emit();
+    WinogradKernel(k, shape, epilogue, k.operandBuffer(op.getInput()), k.operandBuffer(op.getPanels())).emit();
   }
 };
 } // namespace

@@ -33,11 +33,6 @@ protected:
 /// The plan of an operation whose tiles are the slices [axis, inner] of its operand and of its results.
 KernelPlan planOfSlices(kernel::DispatchOp dispatch, const AxisView &operand);
 
-/// The flat buffer of an operand of the dispatch.
-inline mlir::Value flatOperand(KernelBuilder &kernel, mlir::Value argument) {
-  return kernel.flat(kernel.operandBuffer(llvm::cast<mlir::BlockArgument>(argument)));
-}
-
 /// Calls `body(offset, lanes, mask)` for the vectors of [begin, begin + length): whole ones in a loop, then the rest
 /// with a mask. `length` is static.
 void forVectors(KernelBuilder &kernel, int64_t length,

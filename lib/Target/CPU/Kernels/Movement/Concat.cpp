@@ -218,7 +218,7 @@ struct ConcatEmitter : SingleOpEmitter<ir::ConcatOp> {
     Value to = k.flat(k.resultBuffer(0));
     for (auto [operand, part] : llvm::zip_equal(op.getOperands(), partsOf(op))) {
       if (part.tiles == 0) continue;
-      Value from = flatOperand(k, operand), first = k.index(part.firstTile);
+      Value from = k.flatOperand(operand), first = k.index(part.firstTile);
       Value begin = k.max(k.tileBegin(), first), end = k.min(k.tileEnd(), k.index(part.firstTile + part.tiles));
       k.loop(begin, end, 1, [&, part = part](Value tile) {
         Value local = k.sub(tile, first);

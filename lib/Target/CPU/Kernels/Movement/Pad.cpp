@@ -55,10 +55,10 @@ private:
       low = op.getLow()[dim];
       size = sizes[dim];
       high = op.getHigh()[dim];
-      from = flatOperand(k, op.getOperand());
+      from = k.flatOperand(op.getOperand());
       to = k.flat(k.resultBuffer(0));
       bool constant = op.getMode() == ir::PadMode::constant;
-      if (constant) fill = memref::LoadOp::create(k.b, k.loc, flatOperand(k, op.getValue()), k.index(0));
+      if (constant) fill = memref::LoadOp::create(k.b, k.loc, k.flatOperand(op.getValue()), k.index(0));
       k.forTiles([&](Value row) {
         Value target = k.mul(row, results[dim] * inner), source = k.index(0), inside;
         SmallVector<Value> indices = k.delinearize(row, results.take_front(dim));

@@ -19,8 +19,8 @@ struct ScatterElementsEmitter : SingleOpEmitter<ir::ScatterElementsOp> {
   void emitOp(KernelBuilder &k, ir::ScatterElementsOp op) const override {
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
     Type elementType = elementOf(op.getOperand());
-    Value from = flatOperand(k, op.getOperand()), indices = flatOperand(k, op.getIndices());
-    Value updates = flatOperand(k, op.getUpdates()), to = k.flat(k.resultBuffer(0));
+    Value from = k.flatOperand(op.getOperand()), indices = k.flatOperand(op.getIndices());
+    Value updates = k.flatOperand(op.getUpdates()), to = k.flat(k.resultBuffer(0));
     k.forTiles([&](Value) {
       copyRow(k, from, k.index(0), to, k.index(0), countOf(op.getOperand()));
       if (countOf(op.getOperand()) == 0 && countOf(op.getUpdates()) == 0) return;
@@ -44,8 +44,8 @@ struct ScatterNdEmitter : SingleOpEmitter<ir::ScatterNdOp> {
   void emitOp(KernelBuilder &k, ir::ScatterNdOp op) const override {
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), indexSizes = shapeOf(op.getIndices());
     Type elementType = elementOf(op.getOperand());
-    Value from = flatOperand(k, op.getOperand()), indices = flatOperand(k, op.getIndices());
-    Value updates = flatOperand(k, op.getUpdates()), to = k.flat(k.resultBuffer(0));
+    Value from = k.flatOperand(op.getOperand()), indices = k.flatOperand(op.getIndices());
+    Value updates = k.flatOperand(op.getUpdates()), to = k.flat(k.resultBuffer(0));
     int64_t depth = indexSizes.back(), tuples = 1, slice = 1;
     for (int64_t size : indexSizes.drop_back()) tuples *= size;
     for (int64_t size : sizes.drop_front(depth)) slice *= size;

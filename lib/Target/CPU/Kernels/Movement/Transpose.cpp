@@ -87,7 +87,7 @@ struct TransposeEmitter : SingleOpEmitter<ir::TransposeOp> {
     int64_t rank = p.sizes.size(), rowDim = p.sources.back(), rows = p.sizes[rowDim], columns = p.sizes.back();
     auto [from, to] = strides(p);
     Block16 block{k,
-                  flatOperand(k, op.getOperand()),
+                  k.flatOperand(op.getOperand()),
                   k.flat(k.resultBuffer(0)),
                   VectorType::get({kLanes}, storageType(elementOf(op.getResult()))),
                   from[rowDim],

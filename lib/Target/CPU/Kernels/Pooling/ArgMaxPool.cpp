@@ -19,7 +19,7 @@ struct ArgMaxPoolEmitter : SingleOpEmitter<ir::ArgMaxPoolOp> {
   void emitOp(KernelBuilder &k, ir::ArgMaxPoolOp op) const override {
     ArrayRef<int64_t> outputs = shapeOf(op.getResult());
     Evaluator evaluator(k, /*lanes=*/1);
-    Value from = flatOperand(k, op.getOperand()), to = k.flat(k.resultBuffer(0));
+    Value from = k.flatOperand(op.getOperand()), to = k.flat(k.resultBuffer(0));
     int64_t outputCount = AxisView(outputs, /*axis=*/1).inner;
     k.forTiles([&](Value plane) {
       k.loop(k.index(0), k.index(outputCount), 1, [&](Value output) {

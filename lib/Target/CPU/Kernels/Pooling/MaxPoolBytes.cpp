@@ -42,7 +42,7 @@ struct MaxPoolBytesEmitter : SingleOpEmitter<ir::PoolOp> {
     Type element = elementOf(op.getOperand());
     const ConvGeometry &g = pool.geometry;
     if (pool.count() == 0) return;
-    Value from = flatOperand(k, op.getOperand()), to = k.flat(k.resultBuffer(0));
+    Value from = k.flatOperand(op.getOperand()), to = k.flat(k.resultBuffer(0));
     constexpr int64_t kMostRows = 8;
     pool.forTiles(k, [&](Value sample, Value depth, Value begin, Value end) {
       k.loop(begin, end, 1, [&](Value height) {

@@ -22,8 +22,8 @@ class PoolGradKernel {
 public:
   PoolGradKernel(KernelBuilder &kernel, ir::PoolGradOp op)
       : k(kernel), op(op), dims(op.getWindow().size()), channels(shapeOf(op.getOperand()).back()),
-        elementType(elementOf(op.getOperand())), operand(flatOperand(k, op.getOperand())),
-        cotangent(flatOperand(k, op.getCotangent())), result(k.flat(k.resultBuffer(0))) {
+        elementType(elementOf(op.getOperand())), operand(k.flatOperand(op.getOperand())),
+        cotangent(k.flatOperand(op.getCotangent())), result(k.flat(k.resultBuffer(0))) {
     window = {op.getWindow(),
               op.getStrides(),
               op.getDilations(),

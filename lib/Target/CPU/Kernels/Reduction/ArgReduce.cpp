@@ -18,7 +18,7 @@ struct ArgReduceEmitter : SingleOpEmitter<ir::ArgReduceOp> {
   }
   void emitOp(KernelBuilder &k, ir::ArgReduceOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
-    Search search{k, op, elementOf(op.getOperand()), flatOperand(k, op.getOperand())};
+    Search search{k, op, elementOf(op.getOperand()), k.flatOperand(op.getOperand())};
     Value to = k.flat(k.resultBuffer(0));
     k.forTiles([&](Value outer) {
       Value base = k.mul(outer, view.length * view.inner);

@@ -163,7 +163,7 @@ public:
 private:
   int64_t queryStride() const { return static_cast<int64_t>(llvm::alignTo(p.depth, kLanes)); }
 
-  Value bufferOf(const MatrixView &operand) { return k.flat(k.operandBuffer(cast<BlockArgument>(operand.view.root))); }
+  Value bufferOf(const MatrixView &operand) { return k.flatOperand(operand.view.root); }
   Value baseOf(const MatrixView &operand) { return operand.begin(k, matrix); }
 
   // The right side of a product as panels [columns / 32][depth][32]; whole ones that are not seen are left out.

@@ -17,7 +17,7 @@ struct CumulativeEmitter : SingleOpEmitter<ir::CumulativeOp> {
   }
   void emitOp(KernelBuilder &k, ir::CumulativeOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
-    Value from = flatOperand(k, op.getOperand()), to = k.flat(k.resultBuffer(0));
+    Value from = k.flatOperand(op.getOperand()), to = k.flat(k.resultBuffer(0));
     auto chain = [&](Value base, Value mask, int64_t lanes) { accumulate(k, op, from, to, base, mask, lanes); };
     k.forTiles([&](Value outer) {
       Value base = k.mul(outer, view.length * view.inner);

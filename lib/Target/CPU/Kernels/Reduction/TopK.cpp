@@ -26,7 +26,7 @@ struct TopKEmitter : SingleOpEmitter<ir::TopKOp> {
     return plan;
   }
   void emitOp(KernelBuilder &k, ir::TopKOp op) const override {
-    Value from = flatOperand(k, op.getOperand()), values = k.flat(k.resultBuffer(0)),
+    Value from = k.flatOperand(op.getOperand()), values = k.flat(k.resultBuffer(0)),
           indices = k.flat(k.resultBuffer(1));
     k.forTiles([&](Value tile) { keepBest(k, op, from, values, indices, tile); });
   }

@@ -65,7 +65,7 @@ private:
   }
   Value read(const MatrixView &operand, Value at, bool wide) {
     Type type = elementOf(operand.view.root);
-    Value buffer = k.flat(k.bufferOf(cast<BlockArgument>(operand.view.root)));
+    Value buffer = k.flatOperand(operand.view.root);
     return operand.applyChain(k, wide ? k.loadVector(buffer, at, type, {}, kQuad) : k.load(buffer, at, type));
   }
   Value isBelow(Value index, int64_t bound) {

@@ -128,7 +128,7 @@ private:
   std::optional<WindowPatch> windowPatch;
 };
 
-struct ConvEmitter : GpuEmitter {
+struct ConvEmitter : ContractionEmitter {
   StringRef name() const override { return "conv"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto form = formOf(dispatch);
@@ -137,9 +137,6 @@ struct ConvEmitter : GpuEmitter {
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     ConvForm form = *formOf(dispatch);
     return {llvm::product_of(form.tiles(form.tile.rows, form.tile.columns)), form.tile.threads};
-  }
-  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
-    return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     // Deep slices of windows with padding, whose elements come with whether they are there, take up to 168 registers of

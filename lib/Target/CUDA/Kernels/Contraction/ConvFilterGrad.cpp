@@ -69,7 +69,7 @@ private:
   const TileShape tile;
 };
 
-struct FilterGradEmitter : GpuEmitter {
+struct FilterGradEmitter : ContractionEmitter {
   StringRef name() const override { return "conv_filter_grad"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto form = FilterGradForm::of(filterGradientOf(dispatch));
@@ -78,9 +78,6 @@ struct FilterGradEmitter : GpuEmitter {
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     FilterGradForm form = *FilterGradForm::of(filterGradientOf(dispatch));
     return {llvm::product_of(form.tiles(form.tile.rows, form.tile.columns)), form.tile.threads};
-  }
-  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
-    return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     FilterGradKernel(k, filterGradientOf(dispatch)).emit(tile);

@@ -95,7 +95,7 @@ private:
   const ConvTf32Form form;
 };
 
-struct ConvTf32Emitter : GpuEmitter {
+struct ConvTf32Emitter : ContractionEmitter {
   StringRef name() const override { return "conv_tf32"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     return dispatch.getTf32() && ConvTf32Form::of(contractionOf(dispatch));
@@ -103,9 +103,6 @@ struct ConvTf32Emitter : GpuEmitter {
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     ConvTf32Form form = *ConvTf32Form::of(contractionOf(dispatch));
     return {llvm::product_of(form.tiles()), form.shape.threads()};
-  }
-  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
-    return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     ConvTf32Kernel(k, contractionOf(dispatch)).emit(tile);

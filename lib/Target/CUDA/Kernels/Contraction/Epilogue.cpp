@@ -39,7 +39,7 @@ ir::PoolOp sprig::cuda::poolOf(kernel::DispatchOp dispatch) {
   return cast_if_present<ir::PoolOp>(rootOf(dispatch, llvm::IsaPred<ir::PoolOp>));
 }
 
-bool sprig::cuda::mayOverwriteAfterContraction(kernel::DispatchOp dispatch, unsigned operand) {
+bool ContractionEmitter::mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const {
   return llvm::all_of(dispatch->getRegion(0).getArgument(operand).getUsers(), llvm::IsaPred<ElementwiseOpInterface>);
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "dialects/NN/NNReduction.h"
 #include "lib/Target/CUDA/Kernels/Elements/GpuEvaluator.h"
+#include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 
 namespace sprig::cuda {
 
@@ -14,9 +15,13 @@ mlir::Operation *contractionOf(kernel::DispatchOp dispatch);
 /// The same of nn.pool.
 ir::PoolOp poolOf(kernel::DispatchOp dispatch);
 
-/// GpuEmitter::mayOverwrite of such a dispatch: an operand of what follows the contraction alone is read by the thread
-/// that stores the same element, before it does.
-bool mayOverwriteAfterContraction(kernel::DispatchOp dispatch, unsigned operand);
+/// Emits such a dispatch.
+class ContractionEmitter : public GpuEmitter {
+public:
+  /// An operand of what follows the contraction alone is read by the thread that stores the same element, before it
+  /// does.
+  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned result) const override;
+};
 
 class Epilogue {
 public:

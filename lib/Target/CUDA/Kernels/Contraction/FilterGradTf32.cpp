@@ -69,7 +69,7 @@ private:
   const FilterGradTf32Form form;
 };
 
-struct FilterGradTf32Emitter : GpuEmitter {
+struct FilterGradTf32Emitter : ContractionEmitter {
   StringRef name() const override { return "conv_filter_grad_tf32"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     return dispatch.getTf32() && FilterGradTf32Form::of(filterGradientOf(dispatch));
@@ -77,9 +77,6 @@ struct FilterGradTf32Emitter : GpuEmitter {
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     FilterGradTf32Form form = *FilterGradTf32Form::of(filterGradientOf(dispatch));
     return {llvm::product_of(form.tiles()), form.shape.threads()};
-  }
-  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
-    return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     FilterGradTf32Kernel(k, filterGradientOf(dispatch)).emit(tile);

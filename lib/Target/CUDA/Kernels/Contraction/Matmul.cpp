@@ -49,7 +49,7 @@ private:
   const TileShape tile;
 };
 
-struct MatmulEmitter : GpuEmitter {
+struct MatmulEmitter : ContractionEmitter {
   StringRef name() const override { return "matmul"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     Operation *op = matmulOf(dispatch);
@@ -65,9 +65,6 @@ struct MatmulEmitter : GpuEmitter {
     constexpr int64_t kFew = 1024;
     MatmulForm product(matmulOf(dispatch));
     return product.matrices() * product.rows * product.columns <= kFew && product.depth <= kFew;
-  }
-  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
-    return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     MatmulKernel(k, matmulOf(dispatch)).emit(tile);

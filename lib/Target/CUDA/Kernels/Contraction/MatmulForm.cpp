@@ -65,7 +65,7 @@ MatmulTile::MatmulTile(ElementBuilder &kernel, Operation *op, const MatmulForm &
   row = k.mul(at.end()[-2], tileRows);
   column = k.mul(at.back(), tileColumns);
   auto side = [&](Value operand, ArrayRef<int64_t> strides, int64_t places, bool stepsInner) -> MatrixSide {
-    Value buffer = k.flat(k.bufferOf(cast<BlockArgument>(operand))), begin = k.index(0);
+    Value buffer = k.flatOperand(operand), begin = k.index(0);
     for (auto [index, stride] : llvm::zip_equal(matrix, strides)) begin = k.add(begin, k.mul(index, stride));
     return {buffer, begin, places, stepsInner ? form.depth : places, stepsInner};
   };

@@ -40,7 +40,7 @@ private:
   const MmaShape shape;
 };
 
-struct MatmulTf32Emitter : GpuEmitter {
+struct MatmulTf32Emitter : ContractionEmitter {
   StringRef name() const override { return "matmul_tf32"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     if (!dispatch.getTf32()) return false;
@@ -51,9 +51,6 @@ struct MatmulTf32Emitter : GpuEmitter {
     MatmulForm form(matmulOf(dispatch));
     MmaShape shape = shapeFor(form);
     return {form.tileCount(shape.rows, shape.columns), shape.threads()};
-  }
-  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
-    return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     MatmulTf32Kernel(k, matmulOf(dispatch)).emit(tile);

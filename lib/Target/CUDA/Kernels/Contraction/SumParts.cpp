@@ -25,19 +25,16 @@ struct SumForm {
   }
 };
 
-struct SumPartsEmitter : GpuEmitter {
+struct SumPartsEmitter : ContractionEmitter {
   StringRef name() const override { return "sum_parts"; }
   bool matches(kernel::DispatchOp dispatch) const override { return bool(sumOf(dispatch)); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override { return SumForm(sumOf(dispatch)).plan(); }
-  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
-    return mayOverwriteAfterContraction(dispatch, operand);
-  }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     kernel::SumPartsOp op = sumOf(dispatch);
     SumForm form(op);
     bool isFlat = Epilogue::isFlat(op);
     Epilogue epilogue(k, op, form.lanes, isFlat);
-    Value buffer = k.flat(k.bufferOf(cast<BlockArgument>(op.getParts())));
+    Value buffer = k.flatOperand(op.getParts());
     k.forThreads(tile, form.count / form.lanes, 1, [&](Value i) {
       Value first = k.mul(i, form.lanes);
       SmallVector<Value> position{first};

@@ -29,7 +29,7 @@ Value GpuScanStep::rowIn(const Buffer &buffer, Value row, bool next) {
 }
 
 Value GpuScanStep::flatOperand(BlockArgument argument) {
-  return k.flat(k.bufferOf(cast<BlockArgument>(scan->getOperand(argument.getArgNumber()))));
+  return k.flatOperand(scan->getOperand(argument.getArgNumber()));
 }
 
 void GpuScanStep::forItems(int64_t count, llvm::function_ref<void(Value)> body) {
@@ -86,7 +86,7 @@ void GpuScanStep::loadInitial() {
   holdMatrices();
   parity = k.index(1);
   for (auto [argument, initial] : llvm::zip_equal(scan.getCarriedArguments(), scan.getInitial())) {
-    Value from = k.flat(k.bufferOf(cast<BlockArgument>(initial)));
+    Value from = k.flatOperand(initial);
     int64_t columns = RowView::of(argument).columns;
     Type type = elementOf(argument);
     forPlaces(columns, [&, argument = argument] {

@@ -45,16 +45,13 @@ std::optional<PoolForm> PoolForm::of(kernel::DispatchOp dispatch) {
 }
 
 namespace {
-struct PoolEmitter : GpuEmitter {
+struct PoolEmitter : ContractionEmitter {
   StringRef name() const override { return "pool"; }
   bool matches(kernel::DispatchOp dispatch) const override { return PoolForm::of(dispatch).has_value(); }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     GpuPlan plan;
     plan.tiles = llvm::divideCeil(PoolForm::of(dispatch)->items, plan.threads);
     return plan;
-  }
-  bool mayOverwrite(kernel::DispatchOp dispatch, unsigned operand, unsigned) const override {
-    return mayOverwriteAfterContraction(dispatch, operand);
   }
   LogicalResult emit(kernel::DispatchOp dispatch, GpuBuilder &k, Value tile) const override {
     PoolForm form = *PoolForm::of(dispatch);
@@ -74,7 +71,7 @@ private:
     Type type = elementOf(op.getResult());
     SmallVector<Value> begin(position);
     for (size_t d = 0; d < window.size(); ++d) begin[2 + d] = k.mul(position[2 + d], strides[d]);
-    Value origin = k.linearize(begin, in), buffer = k.flat(k.bufferOf(cast<BlockArgument>(op.getOperand())));
+    Value origin = k.linearize(begin, in), buffer = k.flatOperand(op.getOperand());
     SmallVector<Value> totals(form.own, reductionIdentity(k, op.getKind(), type, 1));
     // Taps in row-major order; rows of them by number.
     for (int64_t row = 0; row < llvm::product_of(window.drop_back()); ++row) {

@@ -116,7 +116,7 @@ struct TransposeEmitter : GpuEmitter {
         exists ? k.ifThen(exists, one) : one();
       }
     };
-    Value source = k.flat(k.bufferOf(cast<BlockArgument>(form.op->getOperand(0))));
+    Value source = k.flatOperand(form.op->getOperand(0));
     Value matrix = k.mul(at[0], form.across);
     forElements(true, [&](Value a, Value b) {
       Value from = k.add(k.mul(k.add(matrix, k.add(firstAcross, a)), along), k.add(firstAlong, b));

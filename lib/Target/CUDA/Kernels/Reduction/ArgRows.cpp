@@ -28,7 +28,7 @@ class ArgRowKernel {
 public:
   ArgRowKernel(GpuBuilder &kernel, const ArgRowForm &form)
       : k(kernel), form(form), op(form.op), elementType(elementOf(op.getOperand())),
-        source(k.flat(k.bufferOf(cast<BlockArgument>(op.getOperand())))) {}
+        source(k.flatOperand(op.getOperand())) {}
 
   void emit(Value tile) {
     Value firstRow = k.mul(tile, form.rowsPerBlock());

@@ -18,7 +18,7 @@ struct ArgReduceEmitter : SliceEmitter<ir::ArgReduceOp> {
   void emitItem(ir::ArgReduceOp op, GpuBuilder &k, Value item) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     Type elementType = elementOf(op.getOperand()), i64 = k.b.getI64Type();
-    Value from = operand(k, op.getOperand());
+    Value from = k.flatOperand(op.getOperand());
     Value base = k.add(k.mul(k.div(item, view.inner), view.length * view.inner), k.rem(item, view.inner));
     SmallVector<Value> start{k.load(from, base, elementType), arith::ConstantIntOp::create(k.b, k.loc, 0, 64)};
     Value best = k.loop(k.index(1), k.index(view.length), 1, start, [&](Value i, ValueRange carried) {
@@ -37,7 +37,8 @@ struct ArgMaxPoolEmitter : SliceEmitter<ir::ArgMaxPoolOp> {
   void emitItem(ir::ArgMaxPoolOp op, GpuBuilder &k, Value item) const override {
     int64_t outputs = AxisView(shapeOf(op.getResult()), /*axis=*/1).inner;
     GpuEvaluator evaluator(k);
-    Value best = firstMaximum(evaluator, op, operand(k, op.getOperand()), k.div(item, outputs), k.rem(item, outputs));
+    Value best =
+        firstMaximum(evaluator, op, k.flatOperand(op.getOperand()), k.div(item, outputs), k.rem(item, outputs));
     memref::StoreOp::create(k.b, k.loc, best, k.flat(k.resultBuffer(0)), item);
   }
 };

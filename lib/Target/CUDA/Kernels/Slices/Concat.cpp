@@ -26,7 +26,7 @@ private:
     int64_t row = view.length * view.inner;
     auto copy = [&] {
       Value at = k.add(k.mul(outer, row), k.sub(place, k.index(begin)));
-      Value element = memref::LoadOp::create(k.b, k.loc, operand(k, operandValue), at);
+      Value element = memref::LoadOp::create(k.b, k.loc, k.flatOperand(operandValue), at);
       memref::StoreOp::create(k.b, k.loc, element, k.flat(k.resultBuffer(0)), item);
     };
     if (index + 1 == op->getNumOperands()) return row ? copy() : void();

@@ -16,7 +16,7 @@ struct CumulativeEmitter : SliceEmitter<ir::CumulativeOp> {
   void emitItem(ir::CumulativeOp op, GpuBuilder &k, Value item) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     Value base = k.add(k.mul(k.div(item, view.inner), view.length * view.inner), k.rem(item, view.inner));
-    accumulate(k, op, operand(k, op.getOperand()), k.flat(k.resultBuffer(0)), base, Value(), /*lanes=*/1);
+    accumulate(k, op, k.flatOperand(op.getOperand()), k.flat(k.resultBuffer(0)), base, Value(), /*lanes=*/1);
   }
 };
 
@@ -27,7 +27,7 @@ struct TopKEmitter : SliceEmitter<ir::TopKOp> {
     return op.getK() == 0 ? 0 : view.outer * view.inner;
   }
   void emitItem(ir::TopKOp op, GpuBuilder &k, Value item) const override {
-    keepBest(k, op, operand(k, op.getOperand()), k.flat(k.resultBuffer(0)), k.flat(k.resultBuffer(1)), item);
+    keepBest(k, op, k.flatOperand(op.getOperand()), k.flat(k.resultBuffer(0)), k.flat(k.resultBuffer(1)), item);
   }
 };
 } // namespace

@@ -30,8 +30,8 @@ struct ScatterElementsEmitter : SliceEmitter<ir::ScatterElementsOp> {
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
     AxisView view(sizes, op.getAxis());
     Type elementType = elementOf(op.getOperand());
-    Value from = operand(k, op.getOperand()), indices = operand(k, op.getIndices());
-    Value updates = operand(k, op.getUpdates()), to = k.flat(k.resultBuffer(0));
+    Value from = k.flatOperand(op.getOperand()), indices = k.flatOperand(op.getIndices());
+    Value updates = k.flatOperand(op.getUpdates()), to = k.flat(k.resultBuffer(0));
     Value base = k.add(k.mul(k.div(item, view.inner), view.length * view.inner), k.rem(item, view.inner));
     auto place = [&](Value i) { return k.add(base, k.mul(i, view.inner)); };
     k.loop(k.index(0), k.index(view.length), 1, [&](Value i) { copyElement(k, from, to, place(i)); });
@@ -69,8 +69,8 @@ struct ScatterNdEmitter : SliceEmitter<ir::ScatterNdOp> {
     for (int64_t size : sizes.take_front(depth)) slices *= size;
     for (int64_t size : indexSizes.drop_back()) tuples *= size;
     bool isEmpty = countOf(op.getOperand()) == 0;
-    Value from = operand(k, op.getOperand()), indices = operand(k, op.getIndices());
-    Value updates = operand(k, op.getUpdates()), to = k.flat(k.resultBuffer(0));
+    Value from = k.flatOperand(op.getOperand()), indices = k.flatOperand(op.getIndices());
+    Value updates = k.flatOperand(op.getUpdates()), to = k.flat(k.resultBuffer(0));
     if (!isEmpty)
       k.loop(k.index(0), k.index(slices), 1, [&](Value i) { copyElement(k, from, to, k.add(k.mul(i, slice), item)); });
     k.loop(k.index(0), k.index(tuples), 1, [&](Value tuple) {

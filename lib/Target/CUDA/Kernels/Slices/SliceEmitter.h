@@ -26,9 +26,6 @@ protected:
   virtual int64_t items(OpT op) const = 0;
   virtual void emitItem(OpT op, GpuBuilder &k, mlir::Value item) const = 0;
 
-  static mlir::Value operand(GpuBuilder &k, mlir::Value argument) {
-    return k.flat(k.bufferOf(llvm::cast<mlir::BlockArgument>(argument)));
-  }
   static int64_t countOf(mlir::Value value) {
     return llvm::cast<mlir::RankedTensorType>(value.getType()).getNumElements();
   }
