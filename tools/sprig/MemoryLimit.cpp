@@ -1,7 +1,6 @@
 #include "tools/sprig/MemoryLimit.h"
 #include "runtime/base/Decimal.h"
 #include "runtime/machine/Machine.h"
-#include "sprig/error.h"
 #include "tools/sprig/Report.h"
 #include <map>
 #include <sys/resource.h>

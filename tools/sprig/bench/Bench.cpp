@@ -26,21 +26,12 @@
 namespace sprig::cli {
 namespace {
 
-struct BenchOptions {
+struct BenchOptions : ExperimentOptions {
   CommonOptions common;
-  Settings settings;
-  std::string model;
+  std::string model; ///< or the name of an experiment
   std::vector<std::string> inputs;
   double seconds = 1;
   uint64_t seed = 1;
-  int64_t n = 0;
-  std::vector<int> workers;
-  std::string ioDelay;
-  std::string of;
-  int runs = 0;
-  int ranks = 0;
-  std::vector<std::string> algorithms;
-  SweepFlags sweep;
   MeshFlags mesh;
 };
 
@@ -97,24 +88,22 @@ void refuseRankOptions(const BenchOptions &options, const std::string &experimen
 const std::string kOfBytes[] = {"allreduce", "sums", "rings", "aggregation"};
 
 int runExperiment(const BenchOptions &options, const Experiment &experiment) {
+  auto refuse = [&](const std::string &why) { badUse("bench " + experiment.name + ": " + why); };
   bool isOnGpu = experiment.runOnGpu && options.settings.namesGpus();
   std::vector<rt::core::GivenDevice> devices = options.settings.parsedDevices().list;
   if (isOnGpu && devices.size() != 1)
-    badUse("bench " + experiment.name + ": is an experiment on one GPU: no --devices " +
-           options.settings.givenDevices());
+    refuse("is an experiment on one GPU: no --devices " + options.settings.givenDevices());
   for (const rt::core::GivenDevice &device : devices)
     if (device.kind != "cpu" && !isOnGpu)
-      badUse("bench " + experiment.name + ": is an experiment on the processor: no --devices " +
-             options.settings.givenDevices());
+      refuse("is an experiment on the processor: no --devices " + options.settings.givenDevices());
   options.settings.checkDeviceNames();
   if (!options.settings.dims.empty() || !options.settings.shapes.empty() || !options.inputs.empty())
-    badUse("bench " + experiment.name + ": is an experiment, which has no --dim, --shape or --input");
+    refuse("is an experiment, which has no --dim, --shape or --input");
   if (!options.settings.compileDevices().empty() || options.settings.explainPlacement)
-    badUse("bench " + experiment.name +
-           ": is an experiment, which chooses its devices: no list of --devices, no --explain-placement");
-  if (options.settings.pin) badUse("bench " + experiment.name + ": is an experiment, which takes no --pin");
+    refuse("is an experiment, which chooses its devices: no list of --devices, no --explain-placement");
+  if (options.settings.pin) refuse("is an experiment, which takes no --pin");
   if (!options.settings.links.empty() && experiment.name != "overlap" && experiment.name != "split")
-    badUse("bench " + experiment.name + ": takes no --link, which the experiments overlap and split do");
+    refuse("takes no --link, which the experiments overlap and split do");
   if (experiment.name != "loader") refuseLoaderOptions(options);
   refuseRankOptions(options, experiment.name);
   options.sweep.checkFor(experiment.name);
@@ -124,20 +113,10 @@ int runExperiment(const BenchOptions &options, const Experiment &experiment) {
     badUse("--n: bench " + experiment.name + " takes " + std::to_string(least) + " to " + std::to_string(most) +
            ", found " + std::to_string(options.n));
   if (experiment.name != "hybridize" && (options.runs || (!options.of.empty() && experiment.name != "sweep")))
-    badUse("bench " + experiment.name + ": takes no model and no --runs, which hybridize does");
+    refuse("takes no model and no --runs, which hybridize does");
   ExperimentReport report;
-  int threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
-  ExperimentOptions given;
-  given.settings = options.settings;
-  given.n = options.n;
-  given.threads = threads;
-  if (!options.workers.empty()) given.workers = options.workers; // else its default
-  given.ioDelay = options.ioDelay;
-  given.model = options.of;
-  given.runs = options.runs;
-  given.ranks = options.ranks;
-  given.algorithms = options.algorithms;
-  given.sweep = options.sweep;
+  ExperimentOptions given = options;
+  given.threads = options.settings.laneCount() ? options.settings.laneCount() : sprig_rt_default_threads();
   (isOnGpu ? experiment.runOnGpu : experiment.run)(given, report);
   if (report.isEmpty()) return kDone;
   if (options.common.json())

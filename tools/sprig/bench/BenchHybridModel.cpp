@@ -53,9 +53,9 @@ RecordedModel record(mlir::func::FuncOp function, const std::string &path) {
 } // namespace
 
 void benchHybridModel(const ExperimentOptions &options, ExperimentReport &report) {
-  Model model = openModel(options.model);
+  Model model = openModel(options.of);
   if (model.kind == ModelKind::package)
-    badUse(options.model + ": is a package, whose operations are gone; give the model");
+    badUse(options.of + ": is a package, whose operations are gone; give the model");
   std::vector<InputSpec> specs = inputsOf(model);
   EntryRequest entry;
   for (const InputSpec &spec : specs)
@@ -64,8 +64,8 @@ void benchHybridModel(const ExperimentOptions &options, ExperimentReport &report
   ImportedModel imported(model, {entry}, options.settings);
   std::vector<std::string> names = imported.entryNames();
   auto function = imported.module().lookupSymbol<mlir::func::FuncOp>(names.empty() ? "" : names.front());
-  if (!function) throw Error(ErrorKind::badInput, options.model + ": has no public function");
-  RecordedModel recorded = record(function, options.model);
+  if (!function) throw Error(ErrorKind::badInput, options.of + ": has no public function");
+  RecordedModel recorded = record(function, options.of);
 
   std::map<std::string, data::Array> arrays;
   fillRandom(specs, 1, entry.dims, arrays);
@@ -74,7 +74,7 @@ void benchHybridModel(const ExperimentOptions &options, ExperimentReport &report
     const data::Array &array = arrays.at(name);
     inputs.push_back(Tensor::copyOf(array.bytes.data(), {DType(array.dtype), array.shape}));
   }
-  if (inputs.empty()) throw Error(ErrorKind::unsupported, options.model + ": takes no input");
+  if (inputs.empty()) throw Error(ErrorKind::unsupported, options.of + ": takes no input");
   std::vector<Tensor> all = inputs;
   all.insert(all.end(), recorded.parameters.begin(), recorded.parameters.end());
   auto run = [&](const Tensor &first) {
@@ -83,7 +83,7 @@ void benchHybridModel(const ExperimentOptions &options, ExperimentReport &report
     return frontend::replay(recorded.graph, given, {}).at(0);
   };
   ThreeWays times = timeThreeWays(run, inputs[0], options.runs ? options.runs : 20, 7);
-  addThreeWays(std::filesystem::path(options.model).filename().string(), times, kMayTakeLonger, report);
+  addThreeWays(std::filesystem::path(options.of).filename().string(), times, kMayTakeLonger, report);
   for (const auto &[symbol, size] : entry.dims) report.note("dimension '" + symbol + "' is " + std::to_string(size));
 }
 

@@ -47,7 +47,7 @@ void startThreeWays(ExperimentReport &report) {
 
 void benchHybridize(const ExperimentOptions &options, ExperimentReport &report) {
   startThreeWays(report);
-  if (!options.model.empty()) return benchHybridModel(options, report);
+  if (!options.of.empty()) return benchHybridModel(options, report);
   manualSeed(1);
   constexpr int kRounds = 7;
   int calls = options.runs ? options.runs : 100;

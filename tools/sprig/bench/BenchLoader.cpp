@@ -131,7 +131,7 @@ void workers(const ExperimentOptions &options, ExperimentReport &report) {
   };
   report.table("workers", {"workers", "samples/s of " + name + " storage", "samples/s of arithmetic"});
   std::vector<std::pair<int, double>> waiting;
-  for (int count : options.workers) {
+  for (int count : options.workers.empty() ? std::vector{0, 1, 2, 4, 8} : options.workers) {
     data::Loader slow(set, {.batch = 16, .workers = count, .ioDelay = delay});
     data::Loader busy(set, {.batch = 16, .workers = count, .transform = transform});
     double rate = 0, arithmetic = 0;

@@ -393,10 +393,10 @@ void benchSweep(const ExperimentOptions &options, ExperimentReport &report) {
                {"batches", &Sweep::overBatches, SweptOver::batches},
                {"rates", &Sweep::overRates, SweptOver::rates},
                {"evaluation", &Sweep::evaluations, std::nullopt}};
-  auto part = std::find_if(std::begin(parts), std::end(parts), [&](auto &each) { return options.model == each.name; });
+  auto part = std::find_if(std::begin(parts), std::end(parts), [&](auto &each) { return options.of == each.name; });
   if (part == std::end(parts))
     badUse("bench sweep: of what? expected ranks, batches, rates or evaluation" +
-           (options.model.empty() ? "" : ", found '" + options.model + "'"));
+           (options.of.empty() ? "" : ", found '" + options.of + "'"));
   if (!options.sweep.plot.empty()) {
     if (!part->drawn) badUse("--plot: goes with bench sweep ranks, batches and rates");
     checkWritable(options.sweep.plot);

@@ -1,7 +1,6 @@
 // sprig bench remat and sprig bench accumulation: what computing values again costs and saves, and whether small
 // batches that are accumulated train as a large one does. Weights and data are random numbers.
 #include "lib/Data/Largest.h"
-#include "sprig/error.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/Networks.h"
 #include "tools/sprig/bench/RandomData.h"

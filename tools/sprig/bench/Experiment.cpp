@@ -1,5 +1,4 @@
 #include "tools/sprig/bench/Experiment.h"
-#include "sprig/error.h"
 #include "tools/sprig/WrongUse.h"
 #include <CLI/CLI.hpp>
 

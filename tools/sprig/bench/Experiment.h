@@ -29,11 +29,11 @@ struct ExperimentOptions {
   Settings settings;
   int64_t n = 0; ///< size, where an experiment has one; 0: its own
   int threads = 1;
-  std::vector<int> workers = {0, 1, 2, 4, 8}; ///< of the loader
-  std::string ioDelay;                        ///< of the loader's storage; empty: its own
-  std::string model;                          ///< what an experiment that takes one is of, or which sweep
-  int ranks = 0;                              ///< of experiments of many ranks; 0: their own
-  std::vector<std::string> algorithms;        ///< of allreduce; none: all
+  std::vector<int> workers;            ///< of the loader; none: its own
+  std::string ioDelay;                 ///< of the loader's storage; empty: its own
+  std::string of;                      ///< the model that an experiment runs, or which sweep
+  int ranks = 0;                       ///< of experiments of many ranks; 0: their own
+  std::vector<std::string> algorithms; ///< of allreduce; none: all
   SweepFlags sweep;
   int runs = 0; ///< calls that are timed together, where an experiment has them; 0: its own
 };

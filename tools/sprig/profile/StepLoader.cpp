@@ -1,5 +1,4 @@
 #include "tools/sprig/profile/StepLoader.h"
-#include "sprig/error.h"
 #include <algorithm>
 
 namespace sprig::cli {
