@@ -281,20 +281,21 @@ void Settings::checkDevicesCompute() const {
     if (device.kind == "null") badUse(why + " (SPRIG_NULL_MODE=time)");
 }
 
+CLI::Option *addRepeated(CLI::App &command, const std::string &flag, std::vector<std::string> &values,
+                         const std::string &text) {
+  return command.add_option(flag, values, text)->take_all()->expected(1);
+}
+
 void addThreads(CLI::App &command, Settings &settings) {
   command
       .add_option("--threads", settings.threads,
                   "threads of the processor to run on, the caller's included; GPUs alone use none (default: the usable "
                   "processors)")
       ->check(CLI::Range(1, kMostThreads));
-  command
-      .add_option(
-          "--devices", settings.devices,
-          "devices to run on, of a package one for each of its own: cpu, cpu:0,cpu:1 (shares of the cores), "
-          "null:0 (for tests), cuda:0,1 (numbers), null*2 (a count), null (keeps time and computes nothing: for "
-          "bench)")
-      ->take_all()
-      ->expected(1);
+  addRepeated(command, "--devices", settings.devices,
+              "devices to run on, of a package one for each of its own: cpu, cpu:0,cpu:1 (shares of the cores), "
+              "null:0 (for tests), cuda:0,1 (numbers), null*2 (a count), null (keeps time and computes nothing: for "
+              "bench)");
 }
 
 void addPin(CLI::App &command, Settings &settings) {
@@ -306,7 +307,7 @@ void addPin(CLI::App &command, Settings &settings) {
 
 static void addLinkOptions(CLI::App &command, Settings &settings, const std::string &link,
                            const std::string &topology) {
-  command.add_option("--link", settings.links, link)->type_name("LINK")->take_all()->expected(1);
+  addRepeated(command, "--link", settings.links, link)->type_name("LINK");
   command.add_option("--topology", settings.topology, topology)->type_name("NAME|FILE");
 }
 
@@ -332,26 +333,17 @@ void addLinksToPlace(CLI::App &command, Settings &settings) {
 
 void addSettings(CLI::App &command, Settings &settings) {
   addThreads(command, settings);
-  command
-      .add_option("--dim", settings.dims,
-                  "binds a symbolic dimension: batch=8; batch=1,8,64 makes three entries, and with compile time=1..128 "
-                  "programs "
-                  "for every size between")
-      ->take_all()
-      ->expected(1);
-  command.add_option("--shape", settings.shapes, "binds an input's shape: NAME=8x784")->take_all()->expected(1);
-  command
-      .add_option("--value", settings.values,
-                  "a value that an input always has: NAME=16000 or NAME=0.5,0.5; it is compiled as a constant, the "
-                  "input is gone, and what only other values lead to is left out")
-      ->take_all()
-      ->expected(1);
-  command
-      .add_option("--target", settings.targets,
-                  "kind of device to generate code for: cpu or cuda, which may have architectures behind a colon, "
-                  "as cuda:sm_80,sm_90 (default cpu; of cuda sm_80 and sm_90, and PTX for newer ones)")
-      ->take_all()
-      ->expected(1);
+  addRepeated(command, "--dim", settings.dims,
+              "binds a symbolic dimension: batch=8; batch=1,8,64 makes three entries, and with compile time=1..128 "
+              "programs "
+              "for every size between");
+  addRepeated(command, "--shape", settings.shapes, "binds an input's shape: NAME=8x784");
+  addRepeated(command, "--value", settings.values,
+              "a value that an input always has: NAME=16000 or NAME=0.5,0.5; it is compiled as a constant, the "
+              "input is gone, and what only other values lead to is left out");
+  addRepeated(command, "--target", settings.targets,
+              "kind of device to generate code for: cpu or cuda, which may have architectures behind a colon, "
+              "as cuda:sm_80,sm_90 (default cpu; of cuda sm_80 and sm_90, and PTX for newer ones)");
   command
       .add_option("--cpu", settings.cpus,
                   "instruction set: x86-64-v2, x86-64-v3, x86-64-v4, native, or x86-64-v3-vnni, x86-64-v4-vnni with "
@@ -398,14 +390,10 @@ void addSettings(CLI::App &command, Settings &settings) {
           "--lanes", settings.lanes,
           "lanes to spread commands that do not depend on each other over, where that pays (default 1; of a GPU 8)")
       ->check(CLI::Range(1, kMostLanes));
-  command
-      .add_option(
-          "--place", settings.places,
-          "where a layer runs, of several --devices: LAYER=DEVICE, with the model's own name, its beginning up to "
-          "a /, or a pattern with * (default: by cost)")
-      ->type_name("LAYER=DEVICE")
-      ->take_all()
-      ->expected(1);
+  addRepeated(command, "--place", settings.places,
+              "where a layer runs, of several --devices: LAYER=DEVICE, with the model's own name, its beginning up to "
+              "a /, or a pattern with * (default: by cost)")
+      ->type_name("LAYER=DEVICE");
   command.add_flag("--explain-placement", settings.explainPlacement,
                    "print what was weighed for each placement, in us a call, to standard error (default: off)");
   command.add_option("--jobs", settings.jobs, "threads that generate code (default: the usable processors)")
@@ -426,11 +414,8 @@ void addSettings(CLI::App &command, Settings &settings) {
 }
 
 void addInputs(CLI::App &command, std::vector<std::string> &inputs) {
-  command
-      .add_option("--input", inputs,
-                  "an input's array: NAME=FILE (.npy, .npz, .safetensors, .pb); just FILE for a model with one input")
-      ->take_all()
-      ->expected(1);
+  addRepeated(command, "--input", inputs,
+              "an input's array: NAME=FILE (.npy, .npz, .safetensors, .pb); just FILE for a model with one input");
 }
 
 void addAllow(CLI::App &command, std::vector<std::string> &allow) {

@@ -71,6 +71,9 @@ struct Settings {
   rt::core::GivenDevices parsedDevices() const;
 };
 
+/// Adds an option that may be given several times, with a value each.
+CLI::Option *addRepeated(CLI::App &command, const std::string &flag, std::vector<std::string> &values,
+                         const std::string &text);
 /// Adds the flags that say for what and how to compile.
 void addSettings(CLI::App &command, Settings &settings);
 /// Adds --threads and --devices alone, for packages.

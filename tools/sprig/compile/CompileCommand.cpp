@@ -239,12 +239,9 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   command->add_flag("--grad-norm", options->gradientNorm, "with --train: steps give the norm of the gradient, too");
   addAllow(*command, options->allow);
   addSettings(*command, options->settings);
-  command
-      ->add_option("--state", options->settings.states,
-                   "an input that an output of the call before is: INPUT=OUTPUT, or past_key_values.*=present.* for "
-                   "many; it becomes state of the package, zeros at first, and no argument")
-      ->take_all()
-      ->expected(1);
+  addRepeated(*command, "--state", options->settings.states,
+              "an input that an output of the call before is: INPUT=OUTPUT, or past_key_values.*=present.* for "
+              "many; it becomes state of the package, zeros at first, and no argument");
   addLinksToPlace(*command, options->settings);
   addMesh(*command, options->mesh);
   options->stepsPerCall.addTo(*command);

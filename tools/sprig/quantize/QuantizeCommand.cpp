@@ -161,9 +161,7 @@ void addHow(CLI::App &command, QuantizeOptions &options) {
           "keep as few layers in floats, by a search from the worst on, as lose no more: 1% of the samples, right by "
           "their labels or, without labels, as before")
       ->type_name("SHARE");
-  command.add_option("--exclude", options.exclude, "a layer that stays as it is, by its node's name; repeatable")
-      ->take_all()
-      ->expected(1);
+  addRepeated(command, "--exclude", options.exclude, "a layer that stays as it is, by its node's name; repeatable");
 }
 
 } // namespace

@@ -260,13 +260,10 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                    "the machine: the name of a preset (--list-topologies) or FILE.json (default: this machine, with "
                    "measured rates where 'sprig devices --calibrate' has some)")
       ->type_name("NAME|FILE");
-  command
-      ->add_option("--link", options->links,
-                   "adds a link or replaces it: A-B=LATENCY,RATE with units, as cpu:0-cpu:1=5us,1GB/s or 8Gbit/s; "
-                   "',half' shares the rate between both directions, ',10000km' adds a length of fibre; repeatable")
-      ->type_name("LINK")
-      ->take_all()
-      ->expected(1);
+  addRepeated(*command, "--link", options->links,
+              "adds a link or replaces it: A-B=LATENCY,RATE with units, as cpu:0-cpu:1=5us,1GB/s or 8Gbit/s; "
+              "',half' shares the rate between both directions, ',10000km' adds a length of fibre; repeatable")
+      ->type_name("LINK");
   command
       ->add_option("--calls", options->calls,
                    "so many calls one after the other, as one context runs them: the next ones are submitted while one "
