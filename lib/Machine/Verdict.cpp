@@ -79,8 +79,7 @@ std::string remedyFor(Bound bound) {
   switch (bound) {
   case Bound::data:
     return "more workers (--workers), batches that are loaded further ahead (--prefetch), samples that are decoded "
-           "once "
-           "and kept (a cache), quicker storage";
+           "once and kept (a cache), quicker storage";
   case Bound::copies:
     return "copies beside computation (smaller pieces, the next batch's upload during this step), another placement "
            "(--place), a quicker link";
@@ -88,8 +87,7 @@ std::string remedyFor(Bound bound) {
     return "a larger batch (--dim), fewer threads (--threads), fewer and larger commands (without --no-merge)";
   case Bound::communication:
     return "sums beside the backward pass (buckets of another size, --bucket), more samples for each rank (`batch`), "
-           "passes that "
-           "are accumulated (`accumulate`), a quicker network, fewer ranks (--mesh)";
+           "passes that are accumulated (`accumulate`), a quicker network, fewer ranks (--mesh)";
   case Bound::computation: break;
   }
   return "more threads (--threads), kernels nearer to the machine's limit (a larger batch, --tune), lower precision, "

@@ -64,8 +64,7 @@ void MeshFlags::checkNames() const {
            (isDataElsewhere(strategy) ? "; data is what " + strategy + " is here" : ""));
   std::string flag = "--zero " + std::to_string(zero);
   if (zero < 0 || zero > 1)
-    badUse(flag + ": expected 0 or 1: ranks share the optimizer's state, each has all gradients "
-                  "and parameters");
+    badUse(flag + ": expected 0 or 1: ranks share the optimizer's state, each has all gradients and parameters");
   if (zero && !isGiven()) badUse(flag + ": is for ranks that train together, which --strategy data or --mesh says");
 }
 
@@ -156,8 +155,7 @@ void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
       throw Error(ErrorKind::unsupported,
                   "--target " + target + ": " + who + " are shares of the processor, expected cpu");
   if (runsModel && settings.explainPlacement)
-    badUse("--explain-placement: has no meaning with --shard, where every rank has a part of "
-           "each layer");
+    badUse("--explain-placement: has no meaning with --shard, where every rank has a part of each layer");
   if (runsModel && (!settings.links.empty() || !settings.topology.empty()))
     badUse(std::string(settings.topology.empty() ? "--link" : "--topology") +
            ": has no meaning with --shard, whose ranks meet as they do here");
@@ -193,9 +191,7 @@ void MeshFlags::refuseTraining() const {
                                                   {"--zero", zero ? std::to_string(zero) : ""}};
   for (auto &[flag, value] : given)
     if (!value.empty())
-      badUse(std::string(flag) + " " + value +
-             ": is of ranks that train together, not of a "
-             "model that is split");
+      badUse(std::string(flag) + " " + value + ": is of ranks that train together, not of a model that is split");
 }
 
 void MeshFlags::refuseSharesOf(const std::string &package) const {

@@ -34,8 +34,7 @@ std::string entryName(const std::vector<EntryRequest> &entries, size_t index) {
 std::vector<InputSpec> inputsOfCalls(const Model &model, const Settings &settings, bool isOpen) {
   if (model.kind == ModelKind::mlir && !settings.compileFrom.empty())
     badUse("--compile-from " + settings.compileFrom +
-           ": goes with 'sprig compile', which makes a package of the program to run, and "
-           "with 'sprig simulate'");
+           ": goes with 'sprig compile', which makes a package of the program to run, and with 'sprig simulate'");
   std::vector<InputSpec> specs = inputsOf(model), declared = specs;
   for (auto &[name, values] : settings.inputValues())
     if (name != kRandomSeed && std::erase_if(specs, [&](const InputSpec &spec) { return spec.name == name; }) == 0)
@@ -87,8 +86,7 @@ void refuseForPackage(const Model &model, const Settings &settings) {
       badUse(model.path + ": is a package, which stays as it was compiled; " + flagGoes +
              " with the model that it was made of");
   if (!settings.values.empty())
-    badUse(model.path + ": is a package, whose inputs stay; --value goes with the model that it "
-                        "was made of");
+    badUse(model.path + ": is a package, whose inputs stay; --value goes with the model that it was made of");
   if (settings.precision != Settings().precision)
     badUse(model.path + ": is a package, whose precision stays; --precision goes with the model that it was made of");
 }

@@ -293,9 +293,8 @@ void addThreads(CLI::App &command, Settings &settings) {
                   "processors)")
       ->check(CLI::Range(1, kMostThreads));
   addRepeated(command, "--devices", settings.devices,
-              "devices to run on, of a package one for each of its own: cpu, cpu:0,cpu:1 (shares of the cores), "
-              "null:0 (for tests), cuda:0,1 (numbers), null*2 (a count), null (keeps time and computes nothing: for "
-              "bench)");
+              "devices to run on, of a package one for each of its own: cpu, cpu:0,cpu:1 (shares of the cores), null:0 "
+              "(for tests), cuda:0,1 (numbers), null*2 (a count), null (keeps time and computes nothing: for bench)");
 }
 
 void addPin(CLI::App &command, Settings &settings) {
@@ -335,8 +334,7 @@ void addSettings(CLI::App &command, Settings &settings) {
   addThreads(command, settings);
   addRepeated(command, "--dim", settings.dims,
               "binds a symbolic dimension: batch=8; batch=1,8,64 makes three entries, and with compile time=1..128 "
-              "programs "
-              "for every size between");
+              "programs for every size between");
   addRepeated(command, "--shape", settings.shapes, "binds an input's shape: NAME=8x784");
   addRepeated(command, "--value", settings.values,
               "a value that an input always has: NAME=16000 or NAME=0.5,0.5; it is compiled as a constant, the "

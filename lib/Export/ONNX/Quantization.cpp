@@ -34,8 +34,7 @@ bool fakeQuantize(Site &n) {
     n.refuse("has a scale for each place of an axis that follows the batch");
   if (sprig::size(n.type(2).dtype) == 2 && n.opset() < 21)
     n.refuse("quantises to " + describe(n.type(2)) +
-             "; ONNX has integers of 16 bits there from opset 21 on, and the "
-             "model is to have opset " +
+             "; ONNX has integers of 16 bits there from opset 21 on, and the model is to have opset " +
              std::to_string(n.opset()));
   int64_t size = axis < 0 ? -1 : n.type(0).shape[int(axis)];
   Ref x = n.in(0), scale = parameter(n, 1, size), zero = parameter(n, 2, size);

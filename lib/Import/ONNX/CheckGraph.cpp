@@ -36,9 +36,7 @@ public:
         auto made = maker.find(name);
         if (made == maker.end())
           fail(nodes[i], i,
-               "reads '" + name +
-                   "', which nothing makes: it is no input, no "
-                   "initializer and no output of a node");
+               "reads '" + name + "', which nothing makes: it is no input, no initializer and no output of a node");
         cycle(nodes, i, names, maker); // nodes that have an order stand in it
       });
       for (const auto &attribute : nodes[i].attribute()) {

@@ -17,8 +17,7 @@ public:
   explicit Deformed(Node &n) : n(n), x(n.in(0)), filter(n.in(1)), offset(n.in(2)) {
     if (Emit::rank(x) != 4 && Emit::rank(x) >= 3)
       n.unsupported("has an input " + typeText(x) +
-                    "; Sprig deforms convolutions of images: batch, channels, height and "
-                    "width");
+                    "; Sprig deforms convolutions of images: batch, channels, height and width");
     n.require(Emit::rank(x) == 4 && Emit::rank(filter) == 4 && Emit::rank(offset) == 4,
               "has an input " + typeText(x) + ", a kernel " + typeText(filter) + " and offsets " + typeText(offset) +
                   "; expected four dimensions of each");

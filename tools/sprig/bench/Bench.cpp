@@ -154,9 +154,8 @@ int bench(BenchOptions &options) {
   refuseRankOptions(options, "");
   options.sweep.checkFor("");
   if (options.n)
-    badUse("--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, "
-           "pipeline, convolution, "
-           "dtypes, async, allreduce, sums, rings, aggregation, buckets, scaling, sampler and comm");
+    badUse("--n: goes with the experiments matmul, threads, lanes, devices, bottlenecks, overlap, split, pipeline, "
+           "convolution, dtypes, async, allreduce, sums, rings, aggregation, buckets, scaling, sampler and comm");
   if (options.runs) badUse("--runs: goes with the experiment hybridize");
   if (!options.of.empty()) badUse(options.of + ": a second model goes with the experiment hybridize");
   options.settings.checkDevices();
@@ -276,15 +275,11 @@ void addBench(CLI::App &app, Invocation &invocation) {
       ->add_option(
           "--n", options->n,
           "side of the cube that memory allocates on a GPU (1000); size of the matrices of matmul (default 4096), "
-          "threads (1000), devices (768), bottlenecks (768), "
-          "overlap (512, on a GPU 2048), "
-          "convolution (100), dtypes (1024) and async (1000), and the largest of lanes (1000) and of the "
-          "batches of split (256, of the mlp 1024); the batch of pipeline (256); the bytes of allreduce, the most of "
-          "threads (16777216) or those of "
-          "a "
-          "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of "
-          "each rank of scaling (256) and buckets (128); the samples of sampler (1001); the most bytes of comm "
-          "(67108864)")
+          "threads (1000), devices (768), bottlenecks (768), overlap (512, on a GPU 2048), convolution (100), dtypes "
+          "(1024) and async (1000), and the largest of lanes (1000) and of the batches of split (256, of the mlp "
+          "1024); the batch of pipeline (256); the bytes of allreduce, the most of threads (16777216) or those of a "
+          "--topology (100000000), of sums and rings (100000000) and aggregation (187060000); the batch of each rank "
+          "of scaling (256) and buckets (128); the samples of sampler (1001); the most bytes of comm (67108864)")
       ->check(positiveNumber());
   command->add_option("--workers", options->workers, "threads that loader tries (default 0,1,2,4,8)")
       ->delimiter(',')
@@ -294,8 +289,7 @@ void addBench(CLI::App &app, Invocation &invocation) {
   command
       ->add_option("--ranks", options->ranks,
                    "ranks of allreduce (default 2, or all devices of a --topology), of scaling (16), exposure (4) and "
-                   "sampler (4), and the "
-                   "most of sweep (2; resnet18 over ranks 8; evaluation 4)")
+                   "sampler (4), and the most of sweep (2; resnet18 over ranks 8; evaluation 4)")
       ->check(CLI::Range(1, 1024));
   command->add_option("--algo", options->algorithms, "algorithms of allreduce (default all)")->delimiter(',');
   command->add_option("--runs", options->runs, "calls that hybridize times together (default 10 to 100)")

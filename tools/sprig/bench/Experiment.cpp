@@ -16,8 +16,7 @@ const std::vector<Experiment> &experiments() {
       {"threads", "one product by threads and by the shares that its tiles are dealt in", benchThreads},
       {"lanes",
        "products side by side beside all threads in each, over sizes, and the scheduler's choice; of a GPU: branches "
-       "of "
-       "a graph",
+       "of a graph",
        benchLanes, benchGpuLanes},
       {"devices",
        "products on one share of the cores, on another, and on both at once; of a GPU: on it and the processor",
@@ -36,8 +35,7 @@ const std::vector<Experiment> &experiments() {
       {"overhead", "what a compiled call costs beside its arithmetic, by the number of operations", benchOverhead},
       {"remat",
        "training steps that keep all values, or compute every second layer or what is over a limit again: memory, "
-       "time, "
-       "bits",
+       "time, bits",
        benchRemat},
       {"async", "the imperative mode: what asking, computing and waiting take, memory in flight, two devices",
        benchAsync},

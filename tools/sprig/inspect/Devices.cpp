@@ -156,9 +156,8 @@ void addDevices(CLI::App &app, Invocation &invocation) {
                  "  sprig devices\n  sprig devices --calibrate --format json", *common);
   command->add_flag(
       "--calibrate", *again,
-      "measure peak rates and latencies and keep the best in the cache folder: in 3 sweeps of some 2 s each, "
-      "in up to 8 or 10 s where these differ by more than 5 % or others use the processors, with a warning "
-      "if that stays so");
+      "measure peak rates and latencies and keep the best in the cache folder: in 3 sweeps of some 2 s each, in up to "
+      "8 or 10 s where these differ by more than 5 % or others use the processors, with a warning if that stays so");
   command->callback([=, &invocation] {
     invocation.run = [=] {
       machine::Cpu cpu = machine::readCpu();

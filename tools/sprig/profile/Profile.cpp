@@ -115,9 +115,7 @@ void refuseWithRanks(const ProfileOptions &options) {
                                            {"--group", options.view.group != plain.group},
                                            {"--sort", options.view.sort != plain.sort}};
   for (auto &[flag, isGiven] : given)
-    if (isGiven)
-      badUse(std::string(flag) + ": go with profiles of one rank, not with --mesh and "
-                                 "--strategy");
+    if (isGiven) badUse(std::string(flag) + ": go with profiles of one rank, not with --mesh and --strategy");
 }
 
 // By the first of several ranks for all.
@@ -223,8 +221,7 @@ int profileOfRanks(const ProfileOptions &options, const Model &model, const Rank
   refuseWithRanks(options);
   if (!options.inputs.empty())
     badUse("--input " + options.inputs.front() +
-           ": goes with calls of a model, not with training "
-           "steps of ranks, which share a batch");
+           ": goes with calls of a model, not with training steps of ranks, which share a batch");
   // Of processes the first alone says what all of them know.
   if (place.rank) setQuiet(true);
   RanksToProfile ranks{{}, place, entryOf(options), options.session.seconds, options.session.calls, options.seed};

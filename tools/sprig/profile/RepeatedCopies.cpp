@@ -34,10 +34,8 @@ std::vector<std::string> repeatedCopies(const Runner &runner, uint32_t index) {
       std::string place = command.parts.empty() ? "" : command.parts.front().source + ": ";
       texts.push_back(place + "'" + name + "' (" + formatBytes(double(command.copyBytes)) + ") is copied from " +
                       places.deviceName(from.device) + " to " + places.deviceName(to.device) +
-                      " in every call, and none changes it: compile "
-                      "with --place " +
-                      name + "=" + places.deviceName(to.device) + ", or its readers on " +
-                      places.deviceName(from.device));
+                      " in every call, and none changes it: compile with --place " + name + "=" +
+                      places.deviceName(to.device) + ", or its readers on " + places.deviceName(from.device));
     }
   return texts;
 }

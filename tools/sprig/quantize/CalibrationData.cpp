@@ -27,9 +27,8 @@ public:
   CalibrationData read(const fs::path &folder) {
     std::error_code error;
     if (!fs::is_directory(folder, error))
-      throw Error(ErrorKind::badInput, folder.string() + (fs::exists(folder, error) ? ": is no folder"
-                                                                                    : ": no such "
-                                                                                      "folder"));
+      throw Error(ErrorKind::badInput,
+                  folder.string() + (fs::exists(folder, error) ? ": is no folder" : ": no such folder"));
     for (Group &group : groupsOf(folder)) {
       if (result.samples >= options.samples || !add(group)) break;
     }
@@ -224,9 +223,7 @@ private:
     }
     if (size < 1 || left < size)
       throw Error(ErrorKind::badInput, group.where + ": has " + std::to_string(left) +
-                                           " samples; a call of the model "
-                                           "takes " +
-                                           std::to_string(size));
+                                           " samples; a call of the model takes " + std::to_string(size));
     std::vector<std::pair<data::Samples, data::Intake>> fields;
     for (const InputSpec &spec : specs) {
       data::Array &array = group.arrays.at(spec.name);

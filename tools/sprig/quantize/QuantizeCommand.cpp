@@ -65,8 +65,7 @@ void checkFlags(const QuantizeCommandOptions &options, const CLI::App &command) 
   for (double x : how.deviation)
     if (!std::isfinite(x) || x == 0) badUse("--std: expected finite numbers other than 0, found " + std::to_string(x));
   if (isStatic && how.data.empty())
-    badUse("--mode static finds ranges of activations on samples: give a folder of them with "
-           "--data DIR");
+    badUse("--mode static finds ranges of activations on samples: give a folder of them with --data DIR");
 }
 
 // "1%" or "0.01".

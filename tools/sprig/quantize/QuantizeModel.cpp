@@ -131,8 +131,7 @@ private:
     if (!options.accuracyDrop) return;
     if (!layers.alone()[0].classes)
       badUse("--accuracy-drop: " + model.path +
-             "'s first output has no row of numbers for each "
-             "sample, of which the largest is the class");
+             "'s first output has no row of numbers for each sample, of which the largest is the class");
     std::vector<size_t> order = layers.order();
     size_t count = layers.fewest(*options.accuracyDrop);
     // The model itself has the last word: it rounds between layers, which a switched one does not.

@@ -1,8 +1,6 @@
-// kernel.conv_winograd with an epilogue. A kernel's tile is a block of Winograd
-// tiles: their inputs go to frequencies in scratch memory, then one matrix
-// product a frequency, then back to outputs and through the epilogue. A block
-// is as large as keeps scratch in the second-level cache, or large enough for
-// each panel that comes from further away.
+// kernel.conv_winograd with an epilogue. A kernel's tile is a block of Winograd tiles: their inputs go to frequencies
+// in scratch memory, then one matrix product a frequency, then back to outputs and through the epilogue. A block is as
+// large as keeps scratch in the second-level cache, or large enough for each panel that comes from further away.
 #include "dialects/Kernel/KernelContraction.h"
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "lib/Target/CPU/Kernels/Elementwise/Epilogue.h"
@@ -15,9 +13,8 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-/// A Winograd convolution and how it is cut, by its shape alone. A strip is a
-/// row of Winograd tiles of one sample, or a segment of one where rows are
-/// long; a block is some strips.
+/// A Winograd convolution and how it is cut, by its shape alone. A strip is a row of Winograd tiles of one sample, or a
+/// segment of one where rows are long; a block is some strips.
 struct Winograd {
   kernel::WinogradLine vertical, horizontal;
   int64_t batch, height, width, channels, outHeight, outWidth, outputs, top, left;
@@ -44,8 +41,7 @@ struct Winograd {
     panels = llvm::divideCeil(outputs, kPanelWidth);
     rowLength = llvm::alignTo(channels, kLanes / 2);
 
-    // Few blocks: panels are shared out too, and threads that share those of a
-    // block each transform its inputs.
+    // Few blocks: panels are shared out too, and threads that share those of a block each transform its inputs.
     auto blocksOf = [&](int64_t rows) {
       int64_t wanted = std::clamp<int64_t>(rows / std::max<int64_t>(segmentTiles, 1), 1, std::max<int64_t>(strips, 1));
       return llvm::divideCeil(strips, wanted);
@@ -62,8 +58,7 @@ struct Winograd {
                                  std::max<int64_t>(panels, 1));
     groupPanels = llvm::divideCeil(panels, groups);
     groups = llvm::divideCeil(panels, std::max<int64_t>(groupPanels, 1));
-    // A line more than needed, so that frequencies do not lie a power of two
-    // apart.
+    // A line more than needed, so that frequencies do not lie a power of two apart.
     inputStride = blockRows() * rowLength + kLanes;
     productStride = blockRows() * groupColumns() + kLanes;
   }
@@ -89,8 +84,7 @@ struct Winograd {
   }
   SmallVector<int64_t> space() const { return {blocks, segments, groups}; }
 
-  // Scratch memory, in floats: frequencies of inputs, products, and one
-  // half-transformed strip or tile.
+  // Scratch memory, in floats: frequencies of inputs, products, and one half-transformed strip or tile.
   int64_t inputsAt() const { return 0; }
   int64_t productsAt() const { return frequencies() * inputStride; }
   int64_t halfAt() const { return productsAt() + frequencies() * productStride; }
@@ -182,8 +176,7 @@ private:
   Value read(Value at) { return k.loadVector(scratch, at, f32, {}, lanes); }
   void write(Value value, Value at) { k.store(value, scratch, at, f32); }
 
-  // Over height first, one column of inputs at a time: neighbouring tiles share
-  // columns. Then over width.
+  // Over height first, one column of inputs at a time: neighbouring tiles share columns. Then over width.
   void transformInputs(Value strip, Value sample, Value tileRow) {
     int64_t lines = w.vertical.frequencies();
     Value firstRow = k.sub(k.mul(tileRow, w.vertical.outputs()), k.index(w.top));
@@ -243,8 +236,7 @@ private:
     });
   }
 
-  // One matrix product for each frequency: the block's tiles, which stay in the
-  // first-level cache, times each panel.
+  // One matrix product for each frequency: the block's tiles, which stay in the first-level cache, times each panel.
   void multiply(int64_t rows) {
     Value end = k.min(k.add(firstPanel, w.groupPanels), k.index(w.panels));
     int64_t lastColumns = w.outputs - (w.panels - 1) * kPanelWidth, depth = w.channels * kPanelWidth;
@@ -326,8 +318,7 @@ private:
     });
   }
 
-  /// One tile's products, over height, for the vector of channels at `offset`
-  /// in a frequency's products.
+  /// One tile's products, over height, for the vector of channels at `offset` in a frequency's products.
   void halfTransform(Value offset) {
     int64_t across = w.horizontal.frequencies();
     k.loop(k.index(0), k.index(across), 1, [&](Value j) {
