@@ -1,7 +1,7 @@
 #include "sprig/data/field.h"
 #include "lib/Loader/Buffers.h"
 #include "lib/Loader/Refuse.h"
-#include "lib/Loader/Types.h"
+#include "lib/Loader/ArraySet.h"
 
 namespace sprig::data {
 

@@ -1,5 +1,4 @@
 // Activation functions.
-#include "lib/Import/ONNX/Broadcast.h"
 #include "lib/Import/ONNX/Table.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"

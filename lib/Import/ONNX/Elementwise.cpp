@@ -1,5 +1,4 @@
 // Arithmetic and functions of single elements.
-#include "lib/Import/ONNX/Broadcast.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Import/ONNX/Table.h"

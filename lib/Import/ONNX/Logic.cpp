@@ -1,5 +1,4 @@
 // Logic, comparisons, bits and selection.
-#include "lib/Import/ONNX/Broadcast.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNUnary.h"

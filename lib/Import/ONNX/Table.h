@@ -41,4 +41,13 @@ AddRows addElementwise, addActivations, addLogic, addCasts, addContractions, add
     addEinsum, addTraining, addSets, addSuppression, addMachineLearning, addMicrosoftFused, addMicrosoftAttention,
     addMicrosoftLanguage, addMicrosoftQuantized, addRefusals;
 
+// Rows that are one operation of nn on one operand or on two, which broadcast by the rules of the node's opset.
+
+std::pair<Value, Value> binaryOperands(Node &n);
+template <typename OpT> void unary(Node &n) { n.out(n.op<OpT>({n.in(0)})); }
+template <typename OpT> void binary(Node &n) {
+  auto [a, b] = binaryOperands(n);
+  n.out(n.op<OpT>({a, b}));
+}
+
 } // namespace sprig::onnximport

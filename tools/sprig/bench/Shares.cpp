@@ -3,7 +3,7 @@
 #include "lib/Machine/Simulator.h"
 #include "lib/Machine/TopologyPresets.h"
 #include "tools/sprig/bench/RandomData.h"
-#include "tools/sprig/run/NamedDevices.h"
+#include "tools/sprig/run/Runner.h"
 #include "tools/sprig/simulate/PackageProgram.h"
 #include <algorithm>
 #include <cmath>

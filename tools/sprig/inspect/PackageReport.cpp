@@ -2,7 +2,7 @@
 #include "lib/Lengths/Length.h"
 #include "runtime/api/Handles.h"
 #include "tools/sprig/profile/StateRoles.h"
-#include "tools/sprig/run/NamedDevices.h"
+#include "tools/sprig/run/Runner.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>

@@ -6,6 +6,7 @@
 #include "sprig/rt/sprig_rt.h"
 #include "tools/sprig/run/Inputs.h"
 #include "tools/sprig/run/PackageTables.h"
+#include "tools/sprig/Settings.h"
 #include <map>
 #include <memory>
 #include <optional>
@@ -135,5 +136,10 @@ std::optional<uint32_t> entryOfRank(const Runner &runner, size_t like, int rank)
 std::vector<std::shared_ptr<sprig_rt_group>> threadsAsRanks(int ranks);
 /// This process as a rank, when all have come.
 std::shared_ptr<sprig_rt_group> processAsRank();
+
+/// As the package names them: "cpu:0", "cuda:1".
+std::vector<std::string> devicesOf(const Runner &runner);
+/// Those of --devices, where it was given, else the package's own. Throws unsupported where they are not as many.
+std::vector<std::string> devicesFor(const Runner &runner, const Settings &settings);
 
 } // namespace sprig::cli

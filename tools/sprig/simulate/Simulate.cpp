@@ -9,7 +9,7 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/inspect/MachineFile.h"
 #include "tools/sprig/profile/ProfileEntry.h"
-#include "tools/sprig/run/NamedDevices.h"
+#include "tools/sprig/run/Runner.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/ProgramToPlay.h"
 #include "tools/sprig/simulate/SimulateRanks.h"

@@ -3,7 +3,7 @@
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/CPU/CodeGen/KernelLowering.h"
 #include "lib/Target/CPU/CodeGen/KernelUnit.h"
-#include "lib/Target/CPU/Kernels/Builder/KernelGraph.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "lib/Target/OperationNames.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -4,6 +4,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include "lib/Machine/CudaModel.h"
 #include <cstdlib>
 
 using namespace sprig;
@@ -162,4 +163,11 @@ llvm::Expected<std::unique_ptr<Assembler>> sprig::cuda::findAssembler(const Tool
   for (const std::string &library : libraries)
     if (auto assembler = openNvJitLink(library)) return assembler;
   return std::unique_ptr<Assembler>();
+}
+
+int64_t sprig::cuda::blocksOnMultiprocessor(const CudaArch &arch, const KernelUsage &usage, const LaunchShape &launch) {
+  const machine::CudaDevice *device = machine::findCudaDevice(arch.name());
+  return device ? machine::blocksOnMultiprocessor(*device, usage.registers, usage.sharedBytes + launch.sharedBytes,
+                                                  launch.threads)
+                : 0;
 }

@@ -3,6 +3,7 @@
 // code when they load it.
 #pragma once
 #include "lib/Target/CUDA/CudaArch.h"
+#include "lib/Target/Image.h"
 #include <chrono>
 #include <memory>
 #include <string>
@@ -57,5 +58,9 @@ std::vector<KernelUsage> parseUsage(llvm::StringRef report);
 std::unique_ptr<Assembler> openPtxas(const std::string &path, std::string version, std::chrono::milliseconds limit);
 /// Null where the library does not load.
 std::unique_ptr<Assembler> openNvJitLink(const std::string &path);
+
+/// How many blocks of a kernel a multiprocessor runs at once: by registers, shared memory, threads and blocks: the
+/// least of what each allows.
+int64_t blocksOnMultiprocessor(const CudaArch &arch, const KernelUsage &usage, const LaunchShape &launch);
 
 } // namespace sprig::cuda

@@ -5,6 +5,7 @@
 #include "lib/Target/CUDA/CudaArch.h"
 #include "lib/Target/Target.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "lib/Target/Kernels/KernelGraph.h"
 
 namespace sprig::cuda {
 
@@ -89,5 +90,13 @@ void registerCudaKernelDialects(mlir::DialectRegistry &registry);
 
 /// Makes the passes known to drivers by their command-line names.
 void registerCudaKernelPasses();
+
+/// Emits a function of the same form as emitCudaKernel, its buffers the block's arguments and then what it yields.
+/// Several dispatches are one tile.
+mlir::FailureOr<CudaKernel> emitCudaKernelGraph(const KernelGraph &graph, llvm::StringRef name,
+                                                mlir::gpu::GPUModuleOp module, const CudaArch &arch);
+
+/// Whether a dispatch is quickly done by one block, in a kernel of several.
+bool isShortOnCuda(kernel::DispatchOp dispatch);
 
 } // namespace sprig::cuda

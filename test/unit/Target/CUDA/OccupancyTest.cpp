@@ -1,6 +1,6 @@
 // Blocks of a kernel on a multiprocessor, by each limit; figures of NVIDIA's occupancy calculator.
 #include "lib/Machine/CudaModel.h"
-#include "lib/Target/CUDA/CodeGen/Occupancy.h"
+#include "lib/Target/CUDA/CodeGen/Assembler.h"
 #include "gtest/gtest.h"
 
 using namespace sprig;

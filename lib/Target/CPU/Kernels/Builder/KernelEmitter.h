@@ -7,6 +7,7 @@
 #include "lib/Target/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "lib/Target/Kernels/KernelGraph.h"
 
 namespace sprig::cpu {
 
@@ -62,5 +63,26 @@ bool canFuse(const FusionGroup &group, mlir::Operation *op);
 
 /// Makes the passes known to drivers by their command-line names.
 void registerKernelPasses();
+
+/// Emits a function of the same form as emitKernel, its buffers the block's arguments and then what it yields. One
+/// dispatch computes the tiles [begin, end); several compute all of their tiles, whatever the range.
+mlir::FailureOr<mlir::func::FuncOp> emitKernelGraph(const KernelGraph &graph, llvm::StringRef name,
+                                                    const CpuArch &target, mlir::ModuleOp module);
+
+/// Whether that function has a pointer to its buffers in their place (KernelEmitter::readsBufferList).
+bool readsBufferList(mlir::Block &body);
+
+// The kernel of a dispatch inside another function: for kernels of several dispatches and for regions of branches and
+// loops. Nothing is called; trip counts, offsets and conditions of the part are constants.
+
+/// Emits all tiles of a dispatch at the builder's insertion point, in a kernel function (KernelEmitter.h) of `module`
+/// whose scratch memory starts with what the part needs. `buffers` are those of the dispatch's operands, then of its
+/// results. Gives the code that the dispatch's own function would return.
+mlir::FailureOr<mlir::Value> emitPart(mlir::OpBuilder &builder, mlir::func::FuncOp function,
+                                      kernel::DispatchOp dispatch, llvm::ArrayRef<mlir::Value> buffers,
+                                      const CpuArch &target, mlir::ModuleOp module);
+
+/// Adds to the number of the operation in a status that a part has written: numbers go on from part to part.
+void shiftOperationNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value status, int32_t base);
 
 } // namespace sprig::cpu

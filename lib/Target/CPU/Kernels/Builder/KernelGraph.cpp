@@ -1,10 +1,9 @@
 // The function of one dispatch is that of its emitter. Of several, each is emitted alone and its body moved into the
 // common function with a constant range of tiles, so that trip counts, offsets and conditions fold and nothing is
 // called. What passes between them lies in scratch memory.
-#include "lib/Target/CPU/Kernels/Builder/KernelGraph.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "dialects/Kernel/OperationNumbers.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
-#include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
 #include "lib/Target/Kernels/ControlPlaces.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/PatternMatch.h"

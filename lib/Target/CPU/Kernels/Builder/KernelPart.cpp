@@ -1,4 +1,4 @@
-#include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "lib/Target/CPU/Kernels/Builder/KernelBuilder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/IRMapping.h"

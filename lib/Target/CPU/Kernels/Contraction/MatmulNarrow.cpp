@@ -1,7 +1,7 @@
 // kernel.matmul_narrow with an epilogue.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/Kernel/KernelContraction.h"
-#include "lib/Target/CPU/Kernels/Contraction/NarrowPanels.h"
+#include "lib/Target/CPU/Kernels/Contraction/CodedPanels.h"
 #include "lib/Target/CPU/Kernels/Contraction/PackedGemm.h"
 
 using namespace mlir;

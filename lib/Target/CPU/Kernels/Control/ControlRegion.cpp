@@ -1,6 +1,6 @@
 #include "lib/Target/CPU/Kernels/Control/ControlRegion.h"
 #include "dialects/Kernel/OperationNumbers.h"
-#include "lib/Target/CPU/Kernels/Builder/KernelPart.h"
+#include "lib/Target/CPU/Kernels/Builder/KernelEmitter.h"
 #include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "runtime/include/sprig/rt/kernel.h"
 

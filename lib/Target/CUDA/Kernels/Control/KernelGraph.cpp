@@ -1,4 +1,4 @@
-#include "lib/Target/CUDA/Kernels/Control/KernelGraph.h"
+#include "lib/Target/CUDA/Kernels/KernelEmitter.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "lib/Target/CUDA/Kernels/Control/GpuRegion.h"
