@@ -1,5 +1,5 @@
 // What drawings have in common: the page with its title and style sheet (colours are classes, for light and dark
-// pages), text, numbers. For lib/Plot.
+// pages), text, numbers. For what draws SVG.
 #pragma once
 #include <string>
 

@@ -218,29 +218,22 @@ void addMesh(CLI::App &command, MeshFlags &flags) {
   command.add_option(
       "--mesh", flags.mesh,
       "axes over the devices: data=2 is --strategy data on 2 ranks; with --shard any, as data=2,model=2");
-  command
-      .add_option(
-          "--bucket", flags.bucket,
+  addText(command, "--bucket", "auto|MB", flags.bucket,
           "of ranks: gradients that go together, in the order in which the backward pass makes them: MB (of 2^20 "
-          "bytes) at most, none (each by itself), unlimited, or auto (by cost; default). Bits do not depend on it")
-      ->type_name("auto|MB");
+          "bytes) at most, none (each by itself), unlimited, or auto (by cost; default). Bits do not depend on it");
   addFactors(command, flags.factors);
-  command
-      .add_option("--shares", flags.shares,
-                  "of ranks: how much of each batch each has, as 2,1 (default: as many samples each); auto: by what a "
-                  "step takes each of several processes")
-      ->type_name("W,W,...|auto");
+  addText(command, "--shares", "W,W,...|auto", flags.shares,
+          "of ranks: how much of each batch each has, as 2,1 (default: as many samples each); auto: by what a "
+          "step takes each of several processes");
   addZero(command, flags.zero);
   addAllowGather(command, flags.allowGather);
 }
 
 void addFactors(CLI::App &command, std::string &factors) {
-  command
-      .add_option("--factors", factors,
-                  "of ranks: gradients of dense layers whose factors are gathered, in place of adding up the ranks' "
-                  "products: auto (of large weights and few samples; default), never, or always (wherever fewer bytes "
-                  "move). Bits depend on it")
-      ->check(CLI::IsMember({"auto", "never", "always"}));
+  addChoice(command, "--factors", factors, {"auto", "never", "always"},
+            "of ranks: gradients of dense layers whose factors are gathered, in place of adding up the ranks' "
+            "products: auto (of large weights and few samples; default), never, or always (wherever fewer bytes "
+            "move). Bits depend on it");
 }
 
 void addShardings(CLI::App &command, std::vector<std::string> &shardings) {
@@ -252,11 +245,9 @@ void addShardings(CLI::App &command, std::vector<std::string> &shardings) {
 }
 
 void addSplit(CLI::App &command, MeshFlags &flags) {
-  command
-      .add_option("--mesh", flags.mesh,
-                  "axes of ranks, which are --devices 'cpu*N', threads without it, or processes of 'sprig launch': "
-                  "data=2,model=2")
-      ->type_name("AXIS=N,...");
+  addText(command, "--mesh", "AXIS=N,...", flags.mesh,
+          "axes of ranks, which are --devices 'cpu*N', threads without it, or processes of 'sprig launch': "
+          "data=2,model=2");
   addShardings(command, flags.shardings);
 }
 

@@ -286,6 +286,17 @@ CLI::Option *addRepeated(CLI::App &command, const std::string &flag, std::vector
   return command.add_option(flag, values, text)->take_all()->expected(1);
 }
 
+CLI::Option *addText(CLI::App &command, const std::string &flag, const std::string &type, std::string &value,
+                     const std::string &text) {
+  return command.add_option(flag, value, text)->type_name(type);
+}
+
+CLI::Option *addChoice(CLI::App &command, const std::string &flag, std::string &value,
+                       const std::vector<std::string> &choices, const std::string &text) {
+  CLI::Option *option = command.add_option(flag, value, text)->check(CLI::IsMember(choices));
+  return value.empty() ? option : option->capture_default_str();
+}
+
 void addThreads(CLI::App &command, Settings &settings) {
   command
       .add_option("--threads", settings.threads,
@@ -307,7 +318,7 @@ void addPin(CLI::App &command, Settings &settings) {
 static void addLinkOptions(CLI::App &command, Settings &settings, const std::string &link,
                            const std::string &topology) {
   addRepeated(command, "--link", settings.links, link)->type_name("LINK");
-  command.add_option("--topology", settings.topology, topology)->type_name("NAME|FILE");
+  addText(command, "--topology", "NAME|FILE", settings.topology, topology);
 }
 
 void addLinks(CLI::App &command, Settings &settings) {
@@ -352,16 +363,11 @@ void addSettings(CLI::App &command, Settings &settings) {
                              "x86-64-v4-bf16", "x86-64-v4-amx"}))
       ->take_all()
       ->delimiter(',');
-  command.add_option("--math", settings.math, "fast: a frozen graph may use rewrites that change bits; strict: none")
-      ->check(CLI::IsMember({"fast", "strict"}))
-      ->capture_default_str();
-  command
-      .add_option(
-          "--precision", settings.precision,
-          "f32; bf16: factors of products with constants are rounded to 7 bits of mantissa (--target cpu, to run a "
-          "model); tf32: those of matrix products to 10 bits, for tensor cores (--target cuda); there is no f16 yet")
-      ->check(CLI::IsMember({"f32", "bf16", "f16", "tf32"}))
-      ->capture_default_str();
+  addChoice(command, "--math", settings.math, {"fast", "strict"},
+            "fast: a frozen graph may use rewrites that change bits; strict: none");
+  addChoice(command, "--precision", settings.precision, {"f32", "bf16", "f16", "tf32"},
+            "f32; bf16: factors of products with constants are rounded to 7 bits of mantissa (--target cpu, to run a "
+            "model); tf32: those of matrix products to 10 bits, for tensor cores (--target cuda); there is no f16 yet");
   for (int level = 0; level <= 3; ++level)
     command
         .add_flag_callback(
@@ -374,15 +380,11 @@ void addSettings(CLI::App &command, Settings &settings) {
       .add_option("--tune,--autotune", settings.tuneSeconds,
                   "seconds to search on this machine for better register tiles; results are kept in the cache")
       ->check(CLI::Range(0.0, 86400.0));
-  command
-      .add_option("--cache", settings.cache,
-                  "folder that keeps kernels for later compilations (default: $SPRIG_CACHE, else ~/.cache/sprig)")
-      ->type_name("DIR");
+  addText(command, "--cache", "DIR", settings.cache,
+          "folder that keeps kernels for later compilations (default: $SPRIG_CACHE, else ~/.cache/sprig)");
   command.add_flag("--no-cache", settings.noCache, "neither read nor keep kernels");
-  command
-      .add_option("--cache-size", settings.cacheSize,
-                  "bytes to keep, with K, M or G (default: $SPRIG_CACHE_SIZE, else 512M); the least recently used go")
-      ->type_name("SIZE");
+  addText(command, "--cache-size", "SIZE", settings.cacheSize,
+          "bytes to keep, with K, M or G (default: $SPRIG_CACHE_SIZE, else 512M); the least recently used go");
   command
       .add_option(
           "--lanes", settings.lanes,

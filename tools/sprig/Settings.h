@@ -71,6 +71,12 @@ struct Settings {
   rt::core::GivenDevices parsedDevices() const;
 };
 
+/// Adds an option whose value the help calls `type`.
+CLI::Option *addText(CLI::App &command, const std::string &flag, const std::string &type, std::string &value,
+                     const std::string &text);
+/// Adds an option whose value is one of several; the help shows the default where there is one.
+CLI::Option *addChoice(CLI::App &command, const std::string &flag, std::string &value,
+                       const std::vector<std::string> &choices, const std::string &text);
 /// Adds an option that may be given several times, with a value each.
 CLI::Option *addRepeated(CLI::App &command, const std::string &flag, std::vector<std::string> &values,
                          const std::string &text);

@@ -117,9 +117,7 @@ CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &
           "constants that a package has one element of)")
       ->type_name("SIZE")
       ->trigger_on_parse();
-  command->add_option("--format", common.format, "how to print results: text or json")
-      ->check(CLI::IsMember({"text", "json"}))
-      ->capture_default_str();
+  addChoice(*command, "--format", common.format, {"text", "json"}, "how to print results: text or json");
   command->add_flag_callback("-q,--quiet", [] { setQuiet(true); }, "say nothing but results and errors");
   command->add_flag_callback(
       "-v,--verbose", [] { setVerbose(true); }, "say more: entry, instruction set, padding, times");

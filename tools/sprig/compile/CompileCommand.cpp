@@ -219,12 +219,9 @@ void addCompile(CLI::App &app, Invocation &invocation) {
       ->required();
   command->add_option("-o,--output", options->output,
                       "file to write (text forms go to standard output without it, or with -)");
-  command
-      ->add_option("--emit", options->emit,
-                   "package, mlir (as imported), llvm, asm, object, header or shared; of cuda ptx, for its first "
-                   "architecture")
-      ->check(CLI::IsMember({"package", "mlir", "llvm", "asm", "object", "header", "shared", "ptx"}))
-      ->capture_default_str();
+  addChoice(*command, "--emit", options->emit, {"package", "mlir", "llvm", "asm", "object", "header", "shared", "ptx"},
+            "package, mlir (as imported), llvm, asm, object, header or shared; of cuda ptx, for its first "
+            "architecture");
   command->add_option("--train", options->train,
                       "training configuration (JSON, see 'sprig train --config-help'): the package has entries "
                       "train_step and evaluate, which share their state");

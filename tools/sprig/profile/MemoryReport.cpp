@@ -1,31 +1,11 @@
 #include "tools/sprig/profile/MemoryReport.h"
+#include "lib/Plot/SvgText.h"
 #include "runtime/base/Decimal.h"
-#include "sprig/rt/utf8.hpp"
 #include <nlohmann/json.hpp>
 #include <algorithm>
 #include <iostream>
 
 namespace sprig::cli {
-namespace {
-
-std::string escapeXml(const std::string &text) {
-  std::string result;
-  for (char c : rt::validUtf8(text)) {
-    if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '&')
-      result += "&amp;";
-    else if (c == '"')
-      result += "&quot;";
-    else if (static_cast<unsigned char>(c) >= 0x20 || c == '\t' || c == '\n') // XML has no other control characters
-      result += c;
-  }
-  return result;
-}
-
-} // namespace
 
 uint64_t mostInUse(const MemoryPlan &plan) {
   uint64_t most = 0;
@@ -124,7 +104,7 @@ std::string memoryPlanToSvg(const MemoryPlan &plan) {
       "<rect width=\"960\" height=\"480\" fill=\"white\"/>\n";
   auto text = [&](double x, double y, const std::string &anchor, const std::string &what) {
     svg += "<text x=\"" + decimal::shortest(x) + "\" y=\"" + decimal::shortest(y) + "\" text-anchor=\"" + anchor +
-           "\">" + escapeXml(what) + "</text>\n";
+           "\">" + plot::escape(what) + "</text>\n";
   };
   text(kLeft, 24, "start",
        "arena of entry '" + plan.entry + "': " + formatBytes(double(plan.arenaBytes)) + " over " +
@@ -134,11 +114,12 @@ std::string memoryPlanToSvg(const MemoryPlan &plan) {
     double x = kLeft + step * double(buffer.firstCommand),
            width = step * double(buffer.lastCommand - buffer.firstCommand + 1);
     double height = scale * double(buffer.size), y = kHeight - kBottom - scale * double(buffer.offset) - height;
-    svg += "<g><title>" +
-           escapeXml(buffer.name + ": " + formatBytes(double(buffer.size)) + " at " + std::to_string(buffer.offset)) +
-           "</title><rect x=\"" + decimal::shortest(x) + "\" y=\"" + decimal::shortest(y) + "\" width=\"" +
-           decimal::shortest(width) + "\" height=\"" + decimal::shortest(height) + "\" fill=\"" +
-           colours[i % std::size(colours)] + "\" fill-opacity=\"0.8\" stroke=\"white\"/></g>\n";
+    svg +=
+        "<g><title>" +
+        plot::escape(buffer.name + ": " + formatBytes(double(buffer.size)) + " at " + std::to_string(buffer.offset)) +
+        "</title><rect x=\"" + decimal::shortest(x) + "\" y=\"" + decimal::shortest(y) + "\" width=\"" +
+        decimal::shortest(width) + "\" height=\"" + decimal::shortest(height) + "\" fill=\"" +
+        colours[i % std::size(colours)] + "\" fill-opacity=\"0.8\" stroke=\"white\"/></g>\n";
     if (height > 14 && width > 8.0 * double(buffer.name.size()))
       text(x + width / 2, y + height / 2 + 4, "middle", buffer.name);
   }

@@ -359,14 +359,10 @@ void addProfile(CLI::App &app, Invocation &invocation) {
   command->add_flag("--submit", options->session.submit, "queue the calls rather than wait for each");
   addInputs(*command, options->inputs);
   command->add_option("--random-inputs", options->seed, "seed of the inputs that are not given")->capture_default_str();
-  command
-      ->add_option("--group", options->view.group,
-                   "what a row is: dispatch, op, layer, shape or source; shares of fused operations are estimates (~)")
-      ->check(CLI::IsMember(namesIn(kProfileGroups)))
-      ->capture_default_str();
-  command->add_option("--sort", options->view.sort, "the column to sort by; order is that of the program")
-      ->check(CLI::IsMember(namesIn(kProfileColumns)))
-      ->capture_default_str();
+  addChoice(*command, "--group", options->view.group, namesIn(kProfileGroups),
+            "what a row is: dispatch, op, layer, shape or source; shares of fused operations are estimates (~)");
+  addChoice(*command, "--sort", options->view.sort, namesIn(kProfileColumns),
+            "the column to sort by; order is that of the program");
   command->add_option("--trace", options->trace, "writes a few calls as a trace for Perfetto to FILE.json");
   command->add_option("--svg", options->svg,
                       "draws the last of those calls to FILE.svg: lanes, threads, devices, links, queue and loader as "

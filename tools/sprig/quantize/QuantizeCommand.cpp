@@ -100,12 +100,9 @@ int quantizeCommand(const QuantizeCommandOptions &options, const CLI::App &comma
 }
 
 void addHow(CLI::App &command, QuantizeOptions &options) {
-  command
-      .add_option("--mode", options.mode,
-                  "static (ranges of activations are constants, found on samples), dynamic (found in each call) or "
-                  "weights (these alone have few bits)")
-      ->check(CLI::IsMember({"static", "dynamic", "weights"}))
-      ->capture_default_str();
+  addChoice(command, "--mode", options.mode, {"static", "dynamic", "weights"},
+            "static (ranges of activations are constants, found on samples), dynamic (found in each call) or "
+            "weights (these alone have few bits)");
   command
       .add_option("--bits", options.bits,
                   "of weights: with --mode static and dynamic 3 to 8, stored in bytes; with --mode weights 8, or 4 for "
@@ -123,28 +120,19 @@ void addHow(CLI::App &command, QuantizeOptions &options) {
           "of a row")
       ->check(CLI::IsMember({0, 4}))
       ->capture_default_str();
-  command
-      .add_option("--calibrate", options.calibrate,
-                  "how ranges of activations are found: minmax, percentile, mse (least squared error) or kl (least "
-                  "divergence)")
-      ->check(CLI::IsMember({"minmax", "percentile", "mse", "kl"}))
-      ->capture_default_str();
+  addChoice(command, "--calibrate", options.calibrate, {"minmax", "percentile", "mse", "kl"},
+            "how ranges of activations are found: minmax, percentile, mse (least squared error) or kl (least "
+            "divergence)");
   command.add_option("--percentile", options.percentile, "with --calibrate percentile: of the numbers, in the range")
       ->check(CLI::Range(50.0, 100.0))
       ->capture_default_str();
-  command.add_option("--activations", options.activations, "type of activations: u8 or i8")
-      ->check(CLI::IsMember({"u8", "i8"}))
-      ->capture_default_str();
+  addChoice(command, "--activations", options.activations, {"u8", "i8"}, "type of activations: u8 or i8");
   command.add_flag("--symmetric", options.symmetric, "ranges of activations that are as wide below 0 as above");
   command.add_flag("--per-tensor", options.perTensor,
                    "one scale for all of a weight (default: one for each output channel)");
-  command
-      .add_option(
-          "--placement", options.placement,
-          "where quantisers stand: operands (of products: what follows one reads what it accumulated) or around "
-          "(also at results of convolutions, so that a runtime can run each operator on integers by itself)")
-      ->check(CLI::IsMember({"around", "operands"}))
-      ->capture_default_str();
+  addChoice(command, "--placement", options.placement, {"around", "operands"},
+            "where quantisers stand: operands (of products: what follows one reads what it accumulated) or around "
+            "(also at results of convolutions, so that a runtime can run each operator on integers by itself)");
   command.add_flag("--computed-products", options.computedProducts,
                    "quantise matrix products of two computed operands, too, as in attention");
   command.add_flag("--equalize", options.equalize,

@@ -86,9 +86,8 @@ void addShard(CLI::App &app, Invocation &invocation) {
                  options->common);
   command->add_option("MODEL", options->model, "an ONNX file, or MLIR in the nn dialect (- reads standard input)")
       ->required();
-  command->add_option("--mesh", options->request.mesh, "axes and how many ranks each has: data=2,model=4")
-      ->required()
-      ->type_name("AXIS=N,...");
+  addText(*command, "--mesh", "AXIS=N,...", options->request.mesh, "axes and how many ranks each has: data=2,model=4")
+      ->required();
   addShardings(*command, options->request.shardings);
   command->add_option("--rank", options->request.rank, "whose program and parts (default 0)")
       ->check(CLI::Range(int64_t(0), int64_t(1) << 20));

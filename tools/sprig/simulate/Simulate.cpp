@@ -255,11 +255,9 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
       "  sprig simulate examples/digits/model.onnx --devices null:0 --link host-null:0=5us,1GB/s --svg digits.svg",
       options->common);
   command->add_option("MODEL", options->model, "an ONNX file, MLIR in the nn dialect, or a package");
-  command
-      ->add_option("--topology", options->topology,
-                   "the machine: the name of a preset (--list-topologies) or FILE.json (default: this machine, with "
-                   "measured rates where 'sprig devices --calibrate' has some)")
-      ->type_name("NAME|FILE");
+  addText(*command, "--topology", "NAME|FILE", options->topology,
+          "the machine: the name of a preset (--list-topologies) or FILE.json (default: this machine, with "
+          "measured rates where 'sprig devices --calibrate' has some)");
   addRepeated(*command, "--link", options->links,
               "adds a link or replaces it: A-B=LATENCY,RATE with units, as cpu:0-cpu:1=5us,1GB/s or 8Gbit/s; "
               "',half' shares the rate between both directions, ',10000km' adds a length of fibre; repeatable")
@@ -269,62 +267,41 @@ void addSimulate(CLI::App &app, Invocation &invocation) {
                    "so many calls one after the other, as one context runs them: the next ones are submitted while one "
                    "runs, no two run at once (default 1)")
       ->check(CLI::Range(int64_t(1), kMostCalls));
-  command
-      ->add_option("--front-end", options->frontEnd,
-                   "what each call takes of the caller before it is submitted, with its unit, as 20us (default 0s)")
-      ->type_name("TIME");
-  command
-      ->add_option("--return", options->returns,
-                   "what reading a call's result takes of the caller, with its unit, as 5us (default 0s)")
-      ->type_name("TIME");
-  command
-      ->add_option("--read", options->read,
-                   "which results are read: each before the next call, as loops around a blocking call do, or the last "
-                   "(default last)")
-      ->check(CLI::IsMember({"last", "each"}));
+  addText(*command, "--front-end", "TIME", options->frontEnd,
+          "what each call takes of the caller before it is submitted, with its unit, as 20us (default 0s)");
+  addText(*command, "--return", "TIME", options->returns,
+          "what reading a call's result takes of the caller, with its unit, as 5us (default 0s)");
+  addChoice(*command, "--read", options->read, {"last", "each"},
+            "which results are read: each before the next call, as loops around a blocking call do, or the last "
+            "(default last)");
   command->add_flag("--list-topologies", options->list, "lists the presets");
-  command->add_option("--write-topology", options->writeTopology, "writes the machine that was simulated to FILE.json")
-      ->type_name("FILE");
-  command
-      ->add_option("--trace", options->trace,
-                   "writes the call as a trace for Perfetto to FILE.json, in the form of profile --trace")
-      ->type_name("FILE");
-  command->add_option("--svg", options->svg, "draws the timeline to FILE.svg: lanes, devices and links as rows")
-      ->type_name("FILE");
+  addText(*command, "--write-topology", "FILE", options->writeTopology,
+          "writes the machine that was simulated to FILE.json");
+  addText(*command, "--trace", "FILE", options->trace,
+          "writes the call as a trace for Perfetto to FILE.json, in the form of profile --trace");
+  addText(*command, "--svg", "FILE", options->svg, "draws the timeline to FILE.svg: lanes, devices and links as rows");
   command->add_option("--entry", options->entry,
                       "the entry, as train_step, evaluate or main; --dim batch=N its samples (default: of a package "
                       "that trains the step of most samples, else by the inputs' sizes)");
   command->add_option("--train", options->train,
                       "training configuration: compiles and simulates the model's training step");
-  command
-      ->add_option("--mesh", options->mesh,
-                   "data=N: the step of N ranks on the devices of --topology, with its collectives; data=1,2,4 or "
-                   "data=1..1024, which doubles, is the curve over many")
-      ->type_name("data=N");
-  command->add_option("--ranks", options->ranks, "the same as --mesh data=")->type_name("N,...|A..B");
-  command
-      ->add_option(
-          "--scaling", options->scaling,
-          "strong: the batch of the configuration is that of all ranks together, as in sprig train; weak: each "
-          "rank has one (default strong; of a package, whose shares are fixed, weak)")
-      ->check(CLI::IsMember({"strong", "weak"}));
+  addText(*command, "--mesh", "data=N", options->mesh,
+          "data=N: the step of N ranks on the devices of --topology, with its collectives; data=1,2,4 or "
+          "data=1..1024, which doubles, is the curve over many");
+  addText(*command, "--ranks", "N,...|A..B", options->ranks, "the same as --mesh data=");
+  addChoice(*command, "--scaling", options->scaling, {"strong", "weak"},
+            "strong: the batch of the configuration is that of all ranks together, as in sprig train; weak: each "
+            "rank has one (default strong; of a package, whose shares are fixed, weak)");
   command->add_option("--algo", options->algorithm,
                       "the algorithm of all-reduces that have none of their own (default: by their bytes, as a run)");
-  command
-      ->add_option("--network", options->network,
-                   "hosts on one switch, as 10gbe: what joins machines with cards where ranks need several (default "
-                   "100gbe)")
-      ->type_name("NAME|FILE");
-  command
-      ->add_option("--shares", options->shares,
-                   "of --mesh, --ranks: how much of each batch each rank has, as 2,1 (default: as many samples each); "
-                   "auto: by what the step takes on each device")
-      ->type_name("W,W,...|auto");
-  command
-      ->add_option("--bucket", options->bucket,
-                   "gradients that go together, as of train: MB at most, none, unlimited, or auto (by cost, at the "
-                   "rates of the topology; default)")
-      ->type_name("auto|MB");
+  addText(*command, "--network", "NAME|FILE", options->network,
+          "hosts on one switch, as 10gbe: what joins machines with cards where ranks need several (default 100gbe)");
+  addText(*command, "--shares", "W,W,...|auto", options->shares,
+          "of --mesh, --ranks: how much of each batch each rank has, as 2,1 (default: as many samples each); "
+          "auto: by what the step takes on each device");
+  addText(*command, "--bucket", "auto|MB", options->bucket,
+          "gradients that go together, as of train: MB at most, none, unlimited, or auto (by cost, at the "
+          "rates of the topology; default)");
   addFactors(*command, options->factors);
   addZero(*command, options->zero);
   addAllowGather(*command, options->allowGather);
