@@ -5,7 +5,6 @@
 #include "sprig/ops.h"
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/Timing.h"
-#include <cstring>
 #include <functional>
 
 namespace sprig::cli {

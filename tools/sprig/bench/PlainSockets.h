@@ -2,7 +2,6 @@
 // between: what TCP and UDP take by themselves. For `sprig bench comm`.
 #pragma once
 #include <cstddef>
-#include <cstdint>
 
 namespace sprig::cli {
 

@@ -4,7 +4,6 @@
 #include "tools/sprig/bench/Networks.h"
 #include "tools/sprig/bench/RandomData.h"
 #include "tools/sprig/train/TrainLoop.h"
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

@@ -3,7 +3,6 @@
 #pragma once
 #include "tools/sprig/Model.h"
 #include "tools/sprig/profile/ProfileSession.h"
-#include <cstdint>
 #include <string>
 #include <vector>
 

@@ -3,8 +3,6 @@
 #include "tools/sprig/profile/MemoryReport.h"
 #include "tools/sprig/Settings.h"
 #include "tools/sprig/run/Runner.h"
-#include <string>
-#include <vector>
 
 namespace sprig::cli {
 

@@ -3,7 +3,6 @@
 // For sprig profile (recorded copies) and sprig simulate (played ones).
 #pragma once
 #include <algorithm>
-#include <cstdint>
 #include <utility>
 #include <vector>
 

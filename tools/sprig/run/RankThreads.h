@@ -3,7 +3,6 @@
 #include "tools/sprig/run/Runner.h"
 #include <atomic>
 #include <exception>
-#include <functional>
 #include <span>
 #include <system_error>
 #include <thread>

@@ -8,7 +8,6 @@
 #include "tools/sprig/Model.h"
 #include "tools/sprig/Settings.h"
 #include "tools/sprig/simulate/PackageProgram.h"
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
