@@ -148,12 +148,11 @@ void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
   std::string names = "--devices " + settings.givenDevices(), who = runsModel ? "ranks" : "ranks that train together";
   for (const rt::core::GivenDevice &device : given.list)
     if (device.kind != "cpu")
-      throw Error(ErrorKind::unsupported, names + ": " + who + " are shares of the processor, expected 'cpu*" +
-                                              std::to_string(ranks) + "', not " + device.name());
+      unsupported(names + ": " + who + " are shares of the processor, expected 'cpu*" + std::to_string(ranks) +
+                  "', not " + device.name());
   for (const std::string &target : settings.targets)
     if (!target.starts_with("cpu"))
-      throw Error(ErrorKind::unsupported,
-                  "--target " + target + ": " + who + " are shares of the processor, expected cpu");
+      unsupported("--target " + target + ": " + who + " are shares of the processor, expected cpu");
   if (runsModel && settings.explainPlacement)
     badUse("--explain-placement: has no meaning with --shard, where every rank has a part of each layer");
   if (runsModel && (!settings.links.empty() || !settings.topology.empty()))

@@ -234,9 +234,8 @@ void Settings::checkDevices() const {
   machine::GpuSearch found = machine::findGpus();
   for (const rt::core::GivenDevice &device : given.list)
     if (isGpu(device) && device.ordinal >= found.gpus.size())
-      throw Error(ErrorKind::unsupported,
-                  "--devices " + givenDevices() + ": " +
-                      (found.gpus.empty() ? found.describe() : device.name() + " is not there: " + found.found));
+      unsupported("--devices " + givenDevices() + ": " +
+                  (found.gpus.empty() ? found.describe() : device.name() + " is not there: " + found.found));
 }
 
 void Settings::checkDeviceNames() const {

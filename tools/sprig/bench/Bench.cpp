@@ -132,9 +132,8 @@ void refuseUnknownName(const std::string &name) {
   if (name == "-" || name.find_first_of("/.") != std::string::npos || std::filesystem::exists(name, error)) return;
   std::vector<std::string> names;
   for (const Experiment &experiment : experiments()) names.push_back(experiment.name);
-  throw Error(ErrorKind::badInput, name + ": there is no such file and no experiment of this name" +
-                                       data::suggestion(name, names) + "\nexperiments are " +
-                                       data::listed(names, names.size()) + "; 'sprig bench --help' says what each is");
+  badInput(name + ": there is no such file and no experiment of this name" + data::suggestion(name, names) +
+           "\nexperiments are " + data::listed(names, names.size()) + "; 'sprig bench --help' says what each is");
 }
 
 int bench(BenchOptions &options) {

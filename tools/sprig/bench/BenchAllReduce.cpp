@@ -189,11 +189,10 @@ void measureHere(const ExperimentOptions &options, ExperimentReport &report) {
 
 std::vector<uint32_t> ranksOf(const machine::Topology &topology, int wanted) {
   std::vector<uint32_t> nodes = machine::nodesForRanks(topology);
-  if (nodes.size() < 2)
-    throw Error(ErrorKind::unsupported, "bench allreduce: " + topology.name + " has one device, expected two or more");
+  if (nodes.size() < 2) unsupported("bench allreduce: " + topology.name + " has one device, expected two or more");
   if (wanted > int(nodes.size()))
-    throw Error(ErrorKind::unsupported, "--ranks: " + topology.name + " has " + std::to_string(nodes.size()) +
-                                            " devices, found " + std::to_string(wanted));
+    unsupported("--ranks: " + topology.name + " has " + std::to_string(nodes.size()) + " devices, found " +
+                std::to_string(wanted));
   if (wanted) nodes.resize(size_t(wanted));
   return nodes;
 }

@@ -34,8 +34,7 @@ RecordedModel record(mlir::func::FuncOp function, const std::string &path) {
   for (mlir::BlockArgument argument : body.getArguments()) reader.addInput(argument);
   llvm::DenseSet<mlir::Operation *> others;
   for (mlir::Operation &op : body) {
-    if (llvm::isa<ir::SetParamOp>(op))
-      throw Error(ErrorKind::unsupported, path + ": changes parameters; hybridize runs models that do not");
+    if (llvm::isa<ir::SetParamOp>(op)) unsupported(path + ": changes parameters; hybridize runs models that do not");
     auto read = llvm::dyn_cast<ir::GetParamOp>(op);
     if (!read) {
       others.insert(&op);
@@ -64,7 +63,7 @@ void benchHybridModel(const ExperimentOptions &options, ExperimentReport &report
   ImportedModel imported(model, {entry}, options.settings);
   std::vector<std::string> names = imported.entryNames();
   auto function = imported.module().lookupSymbol<mlir::func::FuncOp>(names.empty() ? "" : names.front());
-  if (!function) throw Error(ErrorKind::badInput, options.of + ": has no public function");
+  if (!function) badInput(options.of + ": has no public function");
   RecordedModel recorded = record(function, options.of);
 
   std::map<std::string, data::Array> arrays;
@@ -74,7 +73,7 @@ void benchHybridModel(const ExperimentOptions &options, ExperimentReport &report
     const data::Array &array = arrays.at(name);
     inputs.push_back(Tensor::copyOf(array.bytes.data(), {DType(array.dtype), array.shape}));
   }
-  if (inputs.empty()) throw Error(ErrorKind::unsupported, options.of + ": takes no input");
+  if (inputs.empty()) unsupported(options.of + ": takes no input");
   std::vector<Tensor> all = inputs;
   all.insert(all.end(), recorded.parameters.begin(), recorded.parameters.end());
   auto run = [&](const Tensor &first) {

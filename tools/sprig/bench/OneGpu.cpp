@@ -12,7 +12,7 @@ OneGpu::OneGpu(const Settings &settings) : driver(CudaDriver::system()) {
   name = given.name();
   CudaDriver::Answer answer = driver.start();
   if (!answer.problem.empty() || !driver.missing.empty())
-    throw Error(ErrorKind::unsupported, name + ": " + (answer.problem.empty() ? driver.missing : answer.problem));
+    unsupported(name + ": " + (answer.problem.empty() ? driver.missing : answer.problem));
   need(driver.cuDeviceGet(&device, int(given.ordinal)), "opening it");
   CUcontext context = nullptr;
   need(driver.cuDevicePrimaryCtxRetain(&context, device), "making its context");

@@ -1,6 +1,5 @@
 #include "tools/sprig/bench/RandomData.h"
 #include "sprig/data/files.h"
-#include "sprig/error.h"
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -79,8 +78,8 @@ data::Samples resizedImages(const data::Samples &images) {
   std::vector<int64_t> shape = images.sampleShape();
   if (shape.size() == 3 && shape[0] == 1) shape.erase(shape.begin());
   if (images.dtype() != data::DType::u8 || shape.size() != 2)
-    throw Error(ErrorKind::badInput, images.name() + ": expected images of bytes in one channel, found " +
-                                         data::describe(images.dtype(), images.shape()));
+    badInput(images.name() + ": expected images of bytes in one channel, found " +
+             data::describe(images.dtype(), images.shape()));
   std::vector<int64_t> whole = {images.count(), 1, kSide, kSide};
   if (shape[0] == kSide && shape[1] == kSide)
     return data::Samples::view(images.name(), images.dtype(), whole, images.bytes(), images.owned());

@@ -91,9 +91,9 @@ void printReport(const CompileCommandOptions &options, const Compiled &compiled,
 // Steps and evaluations for data sets of the given sizes; without them, of whole batches.
 TrainRequest requestTraining(const CompileCommandOptions &options, int ranks, const RankLink &link) {
   if (options.mesh.measuresShares() || !options.mesh.weights(ranks).empty())
-    throw Error(ErrorKind::unsupported, "--shares " + options.mesh.shares +
-                                            ": a package has one step for all ranks, whose shares are even; 'sprig "
-                                            "train' compiles each rank's own");
+    unsupported("--shares " + options.mesh.shares +
+                ": a package has one step for all ranks, whose shares are even; 'sprig "
+                "train' compiles each rank's own");
   TrainRequest request;
   request.ranks = ranks;
   request.bucketBytes = options.mesh.bucketBytes();
@@ -152,9 +152,8 @@ int compileCommand(CompileCommandOptions options) {
     badUse("--strategy and --mesh are for packages that train: --train CONFIG; a model that is "
            "called is split over a mesh by --shard NAME=AXIS,-,...");
   if (!options.settings.states.empty() && (splits || !options.train.empty()))
-    throw Error(ErrorKind::unsupported, "--state " + options.settings.states.front() + ": of " +
-                                            (splits ? "a model that is split over ranks" : "a package that trains") +
-                                            " inputs are no state");
+    unsupported("--state " + options.settings.states.front() + ": of " +
+                (splits ? "a model that is split over ranks" : "a package that trains") + " inputs are no state");
   RankLink link = machine::usualLink();
   if (ranks > 1) link = givenOr(link, options.settings, ranks);
   options.settings = settingsOfRank(options.settings, {.ranks = ranks, .here = ranks});
@@ -197,9 +196,8 @@ int compileCommand(CompileCommandOptions options) {
   // machine.
   Runner runner = Runner::loadInPlace(compiled.package, options.output, {1, "null"});
   if (trains && ranks > 1 && !TrainProgram::isOfAnyRank(runner))
-    throw Error(ErrorKind::unsupported,
-                options.output + ": the " + std::to_string(ranks) + " ranks' steps differ (by dropout, or shares of " +
-                    "other sizes), which one package does not hold\nnote: 'sprig train --mesh' compiles each rank's");
+    unsupported(options.output + ": the " + std::to_string(ranks) + " ranks' steps differ (by dropout, or shares of " +
+                "other sizes), which one package does not hold\nnote: 'sprig train --mesh' compiles each rank's");
   data::writeFile(options.output, {reinterpret_cast<const char *>(compiled.package.data()), compiled.package.size()});
   printReport(options, compiled, runner);
   return kDone;

@@ -31,9 +31,8 @@ std::vector<std::string> architecturesOfGpus(const Settings &settings) {
     for (const cuda::CudaArch &arch : cuda::cudaArchs())
       if (std::pair(arch.major, arch.minor) <= std::pair(gpu.major, gpu.minor)) newest = &arch;
     if (!newest)
-      throw Error(ErrorKind::unsupported, "--devices " + settings.givenDevices() + ": " + gpu.name + " is " +
-                                              gpu.architecture() + ", code is generated from " +
-                                              cuda::cudaArchs().front().name() + " on");
+      unsupported("--devices " + settings.givenDevices() + ": " + gpu.name + " is " + gpu.architecture() +
+                  ", code is generated from " + cuda::cudaArchs().front().name() + " on");
     if (!llvm::is_contained(names, newest->name())) names.push_back(newest->name());
   }
   return names;
@@ -58,11 +57,10 @@ void takeTarget(const Settings &settings, const std::vector<std::string> &cpus, 
   for (size_t i = 0; i < targets.size(); ++i) {
     auto [kind, names] = llvm::StringRef(targets[i]).split(':');
     if (i > 0 && kind != options.target && !areMixed)
-      throw Error(ErrorKind::unsupported,
-                  "--target: a package is for one kind of device unless --devices names both, as cpu,cuda:0");
+      unsupported("--target: a package is for one kind of device unless --devices names both, as cpu,cuda:0");
     options.target = kind.str();
     if (auto target = targetByKind(kind); !target)
-      throw Error(ErrorKind::unsupported, "--target " + targets[i] + ": " + llvm::toString(target.takeError()));
+      unsupported("--target " + targets[i] + ": " + llvm::toString(target.takeError()));
     llvm::SmallVector<llvm::StringRef> list;
     names.split(list, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
     if (list.empty() && targets[i].find(':') != std::string::npos)
@@ -84,9 +82,9 @@ Precision precisionOf(const Settings &settings) {
   if (settings.precision == "f32") return Precision::f32;
   if (settings.precision == "tf32") return Precision::tf32;
   if (settings.precision == "bf16") return Precision::bf16;
-  throw Error(ErrorKind::unsupported, "--precision " + settings.precision +
-                                          ": is not there yet; there are f32, with --target cpu bf16, and with "
-                                          "--target cuda tf32");
+  unsupported("--precision " + settings.precision +
+              ": is not there yet; there are f32, with --target cpu bf16, and with "
+              "--target cuda tf32");
 }
 
 } // namespace

@@ -11,8 +11,7 @@ const CompilerTable *loadCompiler() {
   void *library = ::dlopen(SPRIG_COMPILER_LIBRARY, RTLD_LAZY | RTLD_LOCAL);
   auto *entry = library ? reinterpret_cast<CompilerEntry *>(::dlsym(library, kCompilerEntry)) : nullptr;
   if (!entry)
-    throw Error(ErrorKind::unsupported,
-                std::string("the compiler cannot be loaded, and without it only packages run: ") + ::dlerror());
+    unsupported(std::string("the compiler cannot be loaded, and without it only packages run: ") + ::dlerror());
   compilerHost.quiet = isQuiet();
   compilerHost.verbose = isVerbose();
   return entry(compilerHost);

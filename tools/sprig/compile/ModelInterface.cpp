@@ -31,14 +31,13 @@ std::vector<InputSpec> specsOfText(const Model &model, bool inputs) {
   ImportedModel imported(model, {}, {});
   auto names = imported.entryNames();
   auto function = imported.module().lookupSymbol<mlir::func::FuncOp>(names.empty() ? "" : names.front());
-  if (!function) throw Error(ErrorKind::badInput, model.path + ": has no public function");
+  if (!function) badInput(model.path + ": has no public function");
   auto labels = inputs ? ir::argumentNames(function) : ir::resultNames(function);
   auto types = inputs ? function.getArgumentTypes() : function.getResultTypes();
   std::vector<InputSpec> specs;
   for (size_t i = 0; i < types.size(); ++i) {
     if (!llvm::isa<mlir::RankedTensorType>(types[i]))
-      throw Error(ErrorKind::badInput,
-                  model.path + ": function '" + names.front() + "' takes something other than ranked tensors");
+      badInput(model.path + ": function '" + names.front() + "' takes something other than ranked tensors");
     specs.push_back(specOf(labels[i], types[i]));
   }
   return specs;

@@ -4,7 +4,6 @@
 #include "runtime/base/Decimal.h"
 #include "runtime/format/Container.h"
 #include "runtime/load/Decode.h"
-#include "sprig/error.h"
 #include "tools/sprig/run/PackageTables.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
@@ -177,10 +176,9 @@ std::vector<CudaImageReport> cudaKernels(std::span<const std::byte> package) {
   rt::format::ContainerView view;
   Program program;
   std::span<const uint8_t> bytes(reinterpret_cast<const uint8_t *>(package.data()), package.size());
-  if (rt::format::ContainerError error = rt::format::readContainer(bytes, view); error.failed)
-    throw Error(ErrorKind::badInput, error.message);
+  if (rt::format::ContainerError error = rt::format::readContainer(bytes, view); error.failed) badInput(error.message);
   if (rt::core::Status status = rt::core::decodeProgram(view.sections[0].bytes, program); !status.isOk())
-    throw Error(ErrorKind::badInput, std::string(status.message()));
+    badInput(std::string(status.message()));
   auto isCuda = [&](const Image &image) {
     return image.kind == rt::core::kCudaKind && image.section < view.sections.size();
   };

@@ -43,7 +43,7 @@ std::string renderSvg(const std::string &dot) {
   fs::remove(source, error);
   if (status != 0) {
     fs::remove(target, error);
-    throw Error(ErrorKind::unsupported, "drawing SVG needs Graphviz's 'dot' on the PATH; FILE.dot works without it");
+    unsupported("drawing SVG needs Graphviz's 'dot' on the PATH; FILE.dot works without it");
   }
   auto bytes = data::readFile(target);
   fs::remove(target, error);
@@ -96,7 +96,7 @@ std::vector<CudaImageReport> cudaKernelsOf(const Model &model) {
   if (!model.text.empty()) return cudaKernels(std::as_bytes(std::span(model.text)));
   rt::core::MappedFile file;
   if (rt::core::Status status = rt::core::MappedFile::open(model.path.c_str(), file); !status.isOk())
-    throw Error(ErrorKind::badInput, std::string(status.message()));
+    badInput(std::string(status.message()));
   return cudaKernels(std::as_bytes(file.bytes()));
 }
 

@@ -35,7 +35,7 @@ std::string decoded(std::string_view text) {
   std::string bytes;
   for (size_t i = 0; i < text.size(); ++i) {
     auto first = static_cast<unsigned char>(text[i]);
-    if (first > 0xc3) throw Error(ErrorKind::badInput, "launch: --as-node: a job that no launcher gives");
+    if (first > 0xc3) badInput("launch: --as-node: a job that no launcher gives");
     bytes += first < 0x80 ? char(first) : char((first & 3) << 6 | (text[++i] & 0x3f)); // the text is UTF-8
   }
   return bytes;
@@ -103,11 +103,10 @@ NodeJob parseJob(std::string_view line) {
     if (json.contains("timeout")) job.timeout = json["timeout"].get<int>();
     if (job.command.empty() || job.first < 0 || job.ranks < 1 || job.world > rt::comm::kMostProcessRanks ||
         job.ranks > job.world - job.first || job.port < 1 || job.port > 65535)
-      throw Error(ErrorKind::badInput, "launch: --as-node: a job that no launcher gives");
+      badInput("launch: --as-node: a job that no launcher gives");
     return job;
   } catch (const Json::exception &error) {
-    throw Error(ErrorKind::badInput,
-                std::string("launch: --as-node: expected a launcher's job on standard input: ") + error.what());
+    badInput(std::string("launch: --as-node: expected a launcher's job on standard input: ") + error.what());
   }
 }
 

@@ -63,7 +63,7 @@ void checkOptions(const ProfileOptions &options) {
   for (std::string activity; std::getline(list, activity, ',');) {
     if (activity == "cuda") {
       machine::GpuSearch found = machine::findGpus();
-      if (found.gpus.empty()) throw Error(ErrorKind::unsupported, "--activities cuda: " + found.describe());
+      if (found.gpus.empty()) unsupported("--activities cuda: " + found.describe());
     } else if (activity != "cpu") {
       badUse("--activities " + options.activities + ": '" + activity + "' is no activity; expected cpu or cuda");
     }

@@ -2,7 +2,6 @@
 #include "lib/Data/File.h"
 #include "lib/Json/Json.h"
 #include "runtime/base/Hex.h"
-#include "sprig/error.h"
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -23,11 +22,11 @@ double numberFrom(const Json &json) {
   if (json == "nan") return NAN;
   if (json == "inf") return INFINITY;
   if (json == "-inf") return -INFINITY;
-  throw Error(ErrorKind::badInput, "found " + json.dump() + ", expected a number");
+  badInput("found " + json.dump() + ", expected a number");
 }
 double finiteFrom(const Json &json) {
   double value = numberFrom(json);
-  if (!std::isfinite(value)) throw Error(ErrorKind::badInput, "found " + json.dump() + ", expected a finite number");
+  if (!std::isfinite(value)) badInput("found " + json.dump() + ", expected a finite number");
   return value;
 }
 
@@ -37,10 +36,10 @@ Json readProfile(const std::string &path) {
   try {
     json = parseJson({bytes.data(), bytes.size()}, path);
   } catch (const Json::exception &error) {
-    throw Error(ErrorKind::badInput, path + ": is no JSON: " + error.what());
+    badInput(path + ": is no JSON: " + error.what());
   }
   if (!json.is_object() || !json.contains("kind") || json["kind"] != "sprig profile" || !json.contains("profiles"))
-    throw Error(ErrorKind::badInput, path + ": expected what 'sprig profile --format json' prints");
+    badInput(path + ": expected what 'sprig profile --format json' prints");
   return json;
 }
 
@@ -116,7 +115,7 @@ Json compareCalls(const Json &a, const Json &b, std::string &verdict) {
   const Json &p = a.at("plain_call_quartiles_ns"), &q = b.at("plain_call_quartiles_ns");
   double before = p.at(1), after = q.at(1);
   if (!(before > 0) || !(after > 0))
-    throw Error(ErrorKind::badInput, "calls of " + formatDouble(before) + " and " + formatDouble(after) + " ns");
+    badInput("calls of " + formatDouble(before) + " and " + formatDouble(after) + " ns");
   bool overlap = q.at(0).get<double>() <= p.at(2).get<double>() && p.at(0).get<double>() <= q.at(2).get<double>();
   double ratio = before / after;
   verdict = overlap     ? "no difference beyond the noise"
@@ -207,8 +206,7 @@ ProfileComparison compareProfiles(const std::string &before, const std::string &
   try {
     const Json &left = a.at("profiles"), &right = b.at("profiles");
     if (left.size() != right.size())
-      throw Error(ErrorKind::badInput,
-                  "one has " + std::to_string(left.size()) + " entries, the other " + std::to_string(right.size()));
+      badInput("one has " + std::to_string(left.size()) + " entries, the other " + std::to_string(right.size()));
     if (a.at("machine") != b.at("machine"))
       warn("the profiles are of different machines: " + a.at("machine").get<std::string>() + " and " +
            b.at("machine").get<std::string>());
@@ -217,7 +215,7 @@ ProfileComparison compareProfiles(const std::string &before, const std::string &
       list.push_back(compareOne(left[i], right[i], bound, quiet, comparison.isSameResult));
     comparison.json = {{"before", before}, {"after", after}, {"entries", list}};
   } catch (const std::exception &error) {
-    throw Error(ErrorKind::badInput, before + " or " + after + ": is not a whole profile: " + error.what());
+    badInput(before + " or " + after + ": is not a whole profile: " + error.what());
   }
   return comparison;
 }

@@ -2,7 +2,7 @@
 #include "lib/Data/ArrayFile.h"
 #include "lib/Data/File.h"
 #include "lib/Data/Samples.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include "tools/sprig/quantize/CalibrationImages.h"
 #include <algorithm>
 #include <numeric>
@@ -27,8 +27,7 @@ public:
   CalibrationData read(const fs::path &folder) {
     std::error_code error;
     if (!fs::is_directory(folder, error))
-      throw Error(ErrorKind::badInput,
-                  folder.string() + (fs::exists(folder, error) ? ": is no folder" : ": no such folder"));
+      badInput(folder.string() + (fs::exists(folder, error) ? ": is no folder" : ": no such folder"));
     for (Group &group : groupsOf(folder)) {
       if (result.samples >= options.samples || !add(group)) break;
     }
@@ -36,8 +35,8 @@ public:
       result.notes.push_back(std::to_string(leftOut) + " samples of " + folder.string() +
                              " are left out: they do not fill a call");
     if (result.calls.empty())
-      throw Error(ErrorKind::badInput, folder.string() + ": has no data: expected input_0.*, arrays called as the "
-                                                         "model's inputs, array files or images");
+      badInput(folder.string() + ": has no data: expected input_0.*, arrays called as the "
+                                 "model's inputs, array files or images");
     return std::move(result);
   }
 
@@ -105,9 +104,8 @@ private:
   void requireAll(const Group &group) const {
     for (const InputSpec &spec : specs)
       if (!group.arrays.count(spec.name))
-        throw Error(ErrorKind::badInput, group.where + ": has " + std::to_string(group.arrays.size()) + " of the " +
-                                             "model's " + std::to_string(specs.size()) + " inputs; missing is " +
-                                             describe(spec));
+        badInput(group.where + ": has " + std::to_string(group.arrays.size()) + " of the " + "model's " +
+                 std::to_string(specs.size()) + " inputs; missing is " + describe(spec));
   }
 
   /// Files of whole samples: .npz with the inputs as members, or one array for the one input.
@@ -145,8 +143,8 @@ private:
   std::vector<Group> imageGroups(const ImageList &list, const fs::path &folder) {
     const std::vector<ImageFile> &images = list.files;
     if (specs.size() != 1)
-      throw Error(ErrorKind::badInput, folder.string() + ": has images, and the model " + std::to_string(specs.size()) +
-                                           " inputs; images are for models of one");
+      badInput(folder.string() + ": has images, and the model " + std::to_string(specs.size()) +
+               " inputs; images are for models of one");
     int64_t count = std::min<int64_t>(int64_t(images.size()), options.samples);
     Group group{{}, {}, folder.string()};
     ImageIntake intake = imageIntake(specs[0], options, folder.string());
@@ -222,8 +220,8 @@ private:
       return false;
     }
     if (size < 1 || left < size)
-      throw Error(ErrorKind::badInput, group.where + ": has " + std::to_string(left) +
-                                           " samples; a call of the model takes " + std::to_string(size));
+      badInput(group.where + ": has " + std::to_string(left) + " samples; a call of the model takes " +
+               std::to_string(size));
     std::vector<std::pair<data::Samples, data::Intake>> fields;
     for (const InputSpec &spec : specs) {
       data::Array &array = group.arrays.at(spec.name);
@@ -250,8 +248,8 @@ private:
   void checkLabels(const Group &group, int64_t count) const {
     if (!group.labels) return;
     if (data::isFloat(group.labels->dtype) || group.labels->elements() != count)
-      throw Error(ErrorKind::badInput, group.where + ": has " + std::to_string(count) + " samples and labels " +
-                                           data::describe(*group.labels) + "; expected an integer for each");
+      badInput(group.where + ": has " + std::to_string(count) + " samples and labels " + data::describe(*group.labels) +
+               "; expected an integer for each");
   }
 
   void addCall(const Group &group, const std::vector<std::pair<data::Samples, data::Intake>> &fields, int64_t first,

@@ -1,7 +1,7 @@
 #include "tools/sprig/quantize/CalibrationImages.h"
 #include "lib/Data/Image.h"
 #include "lib/Data/Resize.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <algorithm>
 #include <cstring>
 
@@ -60,16 +60,15 @@ ImageIntake imageIntake(const InputSpec &spec, const CalibrationDataOptions &opt
   };
   ImageIntake intake;
   if (spec.dims.size() != 4 || !(isChannels(1) || isChannels(3)))
-    throw Error(ErrorKind::badInput, where + ": has images, and the model takes " + describe(spec) +
-                                         "; expected 4 dimensions with 1, 3 or 4 channels second or last");
+    badInput(where + ": has images, and the model takes " + describe(spec) +
+             "; expected 4 dimensions with 1, 3 or 4 channels second or last");
   intake.channelsLast = !isChannels(1);
   intake.channels = *spec.dims[intake.channelsLast ? 3 : 1].size;
   intake.height = size(intake.channelsLast ? 1 : 2);
   intake.width = size(intake.channelsLast ? 2 : 3);
   intake.dtype = *dtypeOf(spec.dtype);
   if (intake.dtype != data::DType::f32 && intake.dtype != data::DType::u8)
-    throw Error(ErrorKind::badInput,
-                where + ": has images, and the model takes " + describe(spec) + "; images become f32 or u8");
+    badInput(where + ": has images, and the model takes " + describe(spec) + "; images become f32 or u8");
   auto each = [&](const std::vector<double> &given, const char *flag, double otherwise) {
     if (!given.empty() && given.size() != 1 && int64_t(given.size()) != intake.channels)
       badUse(std::string(flag) + ": has " + std::to_string(given.size()) + " numbers for the " +

@@ -1,5 +1,4 @@
 #include "tools/sprig/quantize/Judge.h"
-#include "sprig/error.h"
 #include <cmath>
 
 namespace sprig::cli {
@@ -39,9 +38,8 @@ Judge::Judge(const CalibrationData &data, const Run &floatModel) : data(data) {
     const data::Array &first = wanted[i][0];
     for (int64_t label : call.labels)
       if (label < 0 || label >= first.shape[1])
-        throw Error(ErrorKind::badInput, "the samples have a label " + std::to_string(label) + "; output '" +
-                                             first.name + "' has the classes 0 to " +
-                                             std::to_string(first.shape[1] - 1));
+        badInput("the samples have a label " + std::to_string(label) + "; output '" + first.name +
+                 "' has the classes 0 to " + std::to_string(first.shape[1] - 1));
   }
 }
 

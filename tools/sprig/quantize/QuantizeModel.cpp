@@ -274,9 +274,8 @@ private:
 QuantizeReport quantizeModel(const QuantizeOptions &options) {
   Model model = openModel(options.model);
   if (model.kind != ModelKind::onnx)
-    throw Error(ErrorKind::badInput, options.model +
-                                         (model.kind == ModelKind::package ? ": is a package" : ": is MLIR text") +
-                                         "; quantize takes ONNX models");
+    badInput(options.model + (model.kind == ModelKind::package ? ": is a package" : ": is MLIR text") +
+             "; quantize takes ONNX models");
   return Quantization(options, model).run();
 }
 

@@ -74,8 +74,7 @@ int checkCases(const CheckOptions &options) {
   std::vector<Case> cases;
   for (const std::string &root : options.cases) {
     auto found = findCases(root);
-    if (found.empty())
-      throw Error(ErrorKind::badInput, root + ": no cases: no subfolder with model.onnx and test_data_set_* or data_*");
+    if (found.empty()) badInput(root + ": no cases: no subfolder with model.onnx and test_data_set_* or data_*");
     cases.insert(cases.end(), found.begin(), found.end());
   }
   int passed = 0, failed = 0, unsupported = 0;

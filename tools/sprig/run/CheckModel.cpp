@@ -8,8 +8,7 @@ namespace {
 // A type that Sprig does not have makes the model unsupported, whatever its data look like.
 void requireTypes(const std::vector<InputSpec> &specs, const std::string &what) {
   for (const InputSpec &spec : specs)
-    if (!dtypeOf(spec.dtype))
-      throw Error(ErrorKind::unsupported, what + " '" + spec.name + "' has the type " + spec.dtype);
+    if (!dtypeOf(spec.dtype)) unsupported(what + " '" + spec.name + "' has the type " + spec.dtype);
 }
 
 } // namespace
@@ -31,8 +30,8 @@ CheckedModel::CheckedModel(const std::filesystem::path &path, const Settings &se
 
 BoundInputs CheckedModel::bind(const DataSet &set) const {
   if (set.inputs.size() > given.size())
-    throw Error(ErrorKind::badInput, "the data set has " + std::to_string(set.inputs.size()) + " inputs, the model " +
-                                         std::to_string(given.size()));
+    badInput("the data set has " + std::to_string(set.inputs.size()) + " inputs, the model " +
+             std::to_string(given.size()));
   BoundInputs bound;
   bound.entry.dims = settings.entryDims().front();
   bound.entry.shapes = settings.inputShapes();
@@ -84,8 +83,8 @@ std::vector<OutputResult> CheckedModel::check(const DataSet &set, const Judgemen
   for (const data::Stored &stored : set.outputs)
     wanted.insert(wanted.end(), stored.arrays.begin(), stored.arrays.end());
   if (outputs.size() != wanted.size())
-    throw Error(ErrorKind::badInput, "the data set has " + std::to_string(wanted.size()) + " outputs, the model " +
-                                         std::to_string(outputs.size()));
+    badInput("the data set has " + std::to_string(wanted.size()) + " outputs, the model " +
+             std::to_string(outputs.size()));
   std::vector<OutputResult> results;
   for (size_t k = 0; k < outputs.size(); ++k)
     results.push_back({outputs[k].name, data::describe(wanted[k]), compare(outputs[k], wanted[k], judgement)});

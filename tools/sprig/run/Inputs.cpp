@@ -2,7 +2,7 @@
 #include "lib/Data/Philox.h"
 #include "lib/Data/ArrayFile.h"
 #include "lib/Data/Listed.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -109,9 +109,8 @@ void bindDims(const std::vector<InputSpec> &specs, const std::map<std::string, d
     if (found == arrays.end()) continue;
     const data::Array &array = found->second;
     auto fail = [&](const std::string &what) {
-      throw Error(ErrorKind::badInput, "input '" + spec.name + "': got " + data::describe(array) + ", expected " +
-                                           describe(spec).substr(spec.name.size() + 2) +
-                                           (what.empty() ? "" : ": " + what));
+      badInput("input '" + spec.name + "': got " + data::describe(array) + ", expected " +
+               describe(spec).substr(spec.name.size() + 2) + (what.empty() ? "" : ": " + what));
     };
     if (auto dtype = dtypeOf(spec.dtype); dtype && *dtype != array.dtype) fail("");
     if (!spec.hasShape) continue;
@@ -138,7 +137,7 @@ void fillRandom(const std::vector<InputSpec> &specs, uint64_t seed, const std::m
     data::Array array;
     array.name = spec.name;
     auto dtype = dtypeOf(spec.dtype);
-    if (!dtype) throw Error(ErrorKind::unsupported, "input '" + spec.name + "' has the element type " + spec.dtype);
+    if (!dtype) unsupported("input '" + spec.name + "' has the element type " + spec.dtype);
     array.dtype = *dtype;
     for (const Dim &dim : spec.dims) {
       auto bound = dims.find(dim.symbol);
@@ -147,8 +146,7 @@ void fillRandom(const std::vector<InputSpec> &specs, uint64_t seed, const std::m
       array.shape.push_back(dim.size ? *dim.size : bound->second);
     }
     auto bytes = data::byteSize(array.dtype, array.shape);
-    if (!bytes)
-      throw Error(ErrorKind::badInput, "input '" + spec.name + "' of " + data::describe(array) + " is too large");
+    if (!bytes) badInput("input '" + spec.name + "' of " + data::describe(array) + " is too large");
     array.bytes.resize(size_t(*bytes));
     int64_t count = array.elements();
     for (int64_t i = 0; i < count; ++i) {

@@ -1,6 +1,5 @@
 #include "tools/sprig/run/RankedModel.h"
 #include "runtime/api/Handles.h"
-#include "sprig/error.h"
 #include "tools/sprig/run/RankThreads.h"
 #include "tools/sprig/shard/ShardModel.h"
 #include "runtime/collective/Piece.h"
@@ -41,7 +40,7 @@ public:
   Gathered(const std::string &model, const TensorType &type)
       : model(model), whole{type.name, data::DType(type.dtype), {type.whole().begin(), type.whole().end()}, {}} {
     std::optional<int64_t> bytes = data::byteSize(whole.dtype, whole.shape);
-    if (!bytes) throw Error(ErrorKind::badInput, "output '" + type.name + "' is too large");
+    if (!bytes) badInput("output '" + type.name + "' is too large");
     whole.bytes.resize(size_t(*bytes));
   }
 
@@ -78,8 +77,8 @@ private:
     return true;
   }
   [[noreturn]] void refuse(const std::string &what) const {
-    throw Error(ErrorKind::badInput, model + ": output '" + whole.name + "', " + data::describe(whole) + ", has " +
-                                         what + ": programs of ranks do not belong together");
+    badInput(model + ": output '" + whole.name + "', " + data::describe(whole) + ", has " + what +
+             ": programs of ranks do not belong together");
   }
   const std::string &model;
   Array whole;
@@ -90,8 +89,8 @@ private:
 /// Programs of two ranks, of one package: what all ranks have together is the same in both.
 void refuseUnlike(const std::string &path, const Entry &one, const Entry &other) {
   auto refuse = [&](const std::string &what) {
-    throw Error(ErrorKind::badInput, path + ": programs of ranks " + std::to_string(one.rank) + " and " +
-                                         std::to_string(other.rank) + " do not belong together: " + what + " differ");
+    badInput(path + ": programs of ranks " + std::to_string(one.rank) + " and " + std::to_string(other.rank) +
+             " do not belong together: " + what + " differ");
   };
   auto isSameAxis = [](auto &a, auto &b) { return a.name == b.name && a.ranks == b.ranks; };
   if (!std::ranges::equal(one.mesh, other.mesh, isSameAxis)) refuse("meshes");
@@ -205,8 +204,8 @@ size_t RankedModel::entryFor(int rank, const Arrays &arrays) const {
   }
   std::string got;
   for (const auto &[name, array] : arrays) got += (got.empty() ? "" : ", ") + name + " " + data::describe(array);
-  throw Error(ErrorKind::badInput, model.path + ": has no program of rank " + std::to_string(rank) + " of " +
-                                       std::to_string(place.ranks) + " that takes " + got);
+  badInput(model.path + ": has no program of rank " + std::to_string(rank) + " of " + std::to_string(place.ranks) +
+           " that takes " + got);
 }
 
 PreparedCall RankedModel::prepareFor(int rank, Runner &runner, const Arrays &arrays) const {
@@ -222,8 +221,7 @@ Arrays RankedModel::piecesFor(const Runner &runner, size_t entry, const Arrays &
     Array part = given->second;
     Array expected{type.name, data::DType(type.dtype), {type.whole().begin(), type.whole().end()}, {}};
     if (part.shape != expected.shape || part.dtype != expected.dtype)
-      throw Error(ErrorKind::badInput,
-                  "input '" + type.name + "': got " + data::describe(part) + ", expected " + data::describe(expected));
+      badInput("input '" + type.name + "': got " + data::describe(part) + ", expected " + data::describe(expected));
     if (!type.piece.empty()) {
       Array whole = std::move(part);
       part = {type.name, whole.dtype, type.shape, std::vector<char>(size_t(type.bytes))};

@@ -82,7 +82,7 @@ void writeOutputs(const std::string &folder, const std::vector<data::Array> &out
   std::set<fs::path> files;
   for (const data::Array &array : outputs)
     if (!files.insert(outputFile(folder, array)).second)
-      throw Error(ErrorKind::badInput, "two outputs are called '" + array.name + "', and each is a file of its name");
+      badInput("two outputs are called '" + array.name + "', and each is a file of its name");
   data::makeFolder(folder);
   for (const data::Array &array : outputs) data::writeArrays(outputFile(folder, array), {&array, 1});
 }

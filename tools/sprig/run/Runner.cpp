@@ -309,12 +309,11 @@ PreparedCall Runner::prepare(const std::map<std::string, data::Array> &arrays) c
 
 PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Array> &arrays) const {
   if (uint32_t ranks = this->ranks(entry).ranks; ranks > 1 && !group)
-    throw Error(ErrorKind::unsupported,
-                "entry '" + package()->package->program().entries[entry].name + "' is of " + std::to_string(ranks) +
-                    " ranks, which " +
-                    (meshText(*this, entry).empty()
-                         ? "'sprig train' and 'sprig profile' run with --mesh data=" + std::to_string(ranks)
-                         : "'sprig run' runs, and 'sprig simulate --mesh " + meshText(*this, entry) + "' plays"));
+    unsupported("entry '" + package()->package->program().entries[entry].name + "' is of " + std::to_string(ranks) +
+                " ranks, which " +
+                (meshText(*this, entry).empty()
+                     ? "'sprig train' and 'sprig profile' run with --mesh data=" + std::to_string(ranks)
+                     : "'sprig run' runs, and 'sprig simulate --mesh " + meshText(*this, entry) + "' plays"));
   PreparedCall call;
   call.context = context.get();
   bool exact = true;
@@ -344,8 +343,7 @@ PreparedCall Runner::prepare(size_t entry, const std::map<std::string, data::Arr
       check(sprig_rt_package_output_of(package(), chosen, call.inputViews.data(), call.inputViews.size(),
                                        uint32_t(call.outputs.size()), array.shape.data()));
     auto bytes = data::byteSize(array.dtype, array.shape);
-    if (!bytes)
-      throw Error(ErrorKind::badInput, "output '" + spec.name + "' of " + data::describe(array) + " is too large");
+    if (!bytes) badInput("output '" + spec.name + "' of " + data::describe(array) + " is too large");
     call.outputs.push_back(std::move(array));
   }
   for (auto &array : call.outputs) call.outputViews.push_back(view(array));
@@ -421,9 +419,8 @@ std::vector<std::string> devicesFor(const Runner &runner, const Settings &settin
   if (names.size() != own.size()) {
     std::string list;
     for (const std::string &name : own) list += (list.empty() ? "" : ", ") + name;
-    throw Error(ErrorKind::unsupported,
-                "--devices " + settings.givenDevices() + ": the program runs on " + std::to_string(own.size()) +
-                    (own.size() == 1 ? " device (" : " devices (") + list + "), given " + std::to_string(names.size()));
+    unsupported("--devices " + settings.givenDevices() + ": the program runs on " + std::to_string(own.size()) +
+                (own.size() == 1 ? " device (" : " devices (") + list + "), given " + std::to_string(names.size()));
   }
   return names;
 }

@@ -31,9 +31,7 @@ LinkEnd arraysOf(const Topology &topology, const std::vector<LinkEnd> &ends, con
       std::find_if(ends.begin(), ends.end(), [](const LinkEnd &end) { return end.name.starts_with("cpu:"); });
   bool isProcessor = processor != ends.end();
   int place = isProcessor ? int(processor->node) : topology.inputs;
-  auto refuse = [&](const std::string &why) {
-    throw Error(ErrorKind::unsupported, flag + ": " + why + "; 'sprig simulate' plays that");
-  };
+  auto refuse = [&](const std::string &why) { unsupported(flag + ": " + why + "; 'sprig simulate' plays that"); };
   for (const LinkEnd &end : ends)
     if (!isProcessor && int(end.node) == place)
       refuse("the caller's arrays come from " + end.name + ", a run has them on none of its null devices");
@@ -81,8 +79,8 @@ std::vector<uint32_t> nodesOf(const Topology &topology, const std::vector<std::s
   for (const std::string &device : devices) {
     int node = topology.find(device);
     if (node < 0)
-      throw Error(ErrorKind::unsupported, "topology '" + topology.name + "' has no " + device + ", only " +
-                                              topology.devices() + "; " + expected);
+      unsupported("topology '" + topology.name + "' has no " + device + ", only " + topology.devices() + "; " +
+                  expected);
     nodes.push_back(uint32_t(node));
   }
   return nodes;

@@ -3,7 +3,6 @@
 #include "lib/Machine/MachineModel.h"
 #include "runtime/api/Handles.h"
 #include "runtime/exec/Choose.h"
-#include "sprig/error.h"
 #include "sprig/rt/trace.hpp"
 #include "tools/sprig/profile/BusyTime.h"
 #include "tools/sprig/profile/CommandLimits.h"
@@ -37,10 +36,9 @@ public:
 
   void build() {
     if (entry.ranks > 1)
-      throw Error(ErrorKind::unsupported,
-                  "entry '" + entry.name + "' is of " + std::to_string(entry.ranks) +
-                      " ranks, which are played with --mesh " +
-                      (entry.mesh.empty() ? "data=" + std::to_string(entry.ranks) : meshText(runner, entryIndex)));
+      unsupported("entry '" + entry.name + "' is of " + std::to_string(entry.ranks) +
+                  " ranks, which are played with --mesh " +
+                  (entry.mesh.empty() ? "data=" + std::to_string(entry.ranks) : meshText(runner, entryIndex)));
     result.entry = entry.name;
     result.program.events = entry.eventCount;
     result.packageLanes = entry.lanes.size();

@@ -16,19 +16,18 @@ void refuseCards(const SimulateOptions &options) {
     return;
   std::string flag = "--devices " + settings.givenDevices();
   if (!options.train.empty())
-    throw Error(ErrorKind::unsupported, flag + ": a training step cannot be placed on several cards yet; --devices " +
-                                            devices.front() + " plays it on one");
+    unsupported(flag + ": a training step cannot be placed on several cards yet; --devices " + devices.front() +
+                " plays it on one");
   std::string dims, shares, from, topology = " --topology " + options.topology;
   if (!settings.compileFrom.empty()) from = " --compile-from " + settings.compileFrom;
   for (const std::string &dim : settings.dims) dims += " --dim " + dim;
   for (const std::string &shape : settings.shapes) dims += " --shape " + shape;
   for (size_t i = 0; i < devices.size(); ++i) shares += (i ? ",cpu:" : "cpu:") + std::to_string(i);
-  throw Error(ErrorKind::unsupported,
-              flag +
-                  ": a model cannot be placed on cards yet; what is placed on processors can be played on them:\n"
-                  "  sprig compile " +
-                  options.model + from + dims + " --devices " + shares + " -o placed.sprig\n" +
-                  "  sprig simulate placed.sprig" + dims + topology + " " + flag);
+  unsupported(flag +
+              ": a model cannot be placed on cards yet; what is placed on processors can be played on them:\n"
+              "  sprig compile " +
+              options.model + from + dims + " --devices " + shares + " -o placed.sprig\n" +
+              "  sprig simulate placed.sprig" + dims + topology + " " + flag);
 }
 
 // Sizes that the inputs of the first entry have where a call chooses them.
