@@ -9,7 +9,6 @@
 #include "tools/sprig/RankWeights.h"
 #include "tools/sprig/Model.h"
 #include "tools/sprig/profile/ProfileCompare.h"
-#include "tools/sprig/profile/ProfileDrawing.h"
 #include "tools/sprig/profile/ProfileEntry.h"
 #include "tools/sprig/profile/ProfileRows.h"
 #include "tools/sprig/profile/ProfileMemory.h"

@@ -1,4 +1,4 @@
-#include "tools/sprig/profile/ProfileDrawing.h"
+#include "tools/sprig/profile/ProfileSession.h"
 #include "sprig/rt/trace.hpp"
 #include "tools/sprig/profile/CallDrawing.h"
 #include <algorithm>

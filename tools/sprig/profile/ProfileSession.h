@@ -4,6 +4,7 @@
 #include "tools/sprig/profile/ProfileRows.h"
 #include "tools/sprig/profile/StepLoader.h"
 #include "tools/sprig/run/Runner.h"
+#include <ostream>
 
 namespace sprig::cli {
 
@@ -44,5 +45,12 @@ private:
   std::optional<StepLoader> loader;
   uint32_t entryIndex = 0;
 };
+
+/// All of the calls as a trace: lanes, threads, devices, links, the queue and the loader.
+void writeRecordedTrace(std::ostream &out, const Runner &runner, const RecordedCalls &calls,
+                        const ProfileResult &result, uint32_t entry);
+/// The last few of them as a picture.
+std::string recordedTimeline(const Runner &runner, const RecordedCalls &calls, const ProfileResult &result,
+                             uint32_t entry, const std::string &model);
 
 } // namespace sprig::cli

@@ -32,4 +32,8 @@ struct SimulateOptions {
 Runner loadToPlay(const SimulateOptions &options, const std::optional<machine::Topology> &topology, const Model &model,
                   std::vector<BoundInputs> &entries);
 
+/// Whether the command line is about ranks: a training step on any number of them.
+bool isOfRanks(const SimulateOptions &options);
+int simulateRanks(const SimulateOptions &options);
+
 } // namespace sprig::cli

@@ -12,7 +12,6 @@
 #include "tools/sprig/run/Runner.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/ProgramToPlay.h"
-#include "tools/sprig/simulate/SimulateRanks.h"
 #include "tools/sprig/simulate/SimulateReport.h"
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>

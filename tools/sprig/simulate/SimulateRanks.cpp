@@ -1,4 +1,4 @@
-#include "tools/sprig/simulate/SimulateRanks.h"
+#include "tools/sprig/simulate/ProgramToPlay.h"
 #include "lib/Data/File.h"
 #include "lib/Machine/TopologyFile.h"
 #include "lib/Machine/TopologyPresets.h"
