@@ -1,8 +1,8 @@
 // kernel.pack at run time: one tile per panel.
 #include "lib/Target/CPU/Kernels/Emitters.h"
 #include "dialects/Kernel/KernelContraction.h"
-#include "lib/Target/CPU/Kernels/Builder/TileRanges.h"
 #include "lib/Target/CPU/Kernels/Contraction/PanelPacking.h"
+#include "lib/Target/CPU/Kernels/Elementwise/SingleOp.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -10,18 +10,11 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-struct PackEmitter : KernelEmitter {
+struct PackEmitter : SingleOpEmitter<kernel::PackOp> {
   StringRef name() const override { return "pack"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    Block &body = dispatch->getRegion(0).front();
-    if (!llvm::hasSingleElement(body.without_terminator())) return false;
-    auto op = dyn_cast<kernel::PackOp>(body.front());
-    // Bytes are only packed when compiling.
-    return op && op.getInterleave() == 1 && isa<BlockArgument>(op.getOperand()) &&
-           body.getTerminator()->getNumOperands() == 1;
-  }
-  KernelPlan plan(kernel::DispatchOp dispatch) const override {
-    kernel::PackOp op = packOf(dispatch);
+  // Bytes are only packed when compiling.
+  bool takes(kernel::PackOp op) const override { return op.getInterleave() == 1; }
+  KernelPlan planOf(kernel::DispatchOp dispatch, kernel::PackOp op) const override {
     KernelPlan plan;
     auto panels = cast<RankedTensorType>(op.getResult().getType());
     plan.tiles = panels.getNumElements() == 0 ? 0 : panels.getDimSize(0);
@@ -39,11 +32,10 @@ struct PackEmitter : KernelEmitter {
     plan.ranges = ranges.take();
     return plan;
   }
-  LogicalResult emit(kernel::DispatchOp dispatch, KernelBuilder &k) const override {
-    kernel::PackOp op = packOf(dispatch);
+  void emitOp(KernelBuilder &k, kernel::PackOp op) const override {
     auto matrix = cast<RankedTensorType>(op.getOperand().getType());
     auto panels = cast<RankedTensorType>(op.getResult().getType());
-    if (panels.getNumElements() == 0) return success();
+    if (panels.getNumElements() == 0) return;
     bool transposed = op.getTransposed();
     int64_t depth = matrix.getDimSize(transposed ? 1 : 0), columns = matrix.getDimSize(transposed ? 0 : 1);
     int64_t groups = op.getGroups(), groupColumns = columns / groups;
@@ -60,12 +52,6 @@ struct PackEmitter : KernelEmitter {
                   k.mul(tile, depth * kPanelWidth), PanelEnd::zeros);
       });
     });
-    return success();
-  }
-
-private:
-  static kernel::PackOp packOf(kernel::DispatchOp dispatch) {
-    return cast<kernel::PackOp>(dispatch->getRegion(0).front().front());
   }
 };
 } // namespace
