@@ -1,7 +1,6 @@
 // The dist dialect: programs of many ranks. For the passes of lib/Shard.
 #pragma once
 #include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/Interfaces/Vjp.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -64,6 +63,10 @@ struct CollectiveUse {
 };
 /// Null for an operation that is no collective.
 std::optional<CollectiveUse> collectiveUse(mlir::Operation *op);
+/// The type of a tensor, with so many rows: positions along its first axis.
+mlir::RankedTensorType withRows(mlir::Value tensor, int64_t rows);
+/// Whether a collective fits its group, and its operands and results each other; else an error.
+mlir::LogicalResult verifyCollective(mlir::Operation *collective, mlir::SymbolTableCollection &symbols);
 /// Whether ranks share the rows of a collective that is verified evenly, where the function is every rank's; else an
 /// error.
 mlir::LogicalResult verifyEvenParts(mlir::Operation *collective);

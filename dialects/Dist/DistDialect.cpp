@@ -21,28 +21,15 @@ void DistDialect::initialize() {
 }
 
 std::optional<CollectiveUse> sprig::ir::dist::collectiveUse(Operation *op) {
-  auto common = [](auto collective) {
-    return CollectiveUse{collective.getMeshAttr(), collective.getAxes(), collective.getAlgorithmAttr()};
-  };
   return llvm::TypeSwitch<Operation *, std::optional<CollectiveUse>>(op)
-      .Case<AllReduceOp, ReduceScatterOp>([&](auto collective) {
-        CollectiveUse use = common(collective);
-        use.reduction = collective.getReduction();
+      .Case<AllReduceOp, ReduceScatterOp, AllGatherOp, BroadcastOp, ReduceOp, GatherOp, ScatterOp, AllToAllOp, PartOp,
+            BarrierOp>([](auto collective) {
+        CollectiveUse use{collective.getMeshAttr(), collective.getAxes(), collective.getAlgorithmAttr()};
+        if constexpr (requires { collective.getRoot(); }) use.root = collective.getRoot();
+        if constexpr (requires { collective.getReduction(); }) use.reduction = collective.getReduction();
         return use;
       })
-      .Case<BroadcastOp, GatherOp, ScatterOp>([&](auto collective) {
-        CollectiveUse use = common(collective);
-        use.root = collective.getRoot();
-        return use;
-      })
-      .Case([&](ReduceOp collective) {
-        CollectiveUse use = common(collective);
-        use.root = collective.getRoot();
-        use.reduction = collective.getReduction();
-        return use;
-      })
-      .Case<AllGatherOp, AllToAllOp, BarrierOp, PartOp>([&](auto collective) { return common(collective); })
-      .Default([](Operation *) { return std::nullopt; });
+      .Default(std::nullopt);
 }
 
 sprig::rt::collective::Kind sprig::ir::dist::kindOf(Operation *collective) {
@@ -60,11 +47,7 @@ sprig::rt::collective::Kind sprig::ir::dist::kindOf(Operation *collective) {
       .Case([](BarrierOp) { return Kind::barrier; });
 }
 
-int64_t MeshOp::numRanks() {
-  int64_t count = 1;
-  for (int64_t size : getSizes()) count *= size;
-  return count;
-}
+int64_t MeshOp::numRanks() { return llvm::product_of(getSizes()); }
 
 SmallVector<int64_t> MeshOp::groupOf(int64_t rank, ArrayAttr axes) {
   SmallVector<uint32_t> over;

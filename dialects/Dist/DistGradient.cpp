@@ -12,101 +12,89 @@ static LogicalResult requireLinear(Operation *op, Reduction reduction) {
   return op->emitOpError("has no gradient: it is a ") << stringifyReduction(reduction) << ", expected a sum or a mean";
 }
 
-static ReductionAttr sumOf(VjpBuilder &vjp) { return ReductionAttr::get(vjp.b.getContext(), Reduction::sum); }
+static ReductionAttr sumOf(ir::VjpExpression &e) { return ReductionAttr::get(e.b.getContext(), Reduction::sum); }
 
 /// The cotangents of the results whose operands need one.
-static SmallVector<Value> neededCotangents(VjpBuilder &vjp, unsigned count) {
+static SmallVector<Value> neededCotangents(ir::VjpExpression &e, unsigned count) {
   SmallVector<Value> cotangents;
   for (unsigned i = 0; i < count; ++i)
-    if (vjp.needs(i)) cotangents.push_back(vjp.cotangent(i));
+    if (e.needs(i)) cotangents.push_back(e.cotangent(i));
   return cotangents;
 }
 
-static SmallVector<Type> neededTypes(VjpBuilder &vjp, ValueRange operands) {
+static SmallVector<Type> neededTypes(ir::VjpExpression &e, ValueRange operands) {
   SmallVector<Type> types;
   for (auto [i, operand] : llvm::enumerate(operands))
-    if (vjp.needs(unsigned(i))) types.push_back(operand.getType());
+    if (e.needs(unsigned(i))) types.push_back(operand.getType());
   return types;
 }
 
-static void giveNeeded(VjpBuilder &vjp, unsigned count, ValueRange gradients) {
-  for (unsigned i = 0, next = 0; i < count; ++i)
-    if (vjp.needs(i)) vjp.give(i, gradients[next++]);
-}
-
 /// Of a mean each rank's value is one of as many as the group has.
-static void divideByRanks(VjpBuilder &vjp, Operation *op, MutableArrayRef<Value> cotangents) {
+static void divideByRanks(ir::VjpExpression &e, Operation *op, MutableArrayRef<Value> cotangents) {
   CollectiveUse use = *collectiveUse(op);
   auto ranks = double(SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, use.mesh).groupOf(0, use.axes).size());
-  ir::VjpExpression e(vjp);
   for (Value &cotangent : cotangents) cotangent = e.div(cotangent, e.splat(cotangent, ranks));
 }
 
-LogicalResult AllReduceOp::buildVjp(VjpBuilder &vjp) {
+LogicalResult AllReduceOp::buildVjp(ir::VjpExpression &e) {
   if (failed(requireLinear(*this, getReduction()))) return failure();
-  auto sums = AllReduceOp::create(vjp.b, vjp.loc, neededCotangents(vjp, getNumOperands()), getReductionAttr(),
-                                  getMeshAttr(), getAxesAttr(), getAlgorithmAttr());
-  giveNeeded(vjp, getNumOperands(), sums.getResults());
+  auto sums = AllReduceOp::create(e.b, e.loc, neededCotangents(e, getNumOperands()), getReductionAttr(), getMeshAttr(),
+                                  getAxesAttr(), getAlgorithmAttr());
+  e.giveNeeded(sums.getResults());
   return success();
 }
 
-LogicalResult ReduceScatterOp::buildVjp(VjpBuilder &vjp) {
+LogicalResult ReduceScatterOp::buildVjp(ir::VjpExpression &e) {
   if (failed(requireLinear(*this, getReduction()))) return failure();
-  SmallVector<Value> cotangents = neededCotangents(vjp, getNumOperands());
-  if (getReduction() == Reduction::mean) divideByRanks(vjp, *this, cotangents);
-  auto wholes = AllGatherOp::create(vjp.b, vjp.loc, neededTypes(vjp, getOperands()), cotangents, getMeshAttr(),
-                                    getAxesAttr(), getAlgorithmAttr());
-  giveNeeded(vjp, getNumOperands(), wholes.getResults());
+  SmallVector<Value> cotangents = neededCotangents(e, getNumOperands());
+  if (getReduction() == Reduction::mean) divideByRanks(e, *this, cotangents);
+  auto wholes = AllGatherOp::create(e.b, e.loc, neededTypes(e, getOperands()), cotangents, getMeshAttr(), getAxesAttr(),
+                                    getAlgorithmAttr());
+  e.giveNeeded(wholes.getResults());
   return success();
 }
 
-LogicalResult AllGatherOp::buildVjp(VjpBuilder &vjp) {
-  auto parts =
-      ReduceScatterOp::create(vjp.b, vjp.loc, neededTypes(vjp, getOperands()), neededCotangents(vjp, getNumOperands()),
-                              sumOf(vjp), getMeshAttr(), getAxesAttr(), getAlgorithmAttr());
-  giveNeeded(vjp, getNumOperands(), parts.getResults());
+LogicalResult AllGatherOp::buildVjp(ir::VjpExpression &e) {
+  auto parts = ReduceScatterOp::create(e.b, e.loc, neededTypes(e, getOperands()), neededCotangents(e, getNumOperands()),
+                                       sumOf(e), getMeshAttr(), getAxesAttr(), getAlgorithmAttr());
+  e.giveNeeded(parts.getResults());
   return success();
 }
 
-LogicalResult AllToAllOp::buildVjp(VjpBuilder &vjp) {
-  if (vjp.needs(0))
-    vjp.give(0, AllToAllOp::create(vjp.b, vjp.loc, getX().getType(), vjp.cotangent(), getMeshAttr(), getAxesAttr(),
-                                   getAlgorithmAttr()));
+/// The operand's cotangent is that of the result on its way back.
+template <typename OpT, typename... Attributes>
+static LogicalResult giveBack(ir::VjpExpression &e, Value x, Attributes... attributes) {
+  if (e.needs(0)) e.give(0, OpT::create(e.b, e.loc, x.getType(), e.cotangent(), attributes...));
   return success();
 }
 
-LogicalResult BroadcastOp::buildVjp(VjpBuilder &vjp) {
-  if (vjp.needs(0))
-    vjp.give(0, ReduceOp::create(vjp.b, vjp.loc, getX().getType(), vjp.cotangent(), sumOf(vjp), getRootAttr(),
-                                 getMeshAttr(), getAxesAttr(), getAlgorithmAttr()));
-  return success();
+LogicalResult AllToAllOp::buildVjp(ir::VjpExpression &e) {
+  return giveBack<AllToAllOp>(e, getX(), getMeshAttr(), getAxesAttr(), getAlgorithmAttr());
 }
 
-LogicalResult ReduceOp::buildVjp(VjpBuilder &vjp) {
+LogicalResult BroadcastOp::buildVjp(ir::VjpExpression &e) {
+  return giveBack<ReduceOp>(e, getX(), sumOf(e), getRootAttr(), getMeshAttr(), getAxesAttr(), getAlgorithmAttr());
+}
+
+LogicalResult ReduceOp::buildVjp(ir::VjpExpression &e) {
   if (failed(requireLinear(*this, getReduction()))) return failure();
-  if (!vjp.needs(0)) return success();
-  Value cotangent = vjp.cotangent();
-  if (getReduction() == Reduction::mean) divideByRanks(vjp, *this, cotangent);
-  vjp.give(0, BroadcastOp::create(vjp.b, vjp.loc, getX().getType(), cotangent, getRootAttr(), getMeshAttr(),
-                                  getAxesAttr(), getAlgorithmAttr()));
+  if (!e.needs(0)) return success();
+  Value cotangent = e.cotangent();
+  if (getReduction() == Reduction::mean) divideByRanks(e, *this, cotangent);
+  e.give(0, BroadcastOp::create(e.b, e.loc, getX().getType(), cotangent, getRootAttr(), getMeshAttr(), getAxesAttr(),
+                                getAlgorithmAttr()));
   return success();
 }
 
-LogicalResult GatherOp::buildVjp(VjpBuilder &vjp) {
-  if (vjp.needs(0))
-    vjp.give(0, ScatterOp::create(vjp.b, vjp.loc, getX().getType(), vjp.cotangent(), getRootAttr(), getMeshAttr(),
-                                  getAxesAttr(), getAlgorithmAttr()));
-  return success();
+LogicalResult GatherOp::buildVjp(ir::VjpExpression &e) {
+  return giveBack<ScatterOp>(e, getX(), getRootAttr(), getMeshAttr(), getAxesAttr(), getAlgorithmAttr());
 }
 
-LogicalResult ScatterOp::buildVjp(VjpBuilder &vjp) {
-  if (vjp.needs(0))
-    vjp.give(0, GatherOp::create(vjp.b, vjp.loc, getX().getType(), vjp.cotangent(), getRootAttr(), getMeshAttr(),
-                                 getAxesAttr(), getAlgorithmAttr()));
-  return success();
+LogicalResult ScatterOp::buildVjp(ir::VjpExpression &e) {
+  return giveBack<GatherOp>(e, getX(), getRootAttr(), getMeshAttr(), getAxesAttr(), getAlgorithmAttr());
 }
 
-LogicalResult ShardOp::buildVjp(VjpBuilder &vjp) {
-  if (vjp.needs(0)) vjp.give(0, ShardOp::create(vjp.b, vjp.loc, vjp.cotangent(), getSharding()));
+LogicalResult ShardOp::buildVjp(ir::VjpExpression &e) {
+  if (e.needs(0)) e.give(0, ShardOp::create(e.b, e.loc, e.cotangent(), getSharding()));
   return success();
 }

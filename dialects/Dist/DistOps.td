@@ -140,27 +140,39 @@ def Dist_ShardOp : Dist_Op<"shard", [Pure, AllTypesMatch<["x", "result"]>,
   let assemblyFormat = "$x `:` type($x) `to` qualified($sharding) attr-dict";
 }
 
+def Dist_Vjp : DeclareOpInterfaceMethods<DifferentiableOpInterface>;
+
 // Operations that a group does together.
+defvar Dist_group = (ins FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
 class Dist_Collective<string mnemonic, list<Trait> traits = []>
-    : Dist_Op<mnemonic, traits # [DeclareOpInterfaceMethods<SymbolUserOpInterface>]>;
+    : Dist_Op<mnemonic, traits # [DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verifySymbolUses(::mlir::SymbolTableCollection &symbols) {
+      return verifyCollective(*this, symbols);
+    }
+  }];
+}
 
 class Dist_OfTensor<string mnemonic, list<Trait> traits = []> : Dist_Collective<mnemonic, traits> {
   let results = (outs Dist_Tensor:$result);
 }
 class Dist_Moving<string mnemonic, list<Trait> traits = []> : Dist_OfTensor<mnemonic, traits> {
-  let arguments = (ins Dist_Tensor:$x, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
+  let arguments = !con((ins Dist_Tensor:$x), Dist_group);
   let assemblyFormat = [{ $x `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) `->` type($result) }];
 }
 class Dist_Rooted<string mnemonic, list<Trait> traits = []> : Dist_OfTensor<mnemonic, traits> {
-  let arguments = (ins Dist_Tensor:$x, I64Attr:$root, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes,
-                       OptionalAttr<StrAttr>:$algorithm);
+  let arguments = !con((ins Dist_Tensor:$x, I64Attr:$root), Dist_group);
   let assemblyFormat = [{
     $x `root` $root `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) `->` type($result)
   }];
 }
+// Values that go together.
+class Dist_OfTensors<string mnemonic, list<Trait> traits> : Dist_Collective<mnemonic, traits> {
+  let results = (outs Variadic<Dist_Tensor>:$results);
+  let hasVerifier = 1;
+}
 
-def Dist_AllReduceOp : Dist_Collective<"all_reduce", [InferTypeOpAdaptor,
-    DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Dist_AllReduceOp : Dist_OfTensors<"all_reduce", [InferTypeOpAdaptor, Dist_Vjp]> {
   let summary = "the sums of the group's values, or what else combines them, on every rank";
   let description = [{
     Values of one element type go together; each is cut into pieces by itself, so which are together changes no bit.
@@ -175,15 +187,12 @@ def Dist_AllReduceOp : Dist_Collective<"all_reduce", [InferTypeOpAdaptor,
     }
     ```
   }];
-  let arguments = (ins Variadic<Dist_Tensor>:$operands, Dist_Reduction:$reduction, FlatSymbolRefAttr:$mesh,
-                       StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
-  let results = (outs Variadic<Dist_Tensor>:$results);
+  let arguments = !con((ins Variadic<Dist_Tensor>:$operands, Dist_Reduction:$reduction), Dist_group);
   let assemblyFormat = [{
     $reduction $operands `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($operands)
   }];
-  let hasVerifier = 1;
 }
-def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Dist_ReduceScatterOp : Dist_OfTensors<"reduce_scatter", [Dist_Vjp]> {
   let summary = "this rank's part of the sum: the first axis is divided by the group";
   let description = [{
     Several values of one element type go together, as those of an all-reduce. The cotangents of the parts are gathered
@@ -198,15 +207,12 @@ def Dist_ReduceScatterOp : Dist_Collective<"reduce_scatter", [DeclareOpInterface
     }
     ```
   }];
-  let arguments = (ins Variadic<Dist_Tensor>:$operands, Dist_Reduction:$reduction, FlatSymbolRefAttr:$mesh,
-                       StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
-  let results = (outs Variadic<Dist_Tensor>:$results);
+  let arguments = !con((ins Variadic<Dist_Tensor>:$operands, Dist_Reduction:$reduction), Dist_group);
   let assemblyFormat = [{
     $reduction $operands `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($operands) `->` type($results)
   }];
-  let hasVerifier = 1;
 }
-def Dist_AllGatherOp : Dist_Collective<"all_gather", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Dist_AllGatherOp : Dist_OfTensors<"all_gather", [Dist_Vjp]> {
   let summary = "the values of the group one after the other along the first axis, on every rank";
   let description = [{
     Several values of one element type go together, as those of an all-reduce. The cotangent of an operand is this rank's
@@ -220,13 +226,10 @@ def Dist_AllGatherOp : Dist_Collective<"all_gather", [DeclareOpInterfaceMethods<
     }
     ```
   }];
-  let arguments = (ins Variadic<Dist_Tensor>:$operands, FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes,
-                       OptionalAttr<StrAttr>:$algorithm);
-  let results = (outs Variadic<Dist_Tensor>:$results);
+  let arguments = !con((ins Variadic<Dist_Tensor>:$operands), Dist_group);
   let assemblyFormat = [{
     $operands `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($operands) `->` type($results)
   }];
-  let hasVerifier = 1;
 }
 def Dist_PartOp : Dist_Moving<"part", [Pure]> {
   let summary = "this rank's part of a value that it has: no message";
@@ -243,7 +246,7 @@ def Dist_PartOp : Dist_Moving<"part", [Pure]> {
     ```
   }];
 }
-def Dist_AllToAllOp : Dist_Moving<"all_to_all", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Dist_AllToAllOp : Dist_Moving<"all_to_all", [Dist_Vjp]> {
   let summary = "part i of the first axis goes to the i-th rank of the group, and comes from it";
   let description = [{
     Each rank gets from every other the part that has its own number in the group, one after the other: of rows that the
@@ -265,8 +268,7 @@ def Dist_AllToAllOp : Dist_Moving<"all_to_all", [DeclareOpInterfaceMethods<Diffe
     ```
   }];
 }
-def Dist_BroadcastOp : Dist_Rooted<"broadcast", [SameOperandsAndResultType,
-                                                 DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Dist_BroadcastOp : Dist_Rooted<"broadcast", [SameOperandsAndResultType, Dist_Vjp]> {
   let summary = "the value of the group's rank `root`, on every rank";
   let description = [{
     The cotangent of the root's operand is the sum of the ranks' cotangents; those of others are zeros.
@@ -281,8 +283,7 @@ def Dist_BroadcastOp : Dist_Rooted<"broadcast", [SameOperandsAndResultType,
   }];
   let assemblyFormat = [{ $x `root` $root `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
 }
-def Dist_ReduceOp : Dist_OfTensor<"reduce", [SameOperandsAndResultType,
-                                             DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Dist_ReduceOp : Dist_OfTensor<"reduce", [SameOperandsAndResultType, Dist_Vjp]> {
   let summary = "the sum of the group's values, on its rank `root`; elsewhere elements are zeros";
   let description = [{
     The cotangent of the root's sum is broadcast to all ranks, and divided by their number for a mean. Other reductions
@@ -296,11 +297,10 @@ def Dist_ReduceOp : Dist_OfTensor<"reduce", [SameOperandsAndResultType,
     }
     ```
   }];
-  let arguments = (ins Dist_Tensor:$x, Dist_Reduction:$reduction, I64Attr:$root, FlatSymbolRefAttr:$mesh,
-                       StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
+  let arguments = !con((ins Dist_Tensor:$x, Dist_Reduction:$reduction, I64Attr:$root), Dist_group);
   let assemblyFormat = [{ $reduction $x `root` $root `on` $mesh $axes (`by` $algorithm^)? attr-dict `:` type($x) }];
 }
-def Dist_GatherOp : Dist_Rooted<"gather", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Dist_GatherOp : Dist_Rooted<"gather", [Dist_Vjp]> {
   let summary = "the values of the group one after the other, on its rank `root`; elsewhere elements are zeros";
   let description = [{
     The root's cotangent is scattered.
@@ -314,7 +314,7 @@ def Dist_GatherOp : Dist_Rooted<"gather", [DeclareOpInterfaceMethods<Differentia
     ```
   }];
 }
-def Dist_ScatterOp : Dist_Rooted<"scatter", [DeclareOpInterfaceMethods<DifferentiableOpInterface>]> {
+def Dist_ScatterOp : Dist_Rooted<"scatter", [Dist_Vjp]> {
   let summary = "this rank's part of the value of the group's rank `root`";
   let description = [{
     The cotangents of the parts are gathered for that of the root's operand; those of others are zeros.
@@ -339,7 +339,7 @@ def Dist_BarrierOp : Dist_Collective<"barrier"> {
     }
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$mesh, StrArrayAttr:$axes, OptionalAttr<StrAttr>:$algorithm);
+  let arguments = Dist_group;
   let assemblyFormat = "`on` $mesh $axes (`by` $algorithm^)? attr-dict";
 }
 

@@ -26,14 +26,6 @@ bool isCountable(Value value) {
   return true;
 }
 
-// The first type with a first axis of so many rows.
-RankedTensorType withRows(Value value, int64_t rows) {
-  auto type = cast<RankedTensorType>(value.getType());
-  SmallVector<int64_t> shape(type.getShape());
-  shape[0] = rows;
-  return type.clone(shape);
-}
-
 LogicalResult verifyReduction(Operation *op, Reduction reduction) {
   Type element = getElementTypeOrSelf(op->getOperand(0));
   if (reduction == Reduction::mean && !isa<FloatType>(element))
@@ -89,9 +81,6 @@ LogicalResult verifyGroup(Operation *op, SymbolTableCollection &symbols, int64_t
   return success();
 }
 
-// A collective whose result is a part of its operand, or the other way round, or whose operand has to have parts.
-enum class Parts { none, ofResult, ofOperand, inOperand };
-
 // What a rank gets for its rows depends on its place, where they do not divide; so does what it gives back for them.
 LogicalResult verifyExchange(Operation *op, int64_t size, std::optional<int64_t> place) {
   Value from = op->getOperand(0), to = op->getResult(0);
@@ -127,21 +116,6 @@ LogicalResult verifyParts(Operation *op, SymbolTableCollection &symbols, int64_t
   return error << " of " << whole.getType() << " over " << size << " ranks, found " << part.getType();
 }
 
-LogicalResult verifyCollective(Operation *op, SymbolTableCollection &symbols, Parts parts) {
-  for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
-    for (Value value : values)
-      if (!isCountable(value)) return op->emitOpError() << "has more than 2^56 elements: " << value.getType();
-  int64_t size = 1;
-  if (failed(verifyGroup(op, symbols, size))) return failure();
-  if (parts == Parts::none) return success();
-  for (auto [operand, result] : llvm::zip_equal(op->getOperands(), op->getResults())) {
-    bool isWhole = parts == Parts::ofResult;
-    if (failed(verifyParts(op, symbols, size, isWhole ? result : operand, isWhole ? operand : result)))
-      return failure();
-  }
-  return success();
-}
-
 // Elements that a step may be about: where operand and result are apart those of the one or the other.
 int64_t elementsFor(Operation *step) {
   auto steps = cast<StepsOp>(step->getParentOp());
@@ -165,6 +139,28 @@ LogicalResult verifyStep(Operation *op, int64_t first, int64_t end, int64_t lane
 }
 
 } // namespace
+
+RankedTensorType sprig::ir::dist::withRows(Value value, int64_t rows) {
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[0] = rows;
+  return type.clone(shape);
+}
+
+LogicalResult sprig::ir::dist::verifyCollective(Operation *op, SymbolTableCollection &symbols) {
+  for (ValueRange values : {ValueRange(op->getOperands()), ValueRange(op->getResults())})
+    for (Value value : values)
+      if (!isCountable(value)) return op->emitOpError() << "has more than 2^56 elements: " << value.getType();
+  int64_t size = 1;
+  if (failed(verifyGroup(op, symbols, size))) return failure();
+  rt::collective::Form form = rt::collective::formOf(kindOf(op));
+  if (form == rt::collective::Form::inPlace) return success();
+  bool isWhole = form == rt::collective::Form::fromPart; // the result
+  for (auto [operand, result] : llvm::zip_equal(op->getOperands(), op->getResults()))
+    if (failed(verifyParts(op, symbols, size, isWhole ? result : operand, isWhole ? operand : result)))
+      return failure();
+  return success();
+}
 
 LogicalResult sprig::ir::dist::verifyEvenParts(Operation *op) {
   CollectiveUse use = *collectiveUse(op);
@@ -217,37 +213,6 @@ LogicalResult AllReduceOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
                                             SmallVectorImpl<Type> &types) {
   llvm::append_range(types, op.getOperands().getTypes());
   return success();
-}
-
-LogicalResult AllReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::none);
-}
-LogicalResult ReduceScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::ofOperand);
-}
-LogicalResult AllGatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::ofResult);
-}
-LogicalResult AllToAllOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::inOperand);
-}
-LogicalResult BroadcastOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::none);
-}
-LogicalResult ReduceOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::none);
-}
-LogicalResult GatherOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::ofResult);
-}
-LogicalResult ScatterOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::ofOperand);
-}
-LogicalResult PartOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::ofOperand);
-}
-LogicalResult BarrierOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCollective(*this, symbols, Parts::none);
 }
 
 LogicalResult ShardOp::verifySymbolUses(SymbolTableCollection &symbols) {

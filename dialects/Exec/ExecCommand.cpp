@@ -11,9 +11,9 @@ FlatSymbolRefAttr sprig::exec::deviceOfCommand(Operation *command) {
 LogicalResult sprig::exec::verifyWritable(Operation *command, Value value) {
   auto buffer = value.getDefiningOp<BufferOp>();
   if (!buffer || (buffer.getKind() != BufferKind::input && buffer.getKind() != BufferKind::constant)) return success();
-  InFlightDiagnostic error = command->emitOpError("writes a buffer of kind ") << stringifyBufferKind(buffer.getKind());
-  error.attachNote(buffer.getLoc()) << "the buffer is here";
-  return error;
+  return (command->emitOpError("writes a buffer of kind ") << stringifyBufferKind(buffer.getKind()))
+             .attachNote(buffer.getLoc())
+         << "the buffer is here";
 }
 
 LogicalResult DispatchOp::verify() {

@@ -139,19 +139,15 @@ static LogicalResult verifyTilesOfCalls(KernelOp kernel) {
   auto calls = kernel.getBody().getOps<CallOp>();
   bool hasPieces = (*calls.begin()).getEach();
   for (Operation &op : kernel.getBody().front())
-    if (auto call = dyn_cast<CallOp>(op); call ? call.getEach() != hasPieces : !hasPieces) {
-      InFlightDiagnostic error = kernel.emitOpError("mixes calls in each tile with calls in some");
-      error.attachNote(op.getLoc()) << "such as this";
-      return error;
-    }
+    if (auto call = dyn_cast<CallOp>(op); call ? call.getEach() != hasPieces : !hasPieces)
+      return kernel.emitOpError("mixes calls in each tile with calls in some").attachNote(op.getLoc())
+             << "such as this";
   SmallVector<std::pair<int64_t, int64_t>> ranges;
   for (CallOp call : calls) {
     int64_t first = call.firstTile(), end = call.endTile();
-    if (first < 0 || first >= end || end > tiles) {
-      InFlightDiagnostic error = kernel.emitOpError("has ") << tiles << " tiles";
-      error.attachNote(call.getLoc()) << "a call is in those from " << first << " to " << end;
-      return error;
-    }
+    if (first < 0 || first >= end || end > tiles)
+      return (kernel.emitOpError("has ") << tiles << " tiles").attachNote(call.getLoc())
+             << "a call is in those from " << first << " to " << end;
     ranges.push_back({first, end});
   }
   llvm::sort(ranges);
@@ -180,22 +176,18 @@ LogicalResult KernelOp::verifyRegions() {
       if (!isa<MemRefType>(type)) return emitOpError("calls kernels, so takes buffers only, found ") << type;
     if (getFunctionType().getNumResults()) return emitOpError("calls kernels, so has no results");
     for (Operation &op : body)
-      if (!isa<CallOp, PieceOp, ScratchOp>(op)) {
-        InFlightDiagnostic error = emitOpError("mixes calls of kernels with other operations");
-        error.attachNote(op.getLoc()) << "such as '" << op.getName() << "'";
-        return error;
-      }
+      if (!isa<CallOp, PieceOp, ScratchOp>(op))
+        return emitOpError("mixes calls of kernels with other operations").attachNote(op.getLoc())
+               << "such as '" << op.getName() << "'";
     return verifyTilesOfCalls(*this);
   }
   auto yield = body.empty() ? nullptr : dyn_cast<YieldOp>(body.back());
   if (!yield) return emitOpError("has a body that neither calls kernels nor ends in exec.yield");
   for (Type type : getOperandTypes())
     if (!isa<RankedTensorType>(type)) return emitOpError("computes tensors, found ") << type;
-  if (yield.getOperandTypes() != TypeRange(getFunctionType().getResults())) {
-    InFlightDiagnostic error = emitOpError("has results (") << getFunctionType().getResults() << ")";
-    error.attachNote(yield.getLoc()) << "its body yields (" << yield.getOperandTypes() << ")";
-    return error;
-  }
+  if (yield.getOperandTypes() != TypeRange(getFunctionType().getResults()))
+    return (emitOpError("has results (") << getFunctionType().getResults() << ")").attachNote(yield.getLoc())
+           << "its body yields (" << yield.getOperandTypes() << ")";
   return success();
 }
 
@@ -229,10 +221,8 @@ LogicalResult sprig::exec::verifyKernelUse(Operation *user, FlatSymbolRefAttr na
                                            SymbolTableCollection &symbols) {
   auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(user->getParentOfType<ModuleOp>(), name);
   if (!kernel) return user->emitOpError("names ") << name << ", which is no exec.kernel of the module";
-  auto fail = [&](const Twine &text) {
-    InFlightDiagnostic error = user->emitOpError(text);
-    error.attachNote(kernel.getLoc()) << "kernel " << name << " is here";
-    return error;
+  auto fail = [&](const Twine &text) -> LogicalResult {
+    return user->emitOpError(text).attachNote(kernel.getLoc()) << "kernel " << name << " is here";
   };
   SmallVector<Type> types = kernel.getOperandTypes();
   if (buffers.size() != types.size())
@@ -315,10 +305,9 @@ static LogicalResult verifySideBySide(CallOp call, KernelOp kernel, SymbolTableC
     if (isInOneTile || !otherKernel || otherKernel.isComposite() ||
         mayRunBeside(call, kernel, other, otherKernel, symbols))
       continue;
-    InFlightDiagnostic error =
-        call.emitOpError("touches what a call in other tiles touches, and one of the two writes");
-    error.attachNote(other.getLoc()) << "the other call is here";
-    return error;
+    return call.emitOpError("touches what a call in other tiles touches, and one of the two writes")
+               .attachNote(other.getLoc())
+           << "the other call is here";
   }
   return success();
 }

@@ -135,11 +135,10 @@ static LogicalResult verifyOneDevice(ProgramOp program) {
     if (buffer.getKind() != BufferKind::output && buffer.getKind() != BufferKind::state) continue;
     auto [place, fresh] = first.try_emplace({buffer.getIndexAttr(), buffer.getSourceAttr()}, buffer);
     if (fresh || place->second.getPlace() == buffer.getPlace()) continue;
-    InFlightDiagnostic error = buffer.emitOpError("lies on ")
-                               << buffer.getPlace() << ", expected all buffers of one "
-                               << stringifyBufferKind(buffer.getKind()) << " on one device";
-    error.attachNote(place->second.getLoc()) << "another lies on " << place->second.getPlace();
-    return error;
+    return (buffer.emitOpError("lies on ") << buffer.getPlace() << ", expected all buffers of one "
+                                           << stringifyBufferKind(buffer.getKind()) << " on one device")
+               .attachNote(place->second.getLoc())
+           << "another lies on " << place->second.getPlace();
   }
   return success();
 }
@@ -236,25 +235,19 @@ LogicalResult ProgramOp::verifyRegions() {
       continue;
     }
     auto lane = dyn_cast<LaneOp>(op);
-    if (!lane) {
-      InFlightDiagnostic error = emitOpError("holds buffers and lanes only");
-      error.attachNote(op.getLoc()) << "found '" << op.getName() << "'";
-      return error;
-    }
+    if (!lane)
+      return emitOpError("holds buffers and lanes only").attachNote(op.getLoc()) << "found '" << op.getName() << "'";
     for (Operation &op : lane.getBody().front()) {
       auto command = dyn_cast<CommandOpInterface>(op);
-      if (!command) {
-        InFlightDiagnostic error = lane.emitOpError("holds commands only");
-        error.attachNote(op.getLoc()) << "found '" << op.getName() << "'";
-        return error;
-      }
+      if (!command)
+        return lane.emitOpError("holds commands only").attachNote(op.getLoc()) << "found '" << op.getName() << "'";
       if (command.getAwaitedEvent()) waits.push_back(command);
       if (!command.getRecordedEvent()) continue;
       auto [place, fresh] = recorded.try_emplace(*command.getRecordedEvent(), command);
       if (fresh) continue;
-      InFlightDiagnostic error = op.emitOpError("records event ") << *command.getRecordedEvent() << " a second time";
-      error.attachNote(place->second->getLoc()) << "it is recorded here first";
-      return error;
+      return (op.emitOpError("records event ") << *command.getRecordedEvent() << " a second time")
+                 .attachNote(place->second->getLoc())
+             << "it is recorded here first";
     }
   }
   for (CommandOpInterface wait : waits)
@@ -284,9 +277,8 @@ LogicalResult DeviceOp::verifySymbolUses(SymbolTableCollection &) {
   for (auto other : getOperation()->getParentOfType<ModuleOp>().getOps<DeviceOp>()) {
     if (other == *this) break;
     if (other.getKind() != getKind() || other.getOrdinal() != getOrdinal()) continue;
-    InFlightDiagnostic error = emitOpError("is ") << getKind() << ":" << getOrdinal() << " a second time";
-    error.attachNote(other.getLoc()) << "it is here first";
-    return error;
+    return (emitOpError("is ") << getKind() << ":" << getOrdinal() << " a second time").attachNote(other.getLoc())
+           << "it is here first";
   }
   return success();
 }
@@ -319,12 +311,11 @@ LogicalResult BufferOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto value = symbol ? symbol->getAttrOfType<ElementsAttr>("value") : ElementsAttr();
   if (!symbol && !value) return emitOpError("names ") << getSourceAttr() << ", which the module does not have";
   bool isConstant = isa<ConstantOp>(symbol);
-  if (!value || isConstant != (getKind() == BufferKind::constant)) {
-    InFlightDiagnostic error = emitOpError("is of kind ") << stringifyBufferKind(getKind()) << ", but "
-                                                          << getSourceAttr() << " is '" << symbol->getName() << "'";
-    error.attachNote(symbol->getLoc()) << "it is here";
-    return error;
-  }
+  if (!value || isConstant != (getKind() == BufferKind::constant))
+    return (emitOpError("is of kind ") << stringifyBufferKind(getKind()) << ", but " << getSourceAttr() << " is '"
+                                       << symbol->getName() << "'")
+               .attachNote(symbol->getLoc())
+           << "it is here";
   int64_t end = getOffset().value_or(0) + byteSize(getType());
   if (end > byteSize(value.getType()))
     return emitOpError("ends at byte ") << end << " of " << getSourceAttr() << ", which has "
@@ -345,9 +336,9 @@ LogicalResult LaneOp::verifySymbolUses(SymbolTableCollection &symbols) {
     if (command.crossesDevices() ? llvm::any_of(op.getOperands(), isThere) : llvm::all_of(op.getOperands(), isThere))
       continue;
     Value other = *llvm::find_if_not(op.getOperands(), isThere);
-    InFlightDiagnostic error = op.emitOpError("runs on ") << getDeviceAttr() << " and uses a buffer that is not there";
-    error.attachNote(other.getLoc()) << "the buffer is here";
-    return error;
+    return (op.emitOpError("runs on ") << getDeviceAttr() << " and uses a buffer that is not there")
+               .attachNote(other.getLoc())
+           << "the buffer is here";
   }
   return success();
 }

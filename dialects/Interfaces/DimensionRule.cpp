@@ -35,8 +35,9 @@ bool DimensionRule::isWhole(const Dim &dim) const {
 }
 
 // A dimension of the result is that of every operand that does not broadcast along it.
-DimensionRule elementwiseDimensionRule(Operation *op) {
+DimensionRule elementwiseDimensionRule(Operation *op, DimensionRule::OperandSets linear) {
   DimensionRule rule(op);
+  rule.linear = std::move(linear);
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
     unsigned factor = rule.addFactor(type.getDimSize(dim));
@@ -85,8 +86,7 @@ Type localType(Type type, const DimensionRule::Map &map, ArrayRef<int64_t> sizes
   SmallVector<int64_t> shape(tensor.getShape());
   for (auto [size, dim] : llvm::zip_equal(shape, map)) {
     if (dim.empty()) continue;
-    size = 1;
-    for (unsigned factor : dim) size *= sizes[factor];
+    size = llvm::product_of(llvm::map_range(dim, [&](unsigned factor) { return sizes[factor]; }));
   }
   return tensor.clone(shape);
 }

@@ -56,13 +56,14 @@ public:
   llvm::SmallVector<Map> operands, results; ///< by number, then by dimension; of no dimension where it is no tensor
   /// Sets of operands in which, all of a set at once and the others fixed, the operation is linear: of parts of sums it
   /// gives parts of sums.
-  llvm::SmallVector<llvm::SmallVector<unsigned, 2>> linear;
+  using OperandSets = llvm::SmallVector<llvm::SmallVector<unsigned, 2>>;
+  OperandSets linear;
   /// By result: what a sum is called that ranks add up where it is computed; empty: anywhere that is linear in it.
   llvm::SmallVector<llvm::StringRef> sums;
 };
 
-/// That of an operation whose operands broadcast to its results; linear in nothing.
-DimensionRule elementwiseDimensionRule(mlir::Operation *op);
+/// That of an operation whose operands broadcast to its results.
+DimensionRule elementwiseDimensionRule(mlir::Operation *op, DimensionRule::OperandSets linear = {});
 /// The rule of any operation: its own, that of elementwise ones, that of its decomposition, or that all must be whole.
 DimensionRule dimensionRuleOf(mlir::Operation *op);
 /// Whether an operation has a rule that somebody stated, be it for a kind of operations.

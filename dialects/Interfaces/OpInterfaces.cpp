@@ -35,4 +35,23 @@ int64_t sprig::detail::countResultElements(Operation *op) {
 
 int64_t sprig::detail::countOperandAndResultBytes(Operation *op) { return touchedAt(op).total(); }
 
+LogicalResult sprig::decomposeInPlace(DecomposableOpInterface composite) {
+  OpBuilder b(composite);
+  FailureOr<SmallVector<Value>> values = composite.decompose(b);
+  if (failed(values)) return composite.emitOpError("does not decompose");
+  composite->replaceAllUsesWith(*values);
+  composite->erase();
+  return success();
+}
+
+int64_t sprig::flopsOf(Block &block) {
+  int64_t flops = 0;
+  for (Operation &op : block)
+    if (auto cost = dyn_cast<CostOpInterface>(op))
+      flops += cost.getFlops();
+    else
+      for (Region &region : op.getRegions()) flops += flopsOf(region.front());
+  return flops;
+}
+
 #include "dialects/Interfaces/OpInterfaces.cpp.inc"

@@ -1,7 +1,6 @@
 // Interfaces that passes ask of operations: scalar body, decomposition, gradient, cost.
 // For dialects (which implement them) and passes (which use them); see OpInterfaces.td for the contracts.
 #pragma once
-#include "dialects/Interfaces/Vjp.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 
@@ -13,6 +12,11 @@ int64_t countOperandAndResultBytes(mlir::Operation *op);
 } // namespace sprig::detail
 
 namespace sprig {
+class ScalarBuilder; // dialects/NN/ScalarBuilder.h
+namespace ir {
+class VjpExpression; // dialects/NN/VjpExpression.h
+}
+
 /// Bytes that an element takes in memory; an i1 is a byte.
 int64_t storageBytes(mlir::Type elementType);
 
@@ -47,3 +51,10 @@ mlir::Value sharedBy(mlir::OpOperand &use);
 } // namespace sprig
 
 #include "dialects/Interfaces/OpInterfaces.h.inc"
+
+namespace sprig {
+/// Puts a composite's decomposition in its place; an error at it where it has none.
+mlir::LogicalResult decomposeInPlace(DecomposableOpInterface composite);
+/// Flops of a block's operations, and of those in regions of what has no cost of its own.
+int64_t flopsOf(mlir::Block &block);
+} // namespace sprig

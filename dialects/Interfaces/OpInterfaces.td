@@ -21,7 +21,7 @@ def ElementwiseOpInterface : OpInterface<"ElementwiseOpInterface"> {
       integers signless (signedness is read off the operation's own types), i1 as i1, half types widened to f32. Returns
       a value of the compute type of the result (f32 for half types); the caller rounds it to the result's element type.
     }], "::mlir::Value", "buildScalar",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc, "::mlir::ValueRange":$args)>,
+      (ins "::sprig::ScalarBuilder &":$builder, "::mlir::ValueRange":$args)>,
   ];
 }
 
@@ -49,7 +49,7 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
     InterfaceMethod<[{
       Gives the cotangents of the operands that need one, as expressions of operands, results and cotangents of the
       results, which are themselves differentiable. Fails with a diagnostic where there is no such expression.
-    }], "::mlir::LogicalResult", "buildVjp", (ins "::sprig::VjpBuilder &":$vjp)>,
+    }], "::mlir::LogicalResult", "buildVjp", (ins "::sprig::ir::VjpExpression &":$e)>,
   ];
 }
 

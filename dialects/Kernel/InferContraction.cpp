@@ -11,8 +11,7 @@ using namespace sprig::ir;
 
 namespace sprig::kernel {
 
-SPRIG_NN_INFER(PackOp) {
-  Inference infer(location, PackOp::getOperationName(), results);
+LogicalResult PackOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand)) return failure();
   if (operand->getRank() != 2)
@@ -64,8 +63,7 @@ static LogicalResult checkPanels(const Inference &infer, RankedTensorType panels
   return success();
 }
 
-SPRIG_NN_INFER(MatmulPackedOp) {
-  Inference infer(location, MatmulPackedOp::getOperationName(), results);
+LogicalResult MatmulPackedOp::inferTypes(const Inference &infer, Adaptor op) {
   auto lhs = infer.tensor(op.getLhs(), "lhs"), panels = infer.tensor(op.getPanels(), "panels");
   if (failed(lhs) || failed(panels)) return failure();
   if (failed(infer.rankAtLeast(*lhs, "lhs", 2)) || failed(infer.present(op.getColumnsAttr(), "columns")))
@@ -116,8 +114,7 @@ static LogicalResult checkCodes(const Inference &infer, Adaptor op, int64_t dept
   return failed(zeros) ? failure() : checkGroups(*zeros, "zeros");
 }
 
-SPRIG_NN_INFER(MatmulNarrowOp) {
-  Inference infer(location, MatmulNarrowOp::getOperationName(), results);
+LogicalResult MatmulNarrowOp::inferTypes(const Inference &infer, Adaptor op) {
   auto lhs = infer.tensor(op.getLhs(), "lhs");
   if (failed(lhs) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) || failed(infer.present(op.getBitsAttr(), "bits")))
     return failure();
@@ -129,8 +126,7 @@ SPRIG_NN_INFER(MatmulNarrowOp) {
   return infer.give(shape, lhs->getElementType());
 }
 
-SPRIG_NN_INFER(MatmulNarrowDotOp) {
-  Inference infer(location, MatmulNarrowDotOp::getOperationName(), results);
+LogicalResult MatmulNarrowDotOp::inferTypes(const Inference &infer, Adaptor op) {
   auto lhs = infer.tensor(op.getLhs(), "lhs"), scales = infer.tensor(op.getLhsScales(), "lhs_scales");
   if (failed(lhs) || failed(scales) || failed(infer.rankAtLeast(*lhs, "lhs", 2))) return failure();
   SmallVector<int64_t> shape(lhs->getShape());
@@ -149,8 +145,7 @@ SPRIG_NN_INFER(MatmulNarrowDotOp) {
   return infer.give(shape, scales->getElementType());
 }
 
-SPRIG_NN_INFER(ConvPackedOp) {
-  Inference infer(location, ConvPackedOp::getOperationName(), results);
+LogicalResult ConvPackedOp::inferTypes(const Inference &infer, Adaptor op) {
   auto input = infer.tensor(op.getInput(), "input"), panels = infer.tensor(op.getPanels(), "panels");
   if (failed(input) || failed(panels)) return failure();
   auto element = inferPackedElement(infer, *input, "input", *panels);
@@ -184,8 +179,7 @@ SPRIG_NN_INFER(ConvPackedOp) {
   return infer.give(shape, element->type);
 }
 
-SPRIG_NN_INFER(ConvDepthwiseOp) {
-  Inference infer(location, ConvDepthwiseOp::getOperationName(), results);
+LogicalResult ConvDepthwiseOp::inferTypes(const Inference &infer, Adaptor op) {
   auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter");
   if (failed(input) || failed(filter) || failed(infer.sameElementType(*input, "input", *filter, "filter")) ||
       failed(checkConvInput(infer, *input)))
@@ -206,8 +200,7 @@ SPRIG_NN_INFER(ConvDepthwiseOp) {
   return infer.give(shape, input->getElementType());
 }
 
-SPRIG_NN_INFER(ConvDepthwiseDotOp) {
-  Inference infer(location, ConvDepthwiseDotOp::getOperationName(), results);
+LogicalResult ConvDepthwiseDotOp::inferTypes(const Inference &infer, Adaptor op) {
   auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter");
   if (failed(input) || failed(filter) || failed(checkConvInput(infer, *input))) return failure();
   ArrayRef<int64_t> in = input->getShape();
@@ -227,8 +220,7 @@ SPRIG_NN_INFER(ConvDepthwiseDotOp) {
   return infer.give(shape, IntegerType::get(filter->getContext(), 32));
 }
 
-SPRIG_NN_INFER(ConvFilterGradPartsOp) {
-  Inference infer(location, ConvFilterGradPartsOp::getOperationName(), results);
+LogicalResult ConvFilterGradPartsOp::inferTypes(const Inference &infer, Adaptor op) {
   auto input = infer.tensor(op.getInput(), "input"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
   if (failed(input) || failed(cotangent)) return failure();
   auto filter =
@@ -244,8 +236,7 @@ SPRIG_NN_INFER(ConvFilterGradPartsOp) {
   return infer.give(shape, input->getElementType());
 }
 
-SPRIG_NN_INFER(MatmulPartsOp) {
-  Inference infer(location, MatmulPartsOp::getOperationName(), results);
+LogicalResult MatmulPartsOp::inferTypes(const Inference &infer, Adaptor op) {
   auto lhs = infer.tensor(op.getLhs(), "lhs"), rhs = infer.tensor(op.getRhs(), "rhs");
   if (failed(lhs) || failed(rhs) || failed(infer.sameElementType(*lhs, "lhs", *rhs, "rhs"))) return failure();
   for (RankedTensorType side : {*lhs, *rhs})
@@ -256,16 +247,14 @@ SPRIG_NN_INFER(MatmulPartsOp) {
   return infer.give({parts, lhs->getDimSize(1), rhs->getDimSize(1)}, lhs->getElementType());
 }
 
-SPRIG_NN_INFER(SumPartsOp) {
-  Inference infer(location, SumPartsOp::getOperationName(), results);
+LogicalResult SumPartsOp::inferTypes(const Inference &infer, Adaptor op) {
   auto parts = infer.tensor(op.getParts(), "parts");
   if (failed(parts)) return failure();
   if (parts->getRank() == 0) return infer.fail("adds up parts along the first dimension, got ", describe(*parts));
   return infer.give(parts->getShape().drop_front(), parts->getElementType());
 }
 
-SPRIG_NN_INFER(ConvWinogradOp) {
-  Inference infer(location, ConvWinogradOp::getOperationName(), results);
+LogicalResult ConvWinogradOp::inferTypes(const Inference &infer, Adaptor op) {
   auto input = infer.tensor(op.getInput(), "input"), panels = infer.tensor(op.getPanels(), "panels");
   if (failed(input) || failed(panels) || failed(infer.sameElementType(*input, "input", *panels, "panels")) ||
       failed(infer.present(op.getChannelsAttr(), "channels")))

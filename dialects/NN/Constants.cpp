@@ -131,6 +131,10 @@ ElementsAttr makeSplat(RankedTensorType type, double value) {
   return DenseElementsAttr::get(type, nearestInteger(value, cast<IntegerType>(element)));
 }
 
+Value createSplat(OpBuilder &builder, Location loc, Type type, double value) {
+  return ConstantOp::create(builder, loc, type, makeSplat(cast<RankedTensorType>(type), value));
+}
+
 DenseElementsAttr splatOf(Operation *op) {
   auto constant = dyn_cast_if_present<ConstantOp>(op);
   auto dense = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();

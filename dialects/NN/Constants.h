@@ -2,6 +2,7 @@
 // For importers, folders, packers and the package writer. Layout: row-major, little-endian, an i1 is one byte (0 or 1);
 // a splat is one element. The attribute must outlive its view.
 #pragma once
+#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Operation.h"
@@ -52,6 +53,8 @@ mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, llvm::ArrayRef<char
 
 /// A splat of a number, rounded to the element type.
 mlir::ElementsAttr makeSplat(mlir::RankedTensorType type, double value);
+/// An nn.constant of it; the type is a tensor's.
+mlir::Value createSplat(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, double value);
 
 /// The value of an nn.constant whose elements are all equal; null for everything else, null included.
 mlir::DenseElementsAttr splatOf(mlir::Operation *op);

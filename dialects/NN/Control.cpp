@@ -197,17 +197,6 @@ LogicalResult WhileOp::verifyRegions() {
   return verifyYield(*this, getStep(), getResultTypes(), "body");
 }
 
-static int64_t flopsOf(Block &block) {
-  int64_t flops = 0;
-  for (Operation &op : block) {
-    if (auto cost = dyn_cast<CostOpInterface>(op))
-      flops += cost.getFlops();
-    else
-      for (Region &region : op.getRegions()) flops += flopsOf(region.front()); // a dispatch
-  }
-  return flops;
-}
-
 int64_t CondOp::getFlops() { return std::max(flopsOf(getThen()), flopsOf(getElse())); }
 
 // Nobody knows the number of steps: this is one.

@@ -1,4 +1,4 @@
-// Decompositions of composites into primitives: activations, means, products, pools. Normalisations: DecomposeNorm.cpp.
+// Decompositions of composites into primitives: activations, means, products, pools. Normalisations: Norms.cpp.
 #include "dialects/NN/GradientMarks.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
@@ -115,8 +115,8 @@ Values ReduceMeanOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   auto type = getOperand().getType();
   Value x = e.widened(getOperand());
-  int64_t count = 1;
-  for (int64_t axis : getAxes()) count *= type.getDimSize(axis);
+  auto sizes = llvm::map_range(getAxes(), [&](int64_t axis) { return type.getDimSize(axis); });
+  int64_t count = llvm::product_of(sizes, int64_t(1));
   Value sum = e.reduce(ReduceKind::sum, x, getAxes(), getKeepDims());
   if (count == 0 && !isa<FloatType>(type.getElementType())) return one(sum); // there is no mean of no integers
   return one(e.cast(e.div(sum, e.splat(sum, count)), type.getElementType()));

@@ -8,53 +8,25 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-static DimensionRule ruleOf(NegOp op) {
-  DimensionRule rule = elementwiseDimensionRule(op);
-  rule.linear = {{0}};
-  return rule;
-}
-
-/// In both at once.
-template <typename OpT> static DimensionRule sumRule(OpT op) {
-  DimensionRule rule = elementwiseDimensionRule(op);
-  rule.linear = {{0, 1}};
-  return rule;
-}
-static DimensionRule ruleOf(AddOp op) { return sumRule(op); }
-static DimensionRule ruleOf(SubOp op) { return sumRule(op); }
-
-/// In either.
-static DimensionRule ruleOf(MulOp op) {
-  DimensionRule rule = elementwiseDimensionRule(op);
-  rule.linear = {{0}, {1}};
-  return rule;
-}
+static DimensionRule ruleOf(NegOp op) { return elementwiseDimensionRule(op, {{0}}); }
+static DimensionRule ruleOf(StopGradientOp op) { return elementwiseDimensionRule(op, {{0}}); }
+// In both at once.
+static DimensionRule ruleOf(AddOp op) { return elementwiseDimensionRule(op, {{0, 1}}); }
+static DimensionRule ruleOf(SubOp op) { return elementwiseDimensionRule(op, {{0, 1}}); }
+static DimensionRule ruleOf(SelectOp op) { return elementwiseDimensionRule(op, {{1, 2}}); }
+// In either.
+static DimensionRule ruleOf(MulOp op) { return elementwiseDimensionRule(op, {{0}, {1}}); }
 
 // Quotients of integers truncate.
 static DimensionRule ruleOf(DivOp op) {
-  DimensionRule rule = elementwiseDimensionRule(op);
-  if (isa<FloatType>(tensorOf(op.getResult()).getElementType())) rule.linear = {{0}};
-  return rule;
-}
-
-static DimensionRule ruleOf(SelectOp op) {
-  DimensionRule rule = elementwiseDimensionRule(op);
-  rule.linear = {{1, 2}};
-  return rule;
-}
-
-static DimensionRule ruleOf(StopGradientOp op) {
-  DimensionRule rule = elementwiseDimensionRule(op);
-  rule.linear = {{0}};
-  return rule;
+  return isReal(op.getResult()) ? elementwiseDimensionRule(op, {{0}}) : elementwiseDimensionRule(op);
 }
 
 // Half types and integers round or cut each part of a sum.
 static DimensionRule ruleOf(CastOp op) {
-  DimensionRule rule = elementwiseDimensionRule(op);
   auto isWide = [](Value value) { return isa<Float32Type, Float64Type>(tensorOf(value).getElementType()); };
-  if (isWide(op.getOperand()) && isWide(op.getResult())) rule.linear = {{0}};
-  return rule;
+  bool isLinear = isWide(op.getOperand()) && isWide(op.getResult());
+  return isLinear ? elementwiseDimensionRule(op, {{0}}) : elementwiseDimensionRule(op);
 }
 
 // The operands that the operation waits for may be split in any way.

@@ -24,20 +24,10 @@ static DimensionRule ruleOf(GatherOp op) {
 
 /// Operations whose operands agree in dimensions, of which one is addressed: others pass where they are of one size.
 static DimensionRule elementsRule(Operation *op, int64_t axis) {
-  DimensionRule rule(op);
-  RankedTensorType type = tensorOf(op->getOperand(0));
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    int64_t size = type.getDimSize(dim);
-    bool passes = dim != axis &&
-                  llvm::all_of(op->getOperands(), [&](Value value) { return tensorOf(value).getDimSize(dim) == size; });
-    unsigned shared = passes ? rule.addFactor(size) : 0;
-    auto own = [&](Value value) {
-      return passes ? shared : rule.addFactor(tensorOf(value).getDimSize(dim), FactorKind::whole);
-    };
-    for (auto [i, operand] : llvm::enumerate(op->getOperands())) rule.operand(unsigned(i), dim, own(operand));
-    rule.result(0, dim, own(op->getResult(0)));
-  }
-  return rule;
+  return dimByDimRule(op, [&](int64_t dim) {
+    return dim != axis &&
+           llvm::all_equal(llvm::map_range(op->getOperands(), [&](Value value) { return shapeOf(value)[dim]; }));
+  });
 }
 static DimensionRule ruleOf(GatherElementsOp op) {
   DimensionRule rule = elementsRule(op, int64_t(op.getAxis()));

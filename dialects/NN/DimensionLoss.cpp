@@ -93,11 +93,7 @@ static void fitParts(LossMeanGradOp part, const DimensionRule &rule, ArrayRef<in
   part.getCotangentMutable().assign(e.mul(g, e.splat(g, weight)));
 }
 
-static DimensionRule ruleOf(LossScaleOp op) {
-  DimensionRule rule = elementwiseDimensionRule(op);
-  rule.linear = {{0}};
-  return rule;
-}
+static DimensionRule ruleOf(LossScaleOp op) { return elementwiseDimensionRule(op, {{0}}); }
 
 void attachLossDimensionRules(MLIRContext *context) {
   attachDimensionRules<CrossEntropyOp, NllLossOp, MseLossOp, L1LossOp, HuberLossOp, BceLossOp, BceWithLogitsLossOp,

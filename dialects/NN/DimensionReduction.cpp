@@ -64,18 +64,8 @@ static DimensionRule ruleOf(CumulativeOp op) {
 
 /// Samples and channels pass, windows lie within the rest.
 static DimensionRule windowRule(Operation *op, bool channelsLast) {
-  DimensionRule rule(op);
-  int64_t rank = tensorOf(op->getOperand(0)).getRank(), channelDim = channelsLast ? rank - 1 : 1;
-  for (int64_t dim = 0; dim < rank; ++dim) {
-    bool passes = dim == 0 || dim == channelDim;
-    unsigned shared = passes ? rule.addFactor(tensorOf(op->getOperand(0)).getDimSize(dim)) : 0;
-    auto own = [&](Value value) {
-      return passes ? shared : rule.addFactor(tensorOf(value).getDimSize(dim), FactorKind::whole);
-    };
-    for (auto [i, operand] : llvm::enumerate(op->getOperands())) rule.operand(unsigned(i), dim, own(operand));
-    rule.result(0, dim, own(op->getResult(0)));
-  }
-  return rule;
+  int64_t channelDim = channelsLast ? tensorOf(op->getOperand(0)).getRank() - 1 : 1;
+  return dimByDimRule(op, [&](int64_t dim) { return dim == 0 || dim == channelDim; });
 }
 static DimensionRule ruleOf(PoolOp op) {
   DimensionRule rule = windowRule(op, op.getChannelsLast());

@@ -31,6 +31,21 @@ inline void passDim(DimensionRule &rule, mlir::Operation *op, unsigned operand, 
   for (unsigned i = 0; i < op->getNumResults(); ++i) rule.result(i, resultDim, factor);
 }
 
+/// Operands and a result of one rank, which share the dimensions that pass, and have each of the others whole.
+inline DimensionRule dimByDimRule(mlir::Operation *op, llvm::function_ref<bool(int64_t)> passes) {
+  DimensionRule rule(op);
+  for (auto [dim, size] : llvm::enumerate(shapeOf(op->getOperand(0)))) {
+    std::optional<unsigned> shared;
+    if (passes(int64_t(dim))) shared = rule.addFactor(size);
+    auto own = [&, dim = dim](mlir::Value value) {
+      return shared ? *shared : rule.addFactor(shapeOf(value)[dim], FactorKind::whole);
+    };
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) rule.operand(unsigned(i), int64_t(dim), own(operand));
+    rule.result(0, int64_t(dim), own(op->getResult(0)));
+  }
+  return rule;
+}
+
 void attachElementwiseDimensionRules(mlir::MLIRContext *context);
 void attachContractionDimensionRules(mlir::MLIRContext *context);
 void attachReductionDimensionRules(mlir::MLIRContext *context);

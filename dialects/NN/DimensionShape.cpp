@@ -27,11 +27,7 @@ static DimensionRule ruleOf(IotaOp op) {
   return rule;
 }
 
-static DimensionRule ruleOf(BroadcastOp op) {
-  DimensionRule rule = elementwiseDimensionRule(op);
-  rule.linear = {{0}};
-  return rule;
-}
+static DimensionRule ruleOf(BroadcastOp op) { return elementwiseDimensionRule(op, {{0}}); }
 
 static DimensionRule ruleOf(TransposeOp op) {
   DimensionRule rule(op);

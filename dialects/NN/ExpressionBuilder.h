@@ -67,8 +67,7 @@ public:
   }
   /// A constant of one element, which broadcasts, in the element type of `model`.
   mlir::Value splat(mlir::Value model, double value) {
-    auto type = mlir::RankedTensorType::get({}, typeOf(model).getElementType());
-    return ConstantOp::create(b, loc, type, makeSplat(type, value));
+    return createSplat(b, loc, mlir::RankedTensorType::get({}, typeOf(model).getElementType()), value);
   }
   /// A constant of a float type.
   mlir::Value constant(llvm::ArrayRef<int64_t> shape, mlir::Type element, llvm::ArrayRef<double> values) {

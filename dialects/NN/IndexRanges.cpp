@@ -118,8 +118,7 @@ void narrowOperands(ConcatOp op, IndexRanges &ranges) {
   // The map may move while operands are narrowed.
   std::vector<IntegerRange> all(wanted.begin(), wanted.end());
   RankedTensorType type = tensorOf(op.getResult());
-  int64_t axis = int64_t(op.getAxis()), inner = 1, before = 0;
-  for (int64_t size : type.getShape().drop_front(axis + 1)) inner *= size;
+  int64_t axis = int64_t(op.getAxis()), inner = llvm::product_of(type.getShape().drop_front(axis + 1)), before = 0;
   for (Value operand : op.getOperands()) {
     int64_t row = tensorOf(operand).getDimSize(axis) * inner, count = tensorOf(operand).getNumElements();
     std::vector<IntegerRange> own;

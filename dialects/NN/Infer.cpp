@@ -55,6 +55,12 @@ LogicalResult Inference::give(RankedTensorType type) const {
   return success();
 }
 
+LogicalResult Inference::giveTypeOf(Value operand, bool asFlags) const {
+  auto type = tensor(operand, "operand");
+  if (failed(type)) return failure();
+  return give(asFlags ? type->clone(IntegerType::get(type->getContext(), 1)) : *type);
+}
+
 FailureOr<RankedTensorType> Inference::tensor(Value operand, StringRef name) const {
   if (!operand) return fail("has no ", name);
   auto type = dyn_cast<RankedTensorType>(operand.getType());

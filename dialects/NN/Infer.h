@@ -38,6 +38,8 @@ public:
   mlir::LogicalResult give(llvm::ArrayRef<int64_t> shape, mlir::Type elementType) const {
     return give(mlir::RankedTensorType::get(shape, elementType));
   }
+  /// Takes the type of `operand`, or its shape with elements of i1.
+  mlir::LogicalResult giveTypeOf(mlir::Value operand, bool asFlags = false) const;
 
 private:
   std::optional<mlir::Location> location;
@@ -87,9 +89,8 @@ inferFilterGradient(const Inference &infer, mlir::RankedTensorType input, mlir::
 mlir::FailureOr<llvm::SmallVector<int64_t>> inferReduced(const Inference &infer, mlir::RankedTensorType operand,
                                                          mlir::DenseI64ArrayAttr axes, bool keepDims);
 
-/// Reads better at the head of each inference: names the parameters of the generated declaration.
-#define SPRIG_NN_INFER(OpT)                                                                                            \
-  mlir::LogicalResult OpT::inferReturnTypes(mlir::MLIRContext *, std::optional<mlir::Location> location, Adaptor op,   \
-                                            llvm::SmallVectorImpl<mlir::Type> &results)
+/// Gives the broadcast shape of two operands, with the element type of the first where no other is named.
+mlir::LogicalResult inferBinary(const Inference &infer, mlir::Value lhs, mlir::Value rhs, bool sameElementType = true,
+                                mlir::Type resultElement = {});
 
 } // namespace sprig::ir

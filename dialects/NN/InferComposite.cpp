@@ -7,22 +7,15 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-SPRIG_NN_INFER(SoftmaxOp) {
-  Inference infer(location, SoftmaxOp::getOperationName(), results);
+template <typename Adaptor> static LogicalResult inferAlongAxis(const Inference &infer, Adaptor op) {
   auto type = infer.tensor(op.getOperand(), "operand");
   if (failed(type) || failed(infer.axis(op.getAxisAttr(), *type))) return failure();
   return infer.give(*type);
 }
+LogicalResult SoftmaxOp::inferTypes(const Inference &infer, Adaptor op) { return inferAlongAxis(infer, op); }
+LogicalResult LogSoftmaxOp::inferTypes(const Inference &infer, Adaptor op) { return inferAlongAxis(infer, op); }
 
-SPRIG_NN_INFER(LogSoftmaxOp) {
-  Inference infer(location, LogSoftmaxOp::getOperationName(), results);
-  auto type = infer.tensor(op.getOperand(), "operand");
-  if (failed(type) || failed(infer.axis(op.getAxisAttr(), *type))) return failure();
-  return infer.give(*type);
-}
-
-SPRIG_NN_INFER(LinearOp) {
-  Inference infer(location, LinearOp::getOperationName(), results);
+LogicalResult LinearOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), weight = infer.tensor(op.getWeight(), "weight");
   if (failed(operand) || failed(weight) || failed(infer.sameElementType(*operand, "operand", *weight, "weight")) ||
       failed(infer.rankAtLeast(*operand, "operand", 1)))
@@ -53,8 +46,7 @@ static LogicalResult checkPerChannel(const Inference &infer, RankedTensorType op
                     describe(operand));
 }
 
-SPRIG_NN_INFER(BatchNormOp) {
-  Inference infer(location, BatchNormOp::getOperationName(), results);
+LogicalResult BatchNormOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.rankAtLeast(*operand, "operand", 2)) ||
       failed(checkPerChannel(infer, *operand, op.getScale(), "scale")) ||
@@ -83,8 +75,7 @@ static LogicalResult checkGroupAxes(const Inference &infer, ArrayAttr groups) {
   return success();
 }
 
-SPRIG_NN_INFER(BatchNormTrainOp) {
-  Inference infer(location, BatchNormTrainOp::getOperationName(), results);
+LogicalResult BatchNormTrainOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.rankAtLeast(*operand, "operand", 2)) ||
       failed(checkPerChannel(infer, *operand, op.getScale(), "scale")) ||
@@ -97,8 +88,7 @@ SPRIG_NN_INFER(BatchNormTrainOp) {
   return giveChannels(infer, *operand);
 }
 
-SPRIG_NN_INFER(BatchNormTrainGradOp) {
-  Inference infer(location, BatchNormTrainGradOp::getOperationName(), results);
+LogicalResult BatchNormTrainGradOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
   if (failed(operand) || failed(cotangent) || failed(infer.rankAtLeast(*operand, "operand", 2)) ||
       failed(checkPerChannel(infer, *operand, op.getScale(), "scale")) ||
@@ -119,8 +109,7 @@ static LogicalResult checkBroadcastsTo(const Inference &infer, RankedTensorType 
   return infer.fail("does not broadcast ", name, " ", describe(*type), " to operand ", describe(operand));
 }
 
-SPRIG_NN_INFER(LayerNormOp) {
-  Inference infer(location, LayerNormOp::getOperationName(), results);
+LogicalResult LayerNormOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.axis(op.getAxisAttr(), *operand)) ||
       failed(infer.present(op.getEpsilonAttr(), "epsilon")) ||
@@ -130,8 +119,7 @@ SPRIG_NN_INFER(LayerNormOp) {
   return infer.give(*operand);
 }
 
-SPRIG_NN_INFER(RmsNormOp) {
-  Inference infer(location, RmsNormOp::getOperationName(), results);
+LogicalResult RmsNormOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.axis(op.getAxisAttr(), *operand)) ||
       failed(infer.present(op.getEpsilonAttr(), "epsilon")) ||
@@ -140,8 +128,7 @@ SPRIG_NN_INFER(RmsNormOp) {
   return infer.give(*operand);
 }
 
-SPRIG_NN_INFER(GroupNormOp) {
-  Inference infer(location, GroupNormOp::getOperationName(), results);
+LogicalResult GroupNormOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.rankAtLeast(*operand, "operand", 2)) ||
       failed(infer.present(op.getGroupsAttr(), "groups")) || failed(infer.present(op.getEpsilonAttr(), "epsilon")) ||

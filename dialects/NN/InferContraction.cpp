@@ -23,8 +23,7 @@ FailureOr<Type> inferAccumulator(const Inference &infer, RankedTensorType a, Str
   return accumulator.getValue();
 }
 
-SPRIG_NN_INFER(MatmulOp) {
-  Inference infer(location, MatmulOp::getOperationName(), results);
+LogicalResult MatmulOp::inferTypes(const Inference &infer, Adaptor op) {
   auto lhs = infer.tensor(op.getLhs(), "lhs"), rhs = infer.tensor(op.getRhs(), "rhs");
   if (failed(lhs) || failed(rhs) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) ||
       failed(infer.rankAtLeast(*rhs, "rhs", 2)))
@@ -83,8 +82,7 @@ FailureOr<SmallVector<int64_t>> inferConvolution(const Inference &infer, RankedT
   return shape;
 }
 
-SPRIG_NN_INFER(ConvOp) {
-  Inference infer(location, ConvOp::getOperationName(), results);
+LogicalResult ConvOp::inferTypes(const Inference &infer, Adaptor op) {
   auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter");
   if (failed(input) || failed(filter)) return failure();
   auto element = inferAccumulator(infer, *input, "input", *filter, "filter", op.getAccumulatorAttr());
@@ -122,8 +120,7 @@ FailureOr<SmallVector<int64_t>> inferFilterGradient(const Inference &infer, Rank
   return shape;
 }
 
-SPRIG_NN_INFER(ConvFilterGradOp) {
-  Inference infer(location, ConvFilterGradOp::getOperationName(), results);
+LogicalResult ConvFilterGradOp::inferTypes(const Inference &infer, Adaptor op) {
   auto input = infer.tensor(op.getInput(), "input"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
   if (failed(input) || failed(cotangent)) return failure();
   auto shape = inferFilterGradient(infer, *input, *cotangent, op.getChannelsLast(), op.getGroups(), op.getWindowAttr(),
@@ -131,8 +128,7 @@ SPRIG_NN_INFER(ConvFilterGradOp) {
   return failed(shape) ? failure() : infer.give(*shape, input->getElementType());
 }
 
-SPRIG_NN_INFER(ConvTransposeOp) {
-  Inference infer(location, ConvTransposeOp::getOperationName(), results);
+LogicalResult ConvTransposeOp::inferTypes(const Inference &infer, Adaptor op) {
   auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter");
   if (failed(input) || failed(filter) || failed(infer.sameElementType(*input, "input", *filter, "filter")) ||
       failed(checkConvInput(infer, *input)))

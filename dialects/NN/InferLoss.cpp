@@ -8,8 +8,7 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-SPRIG_NN_INFER(ClassIndexOp) {
-  Inference infer(location, ClassIndexOp::getOperationName(), results);
+LogicalResult ClassIndexOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.present(op.getClassesAttr(), "classes"))) return failure();
   return infer.give(*operand);
@@ -39,15 +38,14 @@ template <typename Adaptor> static LogicalResult inferClassLoss(const Inference 
   return giveReduced(infer, op.getReductionAttr(), rows, operand->getElementType());
 }
 
-SPRIG_NN_INFER(CrossEntropyOp) {
-  Inference infer(location, CrossEntropyOp::getOperationName(), results);
+LogicalResult CrossEntropyOp::inferTypes(const Inference &infer, Adaptor op) {
   if (FloatAttr smoothing = op.getLabelSmoothingAttr()) {
     double value = smoothing.getValueAsDouble();
     if (!(value >= 0 && value <= 1)) return infer.fail("has label_smoothing ", value, "; expected 0 to 1");
   }
   return inferClassLoss(infer, op);
 }
-SPRIG_NN_INFER(NllLossOp) { return inferClassLoss(Inference(location, NllLossOp::getOperationName(), results), op); }
+LogicalResult NllLossOp::inferTypes(const Inference &infer, Adaptor op) { return inferClassLoss(infer, op); }
 
 template <typename Adaptor> static LogicalResult inferElementLoss(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), targets = infer.tensor(op.getTargets(), "targets");
@@ -55,15 +53,14 @@ template <typename Adaptor> static LogicalResult inferElementLoss(const Inferenc
   if (*operand != *targets) return infer.fail("has targets ", describe(*targets), " for operand ", describe(*operand));
   return giveReduced(infer, op.getReductionAttr(), operand->getShape(), operand->getElementType());
 }
-#define SPRIG_NN_ELEMENT_LOSS(OpT)                                                                                     \
-  SPRIG_NN_INFER(OpT) { return inferElementLoss(Inference(location, OpT::getOperationName(), results), op); }
-SPRIG_NN_ELEMENT_LOSS(MseLossOp)
-SPRIG_NN_ELEMENT_LOSS(L1LossOp)
-SPRIG_NN_ELEMENT_LOSS(HuberLossOp)
-SPRIG_NN_ELEMENT_LOSS(BceLossOp)
-SPRIG_NN_ELEMENT_LOSS(BceWithLogitsLossOp)
-SPRIG_NN_ELEMENT_LOSS(KlDivLossOp)
-#undef SPRIG_NN_ELEMENT_LOSS
+LogicalResult MseLossOp::inferTypes(const Inference &infer, Adaptor op) { return inferElementLoss(infer, op); }
+LogicalResult L1LossOp::inferTypes(const Inference &infer, Adaptor op) { return inferElementLoss(infer, op); }
+LogicalResult HuberLossOp::inferTypes(const Inference &infer, Adaptor op) { return inferElementLoss(infer, op); }
+LogicalResult BceLossOp::inferTypes(const Inference &infer, Adaptor op) { return inferElementLoss(infer, op); }
+LogicalResult BceWithLogitsLossOp::inferTypes(const Inference &infer, Adaptor op) {
+  return inferElementLoss(infer, op);
+}
+LogicalResult KlDivLossOp::inferTypes(const Inference &infer, Adaptor op) { return inferElementLoss(infer, op); }
 
 static LogicalResult checkDims(const Inference &infer, IntegerAttr dims, RankedTensorType of) {
   if (failed(infer.present(dims, "dims"))) return failure();
@@ -71,30 +68,26 @@ static LogicalResult checkDims(const Inference &infer, IntegerAttr dims, RankedT
   return infer.fail("has dims ", dims.getInt(), " of ", describe(of));
 }
 
-SPRIG_NN_INFER(LossMeanOp) {
-  Inference infer(location, LossMeanOp::getOperationName(), results);
+LogicalResult LossMeanOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(checkDims(infer, op.getDimsAttr(), *operand))) return failure();
   return infer.give(ArrayRef<int64_t>(), operand->getElementType());
 }
 
-SPRIG_NN_INFER(LossMeanGradOp) {
-  Inference infer(location, LossMeanGradOp::getOperationName(), results);
+LogicalResult LossMeanGradOp::inferTypes(const Inference &infer, Adaptor op) {
   auto cotangent = infer.tensor(op.getCotangent(), "cotangent"), like = infer.tensor(op.getLike(), "like");
   if (failed(cotangent) || failed(like) || failed(checkDims(infer, op.getDimsAttr(), *like))) return failure();
   if (cotangent->getRank()) return infer.fail("has cotangent ", describe(*cotangent), "; expected one number");
   return infer.give(*cotangent);
 }
 
-SPRIG_NN_INFER(LossScaleOp) {
-  Inference infer(location, LossScaleOp::getOperationName(), results);
+LogicalResult LossScaleOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.present(op.getFactorAttr(), "factor"))) return failure();
   return infer.give(*operand);
 }
 
-SPRIG_NN_INFER(PhiloxOp) {
-  Inference infer(location, PhiloxOp::getOperationName(), results);
+LogicalResult PhiloxOp::inferTypes(const Inference &infer, Adaptor op) {
   auto index = infer.tensor(op.getIndex(), "index"), key = infer.tensor(op.getKey(), "key"),
        counter = infer.tensor(op.getCounter(), "counter");
   if (failed(index) || failed(key) || failed(counter)) return failure();
@@ -105,8 +98,7 @@ SPRIG_NN_INFER(PhiloxOp) {
   return infer.give(*both, IntegerType::get(index->getContext(), 32, IntegerType::Unsigned));
 }
 
-SPRIG_NN_INFER(DropoutOp) {
-  Inference infer(location, DropoutOp::getOperationName(), results);
+LogicalResult DropoutOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), key = infer.tensor(op.getKey(), "key"),
        counter = infer.tensor(op.getCounter(), "counter");
   if (failed(operand) || failed(key) || failed(counter) || failed(infer.present(op.getRatioAttr(), "ratio")))
@@ -118,10 +110,8 @@ SPRIG_NN_INFER(DropoutOp) {
   return infer.give(*operand);
 }
 
-SPRIG_NN_INFER(StopGradientOp) {
-  Inference infer(location, StopGradientOp::getOperationName(), results);
-  auto type = infer.tensor(op.getOperand(), "operand");
-  return failed(type) ? failure() : infer.give(*type);
+LogicalResult StopGradientOp::inferTypes(const Inference &infer, Adaptor op) {
+  return infer.giveTypeOf(op.getOperand());
 }
 
 } // namespace sprig::ir

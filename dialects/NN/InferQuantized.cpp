@@ -34,14 +34,12 @@ static FailureOr<QuantizedOperands> inferOperands(const Inference &infer, Adapto
   return QuantizedOperands{*operand, *scale, *zero};
 }
 
-SPRIG_NN_INFER(QuantizeOp) {
-  Inference infer(location, QuantizeOp::getOperationName(), results);
+LogicalResult QuantizeOp::inferTypes(const Inference &infer, Adaptor op) {
   auto types = inferOperands(infer, op, /*isOfScale=*/true);
   return failed(types) ? failure() : infer.give(types->operand.getShape(), types->zero.getElementType());
 }
 
-SPRIG_NN_INFER(FakeQuantizeOp) {
-  Inference infer(location, FakeQuantizeOp::getOperationName(), results);
+LogicalResult FakeQuantizeOp::inferTypes(const Inference &infer, Adaptor op) {
   auto types = inferOperands(infer, op, /*isOfScale=*/true);
   if (failed(types)) return failure();
   IntegerBounds all = integersOf(types->zero.getElementType());
@@ -52,8 +50,7 @@ SPRIG_NN_INFER(FakeQuantizeOp) {
   return infer.give(types->operand.getShape(), types->operand.getElementType());
 }
 
-SPRIG_NN_INFER(DequantizeOp) {
-  Inference infer(location, DequantizeOp::getOperationName(), results);
+LogicalResult DequantizeOp::inferTypes(const Inference &infer, Adaptor op) {
   auto types = inferOperands(infer, op, /*isOfScale=*/false);
   return failed(types) ? failure() : infer.give(types->operand.getShape(), types->scale.getElementType());
 }
@@ -72,8 +69,7 @@ static LogicalResult checkZero(const Inference &infer, RankedTensorType zero, Ra
                     axis < 0 ? "" : std::to_string(axis), ", got ", describe(zero), " for ", describe(operand));
 }
 
-SPRIG_NN_INFER(MatmulIntegerOp) {
-  Inference infer(location, MatmulIntegerOp::getOperationName(), results);
+LogicalResult MatmulIntegerOp::inferTypes(const Inference &infer, Adaptor op) {
   auto lhs = infer.tensor(op.getLhs(), "lhs"), rhs = infer.tensor(op.getRhs(), "rhs"),
        lhsZero = infer.tensor(op.getLhsZero(), "lhs_zero"), rhsZero = infer.tensor(op.getRhsZero(), "rhs_zero");
   if (failed(lhs) || failed(rhs) || failed(lhsZero) || failed(rhsZero) || failed(infer.rankAtLeast(*lhs, "lhs", 2)) ||
@@ -98,8 +94,7 @@ SPRIG_NN_INFER(MatmulIntegerOp) {
   return infer.give(*shape, IntegerType::get(lhs->getContext(), 32));
 }
 
-SPRIG_NN_INFER(ConvIntegerOp) {
-  Inference infer(location, ConvIntegerOp::getOperationName(), results);
+LogicalResult ConvIntegerOp::inferTypes(const Inference &infer, Adaptor op) {
   auto input = infer.tensor(op.getInput(), "input"), filter = infer.tensor(op.getFilter(), "filter"),
        inputZero = infer.tensor(op.getInputZero(), "input_zero"),
        filterZero = infer.tensor(op.getFilterZero(), "filter_zero");

@@ -140,14 +140,12 @@ private:
 };
 } // namespace
 
-SPRIG_NN_INFER(RnnOp) {
-  Inference infer(location, RnnOp::getOperationName(), results);
+LogicalResult RnnOp::inferTypes(const Inference &infer, Adaptor op) {
   Layer layer(infer, op, 1, 1);
   return failed(layer.check()) ? failure() : layer.give(1);
 }
 
-SPRIG_NN_INFER(GruOp) {
-  Inference infer(location, GruOp::getOperationName(), results);
+LogicalResult GruOp::inferTypes(const Inference &infer, Adaptor op) {
   Layer layer(infer, op, 3, 2);
   if (failed(layer.check()) || failed(layer.checkGates())) return failure();
   if (auto blocks = op.getGateBlocks(); blocks && !op.getLinearBeforeReset() && (*blocks)[2] == 1)
@@ -155,8 +153,7 @@ SPRIG_NN_INFER(GruOp) {
   return layer.give(1);
 }
 
-SPRIG_NN_INFER(LstmOp) {
-  Inference infer(location, LstmOp::getOperationName(), results);
+LogicalResult LstmOp::inferTypes(const Inference &infer, Adaptor op) {
   Layer layer(infer, op, 4, 3);
   if (failed(layer.check()) || failed(layer.checkGates()) ||
       failed(layer.expect(op.getInitialC(), "initial_c", {layer.type.getDimSize(1), layer.hidden})) ||
@@ -165,8 +162,7 @@ SPRIG_NN_INFER(LstmOp) {
   return layer.give(2);
 }
 
-SPRIG_NN_INFER(LstmIntegerOp) {
-  Inference infer(location, LstmIntegerOp::getOperationName(), results);
+LogicalResult LstmIntegerOp::inferTypes(const Inference &infer, Adaptor op) {
   Layer layer(infer, op, 4, 3);
   if (failed(layer.check()) ||
       failed(layer.expect(op.getInitialC(), "initial_c", {layer.type.getDimSize(1), layer.hidden})) ||

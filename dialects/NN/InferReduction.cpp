@@ -61,8 +61,7 @@ static LogicalResult checkKind(const Inference &infer, ReduceKindAttr kind, Redu
                     stringifyReduceKind(kind.getValue()));
 }
 
-SPRIG_NN_INFER(ReduceOp) {
-  Inference infer(location, ReduceOp::getOperationName(), results);
+LogicalResult ReduceOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.present(op.getKindAttr(), "kind"))) return failure();
   if (operand->getElementType().isInteger(1) &&
@@ -72,16 +71,14 @@ SPRIG_NN_INFER(ReduceOp) {
   return failed(shape) ? failure() : infer.give(*shape, operand->getElementType());
 }
 
-SPRIG_NN_INFER(ReduceMeanOp) {
-  Inference infer(location, ReduceMeanOp::getOperationName(), results);
+LogicalResult ReduceMeanOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand)) return failure();
   auto shape = inferReduced(infer, *operand, op.getAxesAttr(), op.getKeepDims());
   return failed(shape) ? failure() : infer.give(*shape, operand->getElementType());
 }
 
-SPRIG_NN_INFER(ArgReduceOp) {
-  Inference infer(location, ArgReduceOp::getOperationName(), results);
+LogicalResult ArgReduceOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(checkKind(infer, op.getKindAttr(), ReduceKind::max, ReduceKind::min))) return failure();
   auto axis = infer.axis(op.getAxisAttr(), *operand);
@@ -93,8 +90,7 @@ SPRIG_NN_INFER(ArgReduceOp) {
   return failed(shape) ? failure() : infer.give(*shape, IntegerType::get(operand->getContext(), 64));
 }
 
-SPRIG_NN_INFER(CumulativeOp) {
-  Inference infer(location, CumulativeOp::getOperationName(), results);
+LogicalResult CumulativeOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(checkKind(infer, op.getKindAttr(), ReduceKind::sum, ReduceKind::prod)) ||
       failed(infer.axis(op.getAxisAttr(), *operand)))
@@ -102,8 +98,7 @@ SPRIG_NN_INFER(CumulativeOp) {
   return infer.give(*operand);
 }
 
-SPRIG_NN_INFER(TopKOp) {
-  Inference infer(location, TopKOp::getOperationName(), results);
+LogicalResult TopKOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(infer.present(op.getKAttr(), "k"))) return failure();
   auto axis = infer.axis(op.getAxisAttr(), *operand);
@@ -136,8 +131,7 @@ static FailureOr<SmallVector<int64_t>> inferPool(const Inference &infer, RankedT
   return shape;
 }
 
-SPRIG_NN_INFER(PoolOp) {
-  Inference infer(location, PoolOp::getOperationName(), results);
+LogicalResult PoolOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand) || failed(checkKind(infer, op.getKindAttr(), ReduceKind::max, ReduceKind::sum))) return failure();
   auto shape = inferPool(infer, *operand, op.getWindowAttr(), op.getStridesAttr(), op.getDilationsAttr(),
@@ -145,8 +139,7 @@ SPRIG_NN_INFER(PoolOp) {
   return failed(shape) ? failure() : infer.give(*shape, operand->getElementType());
 }
 
-SPRIG_NN_INFER(PoolGradOp) {
-  Inference infer(location, PoolGradOp::getOperationName(), results);
+LogicalResult PoolGradOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), cotangent = infer.tensor(op.getCotangent(), "cotangent");
   if (failed(operand) || failed(cotangent) ||
       failed(checkKind(infer, op.getKindAttr(), ReduceKind::max, ReduceKind::sum)) ||
@@ -161,8 +154,7 @@ SPRIG_NN_INFER(PoolGradOp) {
   return infer.give(*operand);
 }
 
-SPRIG_NN_INFER(ArgMaxPoolOp) {
-  Inference infer(location, ArgMaxPoolOp::getOperationName(), results);
+LogicalResult ArgMaxPoolOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand)) return failure();
   auto shape = inferPool(infer, *operand, op.getWindowAttr(), op.getStridesAttr(), op.getDilationsAttr(),
@@ -170,8 +162,7 @@ SPRIG_NN_INFER(ArgMaxPoolOp) {
   return failed(shape) ? failure() : infer.give(*shape, IntegerType::get(operand->getContext(), 64));
 }
 
-SPRIG_NN_INFER(AvgPoolOp) {
-  Inference infer(location, AvgPoolOp::getOperationName(), results);
+LogicalResult AvgPoolOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand)) return failure();
   auto shape = inferPool(infer, *operand, op.getWindowAttr(), op.getStridesAttr(), op.getDilationsAttr(),

@@ -6,8 +6,7 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-SPRIG_NN_INFER(TransposeOp) {
-  Inference infer(location, TransposeOp::getOperationName(), results);
+LogicalResult TransposeOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand)) return failure();
   auto permutation = infer.array(op.getPermutationAttr(), "permutation entries", operand->getRank(), "dimensions");
@@ -24,8 +23,7 @@ SPRIG_NN_INFER(TransposeOp) {
   return infer.give(shape, operand->getElementType());
 }
 
-SPRIG_NN_INFER(SliceOp) {
-  Inference infer(location, SliceOp::getOperationName(), results);
+LogicalResult SliceOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand");
   if (failed(operand)) return failure();
   int64_t rank = operand->getRank();
@@ -46,8 +44,7 @@ SPRIG_NN_INFER(SliceOp) {
   return infer.give(*sizes, operand->getElementType());
 }
 
-SPRIG_NN_INFER(ConcatOp) {
-  Inference infer(location, ConcatOp::getOperationName(), results);
+LogicalResult ConcatOp::inferTypes(const Inference &infer, Adaptor op) {
   if (op.getOperands().empty()) return infer.fail("joins no tensors; it takes 1 or more");
   auto first = infer.tensor(op.getOperands()[0], "operand 0");
   if (failed(first)) return failure();
@@ -69,8 +66,7 @@ SPRIG_NN_INFER(ConcatOp) {
   return infer.give(shape, first->getElementType());
 }
 
-SPRIG_NN_INFER(PadOp) {
-  Inference infer(location, PadOp::getOperationName(), results);
+LogicalResult PadOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), value = infer.tensor(op.getValue(), "value");
   if (failed(operand) || failed(value) || failed(infer.sameElementType(*operand, "operand", *value, "value")) ||
       failed(infer.present(op.getModeAttr(), "mode")))
@@ -99,8 +95,7 @@ SPRIG_NN_INFER(PadOp) {
   return infer.give(shape, operand->getElementType());
 }
 
-SPRIG_NN_INFER(GatherOp) {
-  Inference infer(location, GatherOp::getOperationName(), results);
+LogicalResult GatherOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), indices = infer.tensor(op.getIndices(), "indices");
   if (failed(operand) || failed(indices)) return failure();
   auto axis = infer.axis(op.getAxisAttr(), *operand);
@@ -122,8 +117,7 @@ static LogicalResult checkElementIndices(const Inference &infer, RankedTensorTyp
                     "; they must fit in the other dimensions");
 }
 
-SPRIG_NN_INFER(GatherElementsOp) {
-  Inference infer(location, GatherElementsOp::getOperationName(), results);
+LogicalResult GatherElementsOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), indices = infer.tensor(op.getIndices(), "indices");
   if (failed(operand) || failed(indices)) return failure();
   auto axis = infer.axis(op.getAxisAttr(), *operand);
@@ -142,8 +136,7 @@ static FailureOr<int64_t> inferTuple(const Inference &infer, RankedTensorType op
   return length;
 }
 
-SPRIG_NN_INFER(GatherNdOp) {
-  Inference infer(location, GatherNdOp::getOperationName(), results);
+LogicalResult GatherNdOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), indices = infer.tensor(op.getIndices(), "indices");
   if (failed(operand) || failed(indices)) return failure();
   int64_t batch = op.getBatchDims();
@@ -159,8 +152,7 @@ SPRIG_NN_INFER(GatherNdOp) {
   return infer.give(shape, operand->getElementType());
 }
 
-SPRIG_NN_INFER(ScatterElementsOp) {
-  Inference infer(location, ScatterElementsOp::getOperationName(), results);
+LogicalResult ScatterElementsOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), indices = infer.tensor(op.getIndices(), "indices");
   auto updates = infer.tensor(op.getUpdates(), "updates");
   if (failed(operand) || failed(indices) || failed(updates) || failed(infer.present(op.getKindAttr(), "kind")) ||
@@ -174,8 +166,7 @@ SPRIG_NN_INFER(ScatterElementsOp) {
   return infer.give(*operand);
 }
 
-SPRIG_NN_INFER(ScatterNdOp) {
-  Inference infer(location, ScatterNdOp::getOperationName(), results);
+LogicalResult ScatterNdOp::inferTypes(const Inference &infer, Adaptor op) {
   auto operand = infer.tensor(op.getOperand(), "operand"), indices = infer.tensor(op.getIndices(), "indices");
   auto updates = infer.tensor(op.getUpdates(), "updates");
   if (failed(operand) || failed(indices) || failed(updates) || failed(infer.present(op.getKindAttr(), "kind")) ||

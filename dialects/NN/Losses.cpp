@@ -24,9 +24,7 @@ static Value reduced(Expression &e, Value losses, LossReduction reduction, Value
 
 /// Positions of the first dimensions.
 static int64_t positionsOf(Value value, int64_t dims) {
-  int64_t count = 1;
-  for (int64_t size : Expression::typeOf(value).getShape().take_front(size_t(dims))) count *= size;
-  return count;
+  return llvm::product_of(Expression::typeOf(value).getShape().take_front(size_t(dims)), int64_t(1));
 }
 
 Values LossMeanOp::decompose(OpBuilder &b) {
@@ -35,12 +33,11 @@ Values LossMeanOp::decompose(OpBuilder &b) {
   return one(e.div(sum, e.splat(sum, double(positionsOf(getOperand(), int64_t(getDims()))))));
 }
 
-LogicalResult LossMeanOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
+LogicalResult LossMeanOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(0)) return success();
   ArrayRef<int64_t> shape = getOperand().getType().getShape();
   Value each = LossMeanGradOp::create(e.b, e.loc, e.g(), getOperand(), getDims());
-  vjp.give(0, e.broadcast(e.reshape(each, SmallVector<int64_t>(shape.size(), 1)), shape));
+  e.give(0, e.broadcast(e.reshape(each, SmallVector<int64_t>(shape.size(), 1)), shape));
   return success();
 }
 
@@ -52,15 +49,15 @@ Values LossMeanGradOp::decompose(OpBuilder &b) {
   return one(e.div(getCotangent(), e.splat(getCotangent(), double(count))));
 }
 
-LogicalResult LossMeanGradOp::buildVjp(VjpBuilder &vjp) {
-  if (vjp.needs(0)) vjp.give(0, LossMeanGradOp::create(vjp.b, vjp.loc, vjp.cotangent(), getLike(), getDims()));
+LogicalResult LossMeanGradOp::buildVjp(VjpExpression &e) {
+  if (e.needs(0)) e.give(0, LossMeanGradOp::create(e.b, e.loc, e.cotangent(), getLike(), getDims()));
   return success();
 }
 
 Values LossScaleOp::decompose(OpBuilder &b) { return one(MulOp::create(b, getLoc(), getOperand(), getRounded())); }
 
-LogicalResult LossScaleOp::buildVjp(VjpBuilder &vjp) {
-  if (vjp.needs(0)) vjp.give(0, LossScaleOp::create(vjp.b, vjp.loc, vjp.cotangent(), getRounded(), getFactorAttr()));
+LogicalResult LossScaleOp::buildVjp(VjpExpression &e) {
+  if (e.needs(0)) e.give(0, LossScaleOp::create(e.b, e.loc, e.cotangent(), getRounded(), getFactorAttr()));
   return success();
 }
 
@@ -149,27 +146,14 @@ Values CrossEntropyOp::decompose(OpBuilder &b) {
 }
 
 /// The gradient by the weights of classes, which few ask for: that of the decomposition.
-template <typename OpT> static LogicalResult differentiateByWeights(OpT op, VjpBuilder &vjp) {
-  unsigned operand = 2;
-  if (!op.getWeights() || !vjp.needs(operand)) return success();
-  // A value of its own, so that no other way from the weights to the loss is counted twice.
-  Value weights = AfterOp::create(vjp.b, vjp.loc, op.getWeights(), vjp.cotangent());
-  auto copy = cast<OpT>(vjp.b.clone(*op));
-  copy->setOperand(operand, weights);
-  Values loss = copy.decompose(vjp.b);
-  if (failed(loss)) return op.emitOpError("does not decompose");
-  copy.erase();
-  auto gradients = vjp.pullback(vjp.b, *loss, vjp.cotangent(), weights);
-  if (failed(gradients)) return failure();
-  vjp.give(operand, gradients->front());
-  return success();
+template <typename OpT> static LogicalResult differentiateByWeights(OpT op, VjpExpression &e) {
+  return op.getWeights() && e.needs(2) ? e.giveByDecomposition(op, 2) : success();
 }
 
 // Of row r: factor[r] * (softmax * sum(q) - q), q being the classes' shares of the target times their weights.
-LogicalResult CrossEntropyOp::buildVjp(VjpBuilder &vjp) {
-  if (failed(differentiateByWeights(*this, vjp))) return failure();
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
+LogicalResult CrossEntropyOp::buildVjp(VjpExpression &e) {
+  if (failed(differentiateByWeights(*this, e))) return failure();
+  if (!e.needs(0)) return success();
   Value x = e.widened(getOperand()), g = e.widened(e.g());
   Classes classes(e, *this, x);
   double smoothing = getLabelSmoothing().convertToDouble(), rest = smoothing / classes.size;
@@ -181,7 +165,7 @@ LogicalResult CrossEntropyOp::buildVjp(VjpBuilder &vjp) {
     probabilities = e.mul(probabilities, sum);
   }
   Value factor = classes.onlyCounted(classes.factor(getReduction(), g, x));
-  vjp.give(0, e.cast(e.mul(e.sub(probabilities, shares), factor), getOperand().getType().getElementType()));
+  e.give(0, e.cast(e.mul(e.sub(probabilities, shares), factor), getOperand().getType().getElementType()));
   return success();
 }
 
@@ -195,16 +179,15 @@ Values NllLossOp::decompose(OpBuilder &b) {
   return SmallVector<Value>{reduced(e, loss, getReduction(), classes.count(), getOperand().getType().getElementType())};
 }
 
-LogicalResult NllLossOp::buildVjp(VjpBuilder &vjp) {
-  if (failed(differentiateByWeights(*this, vjp))) return failure();
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
+LogicalResult NllLossOp::buildVjp(VjpExpression &e) {
+  if (failed(differentiateByWeights(*this, e))) return failure();
+  if (!e.needs(0)) return success();
   Value x = e.widened(getOperand()), g = e.widened(e.g());
   Classes classes(e, *this, x);
   Value factor = classes.onlyCounted(classes.factor(getReduction(), g, x));
   Value weighted = e.negate(classes.targetWeight ? e.mul(factor, classes.targetWeight) : factor);
   Value gradient = e.select(classes.isTarget, e.broadcast(weighted, classes.column), e.splat(x, 0));
-  vjp.give(0, e.cast(gradient, getOperand().getType().getElementType()));
+  e.give(0, e.cast(gradient, getOperand().getType().getElementType()));
   return success();
 }
 
@@ -259,8 +242,7 @@ static Value elementCotangent(VjpExpression &e, LossReduction reduction, Value x
   return LossMeanGradOp::create(e.b, e.loc, g, x, VjpExpression::typeOf(x).getRank());
 }
 
-LogicalResult BceLossOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult BceLossOp::buildVjp(VjpExpression &e) {
   Value x = e.widened(getOperand()), t = e.widened(getTargets());
   Type element = getOperand().getType().getElementType();
   Value g = elementCotangent(e, getReduction(), x), one = e.splat(x, 1);

@@ -49,14 +49,13 @@ class NN_Example<string arguments, string operation, string results> {
                 "\n  return %r : " # results # "\n}\n```\n";
 }
 
-// Inference on an adaptor, as upstream's InferTypeOpAdaptor. A parser has put attributes of the dictionary in braces
-// into `attributes`, not yet into `properties`, and has not filled in defaults; here they are complete.
+// Inference on an adaptor, as upstream's InferTypeOpAdaptor: an operation defines `inferTypes` (Infer*.cpp). A parser has
+// put attributes of the dictionary in braces into `attributes`, not yet into `properties`, and has not filled in defaults;
+// here they are complete.
 def NN_InferTypes : TraitList<[
   DeclareOpInterfaceMethods<InferTypeOpInterface>,
   NativeOpTrait<"InferTypeOpAdaptor", [], [{
-    static ::llvm::LogicalResult inferReturnTypes(::mlir::MLIRContext *context,
-        std::optional<::mlir::Location> location, Adaptor adaptor,
-        ::llvm::SmallVectorImpl<::mlir::Type> &inferredReturnTypes);
+    static ::llvm::LogicalResult inferTypes(const ::sprig::ir::Inference &infer, Adaptor op);
   }], [{
     ::llvm::LogicalResult $cppClass::inferReturnTypes(::mlir::MLIRContext *context,
         std::optional<::mlir::Location> location, ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes,
@@ -66,11 +65,18 @@ def NN_InferTypes : TraitList<[
       if (properties) complete = *properties.as<Properties *>();
       if (::mlir::failed(::sprig::ir::detail::completeProperties<$cppClass>(complete, context, location, attributes)))
         return ::mlir::failure();
-      Adaptor adaptor(operands, attributes, complete, regions);
-      return inferReturnTypes(context, location, adaptor, inferredReturnTypes);
+      return inferTypes(::sprig::ir::Inference(location, getOperationName(), inferredReturnTypes),
+                        Adaptor(operands, attributes, complete, regions));
     }
   }]>
 ]>;
+
+// For extraClassDefinition, where the result has the type of the operand.
+defvar NN_typeOfOperand = [{
+  ::llvm::LogicalResult $cppClass::inferTypes(const Inference &infer, Adaptor op) {
+    return infer.giveTypeOf(op.getOperand());
+  }
+}];
 
 // A pure operation whose result types follow from operands and attributes; the inference is its verifier too.
 class NN_InferredOp<string mnemonic, list<Trait> traits = [], Trait cost = CostOpInterface>

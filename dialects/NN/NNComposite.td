@@ -13,6 +13,7 @@ class NN_ActivationOp<string mnemonic, dag attributes = (ins), string example = 
   let arguments = !con((ins NN_FloatTensor:$operand), attributes);
   let results = (outs NN_FloatTensor:$result);
   let assemblyFormat = "$operand attr-dict `:` type($operand)";
+  let extraClassDefinition = NN_typeOfOperand;
 }
 def NN_SiluOp : NN_ActivationOp<"silu"> { let summary = "x * sigmoid(x)"; }
 def NN_MishOp : NN_ActivationOp<"mish"> { let summary = "x * tanh(softplus(x))"; }
@@ -30,12 +31,14 @@ def NN_CeluOp : NN_ActivationOp<"celu", (ins DefaultValuedAttr<F64Attr, "1.0">:$
 }
 def NN_SeluOp : NN_ActivationOp<"selu", (ins F64Attr:$alpha, F64Attr:$gamma), " {alpha = 1.67326 : f64, gamma = 1.0507 : f64}"> {
   let summary = "gamma * x where positive, else gamma * alpha * (exp(x) - 1) (arXiv:1706.02515)";
+  let extraClassDefinition = "";
 }
 def NN_LeakyReluOp : NN_ActivationOp<"leaky_relu", (ins DefaultValuedAttr<F64Attr, "0.01">:$alpha), " {alpha = 0.1 : f64}"> {
   let summary = "x where not negative, else alpha * x";
 }
 def NN_HardSigmoidOp : NN_ActivationOp<"hard_sigmoid", (ins F64Attr:$alpha, F64Attr:$beta), " {alpha = 0.2 : f64, beta = 0.5 : f64}"> {
   let summary = "max(0, min(1, alpha * x + beta))";
+  let extraClassDefinition = "";
 }
 
 class NN_SoftmaxLikeOp<string mnemonic, string more = ""> : NN_CompositeOp<mnemonic, [NN_Vjp]> {

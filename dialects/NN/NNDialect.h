@@ -30,6 +30,7 @@ mlir::LogicalResult completeProperties(Properties &properties, mlir::MLIRContext
 } // namespace sprig::ir::detail
 
 namespace sprig::ir {
+class Inference; // Infer.h
 // What nn.yield may stand in.
 class CheckpointOp;
 class CondOp;

@@ -17,6 +17,11 @@ class NN_BinaryOp<string mnemonic, TypeConstraint operand, list<Trait> traits = 
   let arguments = (ins operand:$lhs, operand:$rhs);
   let results = (outs operand:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::inferTypes(const Inference &infer, Adaptor op) {
+      return inferBinary(infer, op.getLhs(), op.getRhs());
+    }
+  }];
 }
 
 def NN_AddOp : NN_BinaryOp<"add", NN_NumberTensor, [Commutative]> { let summary = "sum"; let hasFolder = 1; }

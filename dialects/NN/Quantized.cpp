@@ -1,5 +1,6 @@
 // Quantisation and products of quantised tensors: scalar bodies, costs, decompositions.
 #include "dialects/NN/NNQuantized.h"
+#include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/IntegerBounds.h"
 #include "dialects/NN/IntegerProducts.h"
 #include "dialects/NN/ScalarBuilder.h"
@@ -19,10 +20,9 @@ static Value inWord(ScalarBuilder &s, Value x, Type element) {
 // Comparisons by selects are single instructions, and send NaN to the lowest number. Clipped first, between integers, a
 // quotient is rounded, ties to even, by the addition of a number so large that the integer is the lower bits of the
 // sum.
-Value QuantizeOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value QuantizeOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   auto type = cast<IntegerType>(tensorOf(getResult()).getElementType());
-  Type element = ScalarBuilder::elementOf(args[0]), i32 = b.getI32Type();
+  Type element = ScalarBuilder::elementOf(args[0]), i32 = s.b.getI32Type();
   Value zero = inWord(s, args[2], type), offset = s.to<arith::SIToFPOp>(zero, element);
   double span = double(uint64_t(1) << type.getWidth()), low = type.isUnsigned() ? 0 : -span / 2;
   Value lowest = s.sub(s.f(offset, low), offset), highest = s.sub(s.f(offset, low + span - 1), offset);
@@ -30,25 +30,23 @@ Value QuantizeOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   v = s.select(s.cmp(arith::CmpFPredicate::OGT, v, lowest), v, lowest);
   v = s.select(s.cmp(arith::CmpFPredicate::OLT, v, highest), v, highest);
   v = s.add(v, element.isF64() ? 0x1.8p52 : 0x1.8p23);
-  Value integer = element.isF64() ? s.to<arith::TruncIOp>(s.bits(v, b.getI64Type()), i32) : s.bits(v, i32);
-  return s.to<arith::TruncIOp>(s.addi(integer, zero), b.getIntegerType(type.getWidth()));
+  Value integer = element.isF64() ? s.to<arith::TruncIOp>(s.bits(v, s.b.getI64Type()), i32) : s.bits(v, i32);
+  return s.to<arith::TruncIOp>(s.addi(integer, zero), s.b.getIntegerType(type.getWidth()));
 }
 
-Value DequantizeOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value DequantizeOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   Type element = tensorOf(getOperand()).getElementType();
   Value difference = s.subi(inWord(s, args[0], element), inWord(s, args[2], element));
   return s.mul(s.to<arith::SIToFPOp>(difference, ScalarBuilder::elementOf(args[1])), args[1]);
 }
 
 // Of the scale alone: integers have no gradient.
-LogicalResult DequantizeOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(1)) return success();
-  VjpExpression e(vjp);
+LogicalResult DequantizeOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(1)) return success();
   Type i32 = e.b.getI32Type();
   Value difference = e.sub(e.cast(getOperand(), i32), e.cast(getZero(), i32));
   Value numbers = e.cast(difference, tensorOf(getScale()).getElementType());
-  vjp.give(1, e.unbroadcast(e.mul(e.g(), numbers), getScale().getType()));
+  e.give(1, e.unbroadcast(e.mul(e.g(), numbers), getScale().getType()));
   return success();
 }
 
@@ -62,8 +60,7 @@ FailureOr<SmallVector<Value>> FakeQuantizeOp::decompose(OpBuilder &b) {
 }
 
 // The integers again, as floats: exact, and cheaper than to keep them. NaN is clipped, to the lowest as by nn.quantize.
-LogicalResult FakeQuantizeOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult FakeQuantizeOp::buildVjp(VjpExpression &e) {
   IntegerBounds kept = integersOf(tensorOf(getZero()).getElementType()).clipped(getLow(), getHigh());
   Value x = e.widened(getOperand()), scale = e.widened(getScale());
   Value zero = e.cast(getZero(), tensorOf(x).getElementType()), quotient = e.div(x, scale);
@@ -82,9 +79,7 @@ LogicalResult FakeQuantizeOp::buildVjp(VjpBuilder &vjp) {
 
 int64_t MatmulIntegerOp::getFlops() { return 2 * getType().getNumElements() * tensorOf(getLhs()).getShape().back(); }
 int64_t ConvIntegerOp::getFlops() {
-  int64_t taps = 1;
-  for (int64_t size : tensorOf(getFilter()).getShape().drop_front()) taps *= size;
-  return 2 * getType().getNumElements() * taps;
+  return 2 * getType().getNumElements() * llvm::product_of(tensorOf(getFilter()).getShape().drop_front());
 }
 
 /// The elements of a constant of bytes as numbers; nothing of other values.
@@ -260,8 +255,8 @@ static Value sumsOfWindows(Expression &e, ConvIntegerOp op, Value x, Value zero)
 FailureOr<SmallVector<Value>> ConvIntegerOp::decompose(OpBuilder &b) {
   Expression e(b, getLoc());
   RankedTensorType input = tensorOf(getInput()), filter = tensorOf(getFilter());
-  int64_t taps = 1, outputs = filter.getDimSize(0), spatial = filter.getRank() - 2, groups = int64_t(getGroups());
-  for (int64_t size : filter.getShape().drop_front()) taps *= size;
+  int64_t taps = llvm::product_of(filter.getShape().drop_front()), outputs = filter.getDimSize(0),
+          spatial = filter.getRank() - 2, groups = int64_t(getGroups());
   auto convolve = [&](Value x, Value w, DenseI64ArrayAttr padding, TypeAttr accumulator) -> Value {
     return ConvOp::create(b, getLoc(), x, w, getStridesAttr(), getDilationsAttr(), padding, getGroupsAttr(), UnitAttr(),
                           accumulator);
@@ -305,8 +300,8 @@ FailureOr<SmallVector<Value>> ConvIntegerOp::decompose(OpBuilder &b) {
   if (!weight.rest) return SmallVector<Value>{product};
   if (isDepthwise) {
     // Sums of a channel's windows are products of bytes with ones.
-    auto type = RankedTensorType::get(filter.getShape(), b.getI8Type());
-    sums = convolve(x, ConstantOp::create(b, getLoc(), type, makeSplat(type, 1)), paddingLeft, accumulator);
+    Value ones = createSplat(b, getLoc(), RankedTensorType::get(filter.getShape(), b.getI8Type()), 1);
+    sums = convolve(x, ones, paddingLeft, accumulator);
     if (!isCentred) sums = e.sub(sums, e.mul(zero, word(e, taps)));
   } else if (groups > 1) {
     SmallVector<int64_t> perGroup(input.getRank(), 1);

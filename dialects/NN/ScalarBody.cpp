@@ -17,56 +17,22 @@ namespace sprig::ir {
 
 static bool isFloat(Value v) { return isa<FloatType>(ScalarBuilder::elementOf(v)); }
 
-// Functions of one float.
-#define SPRIG_NN_MATH(OpT, MathOp)                                                                                     \
-  Value OpT::buildScalar(OpBuilder &b, Location loc, ValueRange args) { return MathOp::create(b, loc, args[0]); }
-SPRIG_NN_MATH(ExpOp, math::ExpOp)
-SPRIG_NN_MATH(LogOp, math::LogOp)
-SPRIG_NN_MATH(Log1pOp, math::Log1pOp)
-SPRIG_NN_MATH(Expm1Op, math::ExpM1Op)
-SPRIG_NN_MATH(SqrtOp, math::SqrtOp)
-SPRIG_NN_MATH(FloorOp, math::FloorOp)
-SPRIG_NN_MATH(CeilOp, math::CeilOp)
-SPRIG_NN_MATH(RoundOp, math::RoundEvenOp)
-SPRIG_NN_MATH(SinOp, math::SinOp)
-SPRIG_NN_MATH(CosOp, math::CosOp)
-SPRIG_NN_MATH(TanOp, math::TanOp)
-SPRIG_NN_MATH(AsinOp, math::AsinOp)
-SPRIG_NN_MATH(AcosOp, math::AcosOp)
-SPRIG_NN_MATH(AtanOp, math::AtanOp)
-SPRIG_NN_MATH(SinhOp, math::SinhOp)
-SPRIG_NN_MATH(CoshOp, math::CoshOp)
-SPRIG_NN_MATH(TanhOp, math::TanhOp)
-SPRIG_NN_MATH(AsinhOp, math::AsinhOp)
-SPRIG_NN_MATH(AcoshOp, math::AcoshOp)
-SPRIG_NN_MATH(AtanhOp, math::AtanhOp)
-SPRIG_NN_MATH(ErfOp, math::ErfOp)
-#undef SPRIG_NN_MATH
-
 // The check itself is the kernel's (isCheckedAtRunTime).
-Value InRangeOp::buildScalar(OpBuilder &, Location, ValueRange args) { return args[0]; }
+Value InRangeOp::buildScalar(ScalarBuilder &, ValueRange args) { return args[0]; }
 
-Value RsqrtOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
-  return s.div(s.f(args[0], 1), s.sqrt(args[0]));
-}
+Value RsqrtOp::buildScalar(ScalarBuilder &s, ValueRange args) { return s.div(s.f(args[0], 1), s.sqrt(args[0])); }
 
-Value ReciprocalOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
-  return s.div(s.f(args[0], 1), args[0]);
-}
+Value ReciprocalOp::buildScalar(ScalarBuilder &s, ValueRange args) { return s.div(s.f(args[0], 1), args[0]); }
 
 // exp(-|x|) never overflows: e / (1 + e) below zero, 1 / (1 + e) above.
-Value SigmoidOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value SigmoidOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   Value x = args[0], one = s.f(x, 1);
-  Value e = math::ExpOp::create(b, loc, s.neg(s.abs(x)));
+  Value e = math::ExpOp::create(s.b, s.loc, s.neg(s.abs(x)));
   return s.div(s.select(s.lt(x, 0), e, one), s.add(one, e));
 }
 
 // Ordered comparisons are false for NaN, which then stays itself. `0 > x ? 0 : x` is one instruction of x86.
-Value ReluOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value ReluOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   Value x = args[0];
   if (!isFloat(x)) {
     if (elementOf(getOperand()).isUnsignedInteger()) return x;
@@ -76,21 +42,18 @@ Value ReluOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   return s.select(s.cmp(CmpFPredicate::OGT, zero, x), zero, x);
 }
 
-Value AbsOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value AbsOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   Value x = args[0];
   if (isFloat(x)) return s.abs(x);
   if (elementOf(getOperand()).isUnsignedInteger()) return x;
   return s.select(s.cmp(CmpIPredicate::slt, x, 0), s.subi(s.i(x, 0), x), x);
 }
 
-Value NegOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value NegOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   return isFloat(args[0]) ? s.neg(args[0]) : s.subi(s.i(args[0], 0), args[0]);
 }
 
-Value SignOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value SignOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   Value x = args[0];
   if (isFloat(x)) // zeros and NaN stay themselves
     return s.select(s.gt(x, 0), s.f(x, 1), s.select(s.lt(x, 0), s.f(x, -1), x));
@@ -99,10 +62,9 @@ Value SignOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   return s.select(s.cmp(CmpIPredicate::slt, x, 0), s.i(x, -1), positive);
 }
 
-Value IsNanOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) { return ScalarBuilder(b, loc).isNan(args[0]); }
+Value IsNanOp::buildScalar(ScalarBuilder &s, ValueRange args) { return s.isNan(args[0]); }
 
-Value IsInfOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value IsInfOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   double inf = std::numeric_limits<double>::infinity();
   Value up = s.cmp(CmpFPredicate::OEQ, args[0], inf), down = s.cmp(CmpFPredicate::OEQ, args[0], -inf);
   if (getDetectNegative() && getDetectPositive()) return s.ori(up, down);
@@ -112,8 +74,7 @@ Value IsInfOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
 
 // Functions of two numbers.
 #define SPRIG_NN_ARITH(OpT, floatForm, integerForm)                                                                    \
-  Value OpT::buildScalar(OpBuilder &b, Location loc, ValueRange args) {                                                \
-    ScalarBuilder s(b, loc);                                                                                           \
+  Value OpT::buildScalar(ScalarBuilder &s, ValueRange args) {                                                          \
     return isFloat(args[0]) ? s.floatForm(args[0], args[1]) : s.integerForm(args[0], args[1]);                         \
   }
 SPRIG_NN_ARITH(AddOp, add, addi)
@@ -121,15 +82,13 @@ SPRIG_NN_ARITH(SubOp, sub, subi)
 SPRIG_NN_ARITH(MulOp, mul, muli)
 #undef SPRIG_NN_ARITH
 
-Value RemOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
-  if (isFloat(args[0])) return arith::RemFOp::create(b, loc, args[0], args[1]);
+Value RemOp::buildScalar(ScalarBuilder &s, ValueRange args) {
+  if (isFloat(args[0])) return arith::RemFOp::create(s.b, s.loc, args[0], args[1]);
   return buildIntegerRemainder(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger());
 }
 
 // The truncated remainder, moved by one divisor where the signs differ.
-Value ModOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value ModOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   Value x = args[0], y = args[1];
   bool isUnsigned = elementOf(getLhs()).isUnsignedInteger();
   if (!isFloat(x)) {
@@ -139,7 +98,7 @@ Value ModOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
     Value move = s.andi(differ, s.cmp(CmpIPredicate::ne, rem, 0));
     return s.select(move, s.addi(rem, y), rem);
   }
-  Value rem = arith::RemFOp::create(b, loc, x, y);
+  Value rem = arith::RemFOp::create(s.b, s.loc, x, y);
   Value differ = s.xori(s.lt(rem, 0), s.lt(y, 0));
   Value zero = s.cmp(CmpFPredicate::OEQ, rem, 0);
   return s.select(zero, s.copySign(rem, y), s.select(differ, s.add(rem, y), rem));
@@ -156,13 +115,11 @@ static Value buildExtremum(ScalarBuilder &s, Value x, Value y, bool isUnsigned, 
   return s.select(s.cmp(predicate, x, y), x, y);
 }
 
-Value MaxOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value MaxOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   return buildExtremum(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger(), true);
 }
 
-Value MinOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value MinOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   return buildExtremum(s, args[0], args[1], elementOf(getLhs()).isUnsignedInteger(), false);
 }
 
@@ -173,8 +130,7 @@ static std::optional<double> constantNumber(Value operand) {
   return ConstantView(cast<ElementsAttr>(Attribute(splat))).asDouble(0);
 }
 
-Value DivOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value DivOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   if (isFloat(args[0])) {
     // By a power of two: a product with its reciprocal is the same number.
     int exponent = 0;
@@ -197,8 +153,7 @@ static Value buildEasyPower(ScalarBuilder &s, Value x, double exponent) {
   return s.select(s.cmp(CmpFPredicate::OEQ, x, -inf), s.f(x, inf), s.sqrt(s.add(x, 0)));
 }
 
-Value PowOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value PowOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   Value x = args[0], y = args[1];
   Type base = elementOf(getLhs()), exponent = elementOf(getRhs());
   if (!isFloat(x) && !isFloat(y))
@@ -209,7 +164,7 @@ Value PowOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
   Type wide = isFloat(x) ? ScalarBuilder::elementOf(x) : ScalarBuilder::elementOf(y);
   if (isFloat(y) && ScalarBuilder::widthOf(y) > wide.getIntOrFloatBitWidth()) wide = ScalarBuilder::elementOf(y);
   Value wideExponent = buildCast(s, y, exponent, wide);
-  Value power = math::PowFOp::create(b, loc, buildCast(s, x, base, wide), wideExponent);
+  Value power = math::PowFOp::create(s.b, s.loc, buildCast(s, x, base, wide), wideExponent);
   power = buildCast(s, power, wide, base);
   // The general function nearly always rounds correctly, too; but the bits must not depend on what is a constant.
   if (isFloat(x))
@@ -243,25 +198,22 @@ static CmpIPredicate integerPredicate(ComparePredicate predicate, bool isUnsigne
   llvm_unreachable("all predicates are listed");
 }
 
-Value CompareOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value CompareOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   if (isFloat(args[0])) return s.cmp(floatPredicate(getPredicate()), args[0], args[1]);
   Type element = elementOf(getLhs());
   bool isUnsigned = element.isUnsignedInteger() || element.isInteger(1);
   return s.cmp(integerPredicate(getPredicate(), isUnsigned), args[0], args[1]);
 }
 
-Value SelectOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  return arith::SelectOp::create(b, loc, args[0], args[1], args[2]);
+Value SelectOp::buildScalar(ScalarBuilder &s, ValueRange args) {
+  return arith::SelectOp::create(s.b, s.loc, args[0], args[1], args[2]);
 }
 
-Value CastOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value CastOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   return buildCast(s, args[0], elementOf(getOperand()), elementOf(getResult()));
 }
 
-Value BitcastOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value BitcastOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   return buildBitcast(s, args[0], elementOf(getOperand()), elementOf(getResult()));
 }
 

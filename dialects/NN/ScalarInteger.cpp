@@ -12,28 +12,18 @@ using arith::CmpIPredicate;
 
 namespace sprig::ir {
 
-Value NotOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  return ScalarBuilder(b, loc).xori(args[0], -1);
-}
-Value AndOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  return ScalarBuilder(b, loc).andi(args[0], args[1]);
-}
-Value OrOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  return ScalarBuilder(b, loc).ori(args[0], args[1]);
-}
-Value XorOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  return ScalarBuilder(b, loc).xori(args[0], args[1]);
-}
+Value NotOp::buildScalar(ScalarBuilder &s, ValueRange args) { return s.xori(args[0], -1); }
+Value AndOp::buildScalar(ScalarBuilder &s, ValueRange args) { return s.andi(args[0], args[1]); }
+Value OrOp::buildScalar(ScalarBuilder &s, ValueRange args) { return s.ori(args[0], args[1]); }
+Value XorOp::buildScalar(ScalarBuilder &s, ValueRange args) { return s.xori(args[0], args[1]); }
 
 // A shift by the width or more is poison: amounts are clamped first. A negative amount counts as large.
-Value ShlOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value ShlOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   Value x = args[0], zero = s.i(x, 0);
   Value inside = s.cmp(CmpIPredicate::ult, args[1], ScalarBuilder::widthOf(x));
   return s.select(inside, s.shl(x, s.select(inside, args[1], zero)), zero);
 }
-Value ShrOp::buildScalar(OpBuilder &b, Location loc, ValueRange args) {
-  ScalarBuilder s(b, loc);
+Value ShrOp::buildScalar(ScalarBuilder &s, ValueRange args) {
   Value x = args[0], last = s.i(x, ScalarBuilder::widthOf(x) - 1);
   Value inside = s.cmp(CmpIPredicate::ult, args[1], ScalarBuilder::widthOf(x));
   Value amount = s.select(inside, args[1], last);

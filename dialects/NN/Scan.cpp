@@ -117,11 +117,6 @@ LogicalResult ScanOp::verify() {
   return success();
 }
 
-int64_t ScanOp::getFlops() {
-  int64_t flops = 0;
-  for (Operation &op : getStep())
-    if (auto cost = dyn_cast<CostOpInterface>(op)) flops += cost.getFlops();
-  return flops * int64_t(getSteps());
-}
+int64_t ScanOp::getFlops() { return flopsOf(getStep()) * int64_t(getSteps()); }
 
 } // namespace sprig::ir

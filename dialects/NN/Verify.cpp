@@ -74,17 +74,14 @@ static LogicalResult verifyParamUse(Operation *op, FlatSymbolRefAttr name, Type 
   Operation *symbol = symbols.lookupNearestSymbolFrom(op, name);
   if (!symbol) return op->emitOpError(does) << " parameter '" << name.getValue() << "', which is not declared";
   auto param = dyn_cast<ParamOp>(symbol);
-  if (!param) {
-    auto diagnostic = op->emitOpError(does) << " '" << name.getValue() << "', which is no nn.param";
-    diagnostic.attachNote(symbol->getLoc()) << "declared here";
-    return diagnostic;
-  }
+  if (!param)
+    return (op->emitOpError(does) << " '" << name.getValue() << "', which is no nn.param").attachNote(symbol->getLoc())
+           << "declared here";
   if (param.getTensorType() == type) return success();
-  auto diagnostic = op->emitOpError(does)
-                    << " " << describe(type) << (does == "reads" ? " from" : " as") << " parameter '" << name.getValue()
-                    << "' of type " << describe(param.getTensorType());
-  diagnostic.attachNote(param.getLoc()) << "declared here";
-  return diagnostic;
+  return (op->emitOpError(does) << " " << describe(type) << (does == "reads" ? " from" : " as") << " parameter '"
+                                << name.getValue() << "' of type " << describe(param.getTensorType()))
+             .attachNote(param.getLoc())
+         << "declared here";
 }
 
 LogicalResult GetParamOp::verifySymbolUses(SymbolTableCollection &symbols) {

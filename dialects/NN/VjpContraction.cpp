@@ -9,9 +9,7 @@ namespace sprig::ir {
 /// [..., R, C] as one matrix.
 static Value flattened(VjpExpression &e, Value x) {
   auto type = VjpExpression::typeOf(x);
-  int64_t columns = type.getShape().back(), rows = 1;
-  for (int64_t size : type.getShape().drop_back()) rows *= size;
-  return e.reshape(x, {rows, columns});
+  return e.reshape(x, {llvm::product_of(type.getShape().drop_back()), type.getShape().back()});
 }
 
 static Value product(VjpExpression &e, Value x, bool transposeX, Value y, bool transposeY) {
@@ -27,8 +25,7 @@ static Value asOperand(VjpExpression &e, Value gradient, Value operand) {
   return e.cast(gradient, VjpExpression::typeOf(operand).getElementType());
 }
 
-LogicalResult MatmulOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult MatmulOp::buildVjp(VjpExpression &e) {
   bool ta = getTransposeLhs(), tb = getTransposeRhs(), flattens = false;
   Value a = asResult(e, getLhs()), b = asResult(e, getRhs()), g = e.g();
   // A matrix that all batches share, as a layer's weight: its gradient is one product over the rows of all of them.
@@ -53,13 +50,12 @@ static LogicalResult checkLayout(Operation *op, bool channelsLast) {
   return success();
 }
 
-LogicalResult ConvOp::buildVjp(VjpBuilder &vjp) {
+LogicalResult ConvOp::buildVjp(VjpExpression &e) {
   if (failed(checkLayout(*this, getChannelsLast()))) return failure();
-  VjpExpression e(vjp);
   auto in = VjpExpression::typeOf(getInput()).getShape(), window = VjpExpression::typeOf(getFilter()).getShape();
   auto out = VjpExpression::typeOf(getResult()).getShape();
   size_t spatial = in.size() - 2;
-  if (vjp.needs(0)) {
+  if (e.needs(0)) {
     // Elements after the last window, which nothing has read.
     SmallVector<int64_t> rest;
     for (size_t d = 0; d < spatial; ++d)
@@ -67,13 +63,13 @@ LogicalResult ConvOp::buildVjp(VjpBuilder &vjp) {
                      getDilations()[d] * (window[d + 2] - 1) - getStrides()[d] * (out[d + 2] - 1));
     Value gradient = ConvTransposeOp::create(e.b, e.loc, e.g(), asResult(e, getFilter()), getStrides(), getDilations(),
                                              getPadding(), rest, getGroups());
-    vjp.give(0, asOperand(e, gradient, getInput()));
+    e.give(0, asOperand(e, gradient, getInput()));
   }
-  if (vjp.needs(1)) {
+  if (e.needs(1)) {
     Value gradient = ConvFilterGradOp::create(e.b, e.loc, asResult(e, getInput()), e.g(), window.drop_front(2),
                                               getStrides(), getDilations(), getPadding(), getGroups(),
                                               /*channels_last=*/false);
-    vjp.give(1, asOperand(e, gradient, getFilter()));
+    e.give(1, asOperand(e, gradient, getFilter()));
   }
   return success();
 }
@@ -87,10 +83,9 @@ static Value convolved(VjpExpression &e, Value input, Value filter, ConvTranspos
   return e.slice(result, SmallVector<int64_t>(wanted.size(), 0), wanted);
 }
 
-LogicalResult ConvTransposeOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
-  if (vjp.needs(0)) vjp.give(0, convolved(e, e.g(), getFilter(), *this));
-  if (!vjp.needs(1)) return success();
+LogicalResult ConvTransposeOp::buildVjp(VjpExpression &e) {
+  if (e.needs(0)) e.give(0, convolved(e, e.g(), getFilter(), *this));
+  if (!e.needs(1)) return success();
   // As many windows as the input has positions: what output_padding adds beyond is cut off.
   auto in = VjpExpression::typeOf(getInput()).getShape(), window = VjpExpression::typeOf(getFilter()).getShape();
   SmallVector<int64_t> sizes(VjpExpression::typeOf(e.g()).getShape());
@@ -103,28 +98,27 @@ LogicalResult ConvTransposeOp::buildVjp(VjpBuilder &vjp) {
   Value g = e.g();
   if (VjpExpression::typeOf(g).getShape() != ArrayRef<int64_t>(sizes))
     g = e.slice(g, SmallVector<int64_t>(sizes.size(), 0), sizes);
-  vjp.give(1, ConvFilterGradOp::create(e.b, e.loc, g, getInput(), window.drop_front(2), getStrides(), getDilations(),
-                                       getPadding(), getGroups(), /*channels_last=*/false));
+  e.give(1, ConvFilterGradOp::create(e.b, e.loc, g, getInput(), window.drop_front(2), getStrides(), getDilations(),
+                                     getPadding(), getGroups(), /*channels_last=*/false));
   return success();
 }
 
 // Linear in both: the transposed and the plain convolution with the cotangent as the filter.
-LogicalResult ConvFilterGradOp::buildVjp(VjpBuilder &vjp) {
+LogicalResult ConvFilterGradOp::buildVjp(VjpExpression &e) {
   if (failed(checkLayout(*this, getChannelsLast()))) return failure();
-  VjpExpression e(vjp);
   auto in = VjpExpression::typeOf(getInput()).getShape(), out = VjpExpression::typeOf(getCotangent()).getShape();
   size_t spatial = in.size() - 2;
-  if (vjp.needs(0)) {
+  if (e.needs(0)) {
     SmallVector<int64_t> rest;
     for (size_t d = 0; d < spatial; ++d)
       rest.push_back(in[d + 2] + getPadding()[d] + getPadding()[d + spatial] - 1 -
                      getDilations()[d] * (getWindow()[d] - 1) - getStrides()[d] * (out[d + 2] - 1));
-    vjp.give(0, ConvTransposeOp::create(e.b, e.loc, getCotangent(), e.g(), getStrides(), getDilations(), getPadding(),
-                                        rest, getGroups()));
+    e.give(0, ConvTransposeOp::create(e.b, e.loc, getCotangent(), e.g(), getStrides(), getDilations(), getPadding(),
+                                      rest, getGroups()));
   }
-  if (vjp.needs(1))
-    vjp.give(1, ConvOp::create(e.b, e.loc, getInput(), e.g(), getStrides(), getDilations(), getPadding(), getGroups(),
-                               /*channels_last=*/false, TypeAttr()));
+  if (e.needs(1))
+    e.give(1, ConvOp::create(e.b, e.loc, getInput(), e.g(), getStrides(), getDilations(), getPadding(), getGroups(),
+                             /*channels_last=*/false, TypeAttr()));
   return success();
 }
 

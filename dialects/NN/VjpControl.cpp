@@ -11,43 +11,43 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-LogicalResult CondOp::buildVjp(VjpBuilder &vjp) {
+LogicalResult CondOp::buildVjp(VjpExpression &e) {
   // Inputs of the gradient: those of the cond, then the cotangents of the results that something depends on.
   SmallVector<Value> inputs(getInputs());
   SmallVector<unsigned> reached, wanted;
   for (auto [i, result] : llvm::enumerate(getResults()))
-    if (isReal(result) && vjp.isReached(i)) {
+    if (isReal(result) && e.isReached(i)) {
       reached.push_back(i);
-      inputs.push_back(vjp.cotangent(i));
+      inputs.push_back(e.cotangent(i));
     }
   SmallVector<Type> types;
   for (auto [i, input] : llvm::enumerate(getInputs()))
-    if (isReal(input) && vjp.needs(i + 1)) {
+    if (isReal(input) && e.needs(i + 1)) {
       wanted.push_back(i);
       types.push_back(input.getType());
     }
   if (wanted.empty()) return success();
-  auto gradient = CondOp::create(vjp.b, vjp.loc, types, getPredicate(), inputs);
+  auto gradient = CondOp::create(e.b, e.loc, types, getPredicate(), inputs);
   for (unsigned index = 0; index < 2; ++index) {
     Block &from = (*this)->getRegion(index).front();
-    OpBuilder::InsertionGuard guard(vjp.b);
-    Block *block = vjp.b.createBlock(&gradient->getRegion(index));
-    for (Value input : inputs) block->addArgument(input.getType(), vjp.loc);
+    OpBuilder::InsertionGuard guard(e.b);
+    Block *block = e.b.createBlock(&gradient->getRegion(index));
+    for (Value input : inputs) block->addArgument(input.getType(), e.loc);
     IRMapping mapping;
     mapping.map(from.getArguments(), block->getArguments().take_front(getInputs().size()));
-    for (Operation &op : from.without_terminator()) vjp.b.clone(op, mapping);
+    for (Operation &op : from.without_terminator()) e.b.clone(op, mapping);
     SmallVector<Value> outputs, targets;
     for (unsigned i : reached) outputs.push_back(mapping.lookup(from.getTerminator()->getOperand(i)));
     for (unsigned i : wanted) targets.push_back(block->getArgument(i));
-    auto gradients = vjp.pullback(vjp.b, outputs, block->getArguments().drop_front(getInputs().size()), targets);
+    auto gradients = e.pullback(e.b, outputs, block->getArguments().drop_front(getInputs().size()), targets);
     if (failed(gradients)) return failure();
-    YieldOp::create(vjp.b, vjp.loc, *gradients);
+    YieldOp::create(e.b, e.loc, *gradients);
   }
-  for (auto [i, value] : llvm::zip_equal(wanted, gradient.getResults())) vjp.give(i + 1, value);
+  for (auto [i, value] : llvm::zip_equal(wanted, gradient.getResults())) e.give(i + 1, value);
   return success();
 }
 
-LogicalResult WhileOp::buildVjp(VjpBuilder &) {
+LogicalResult WhileOp::buildVjp(VjpExpression &) {
   return emitOpError(
       "has no gradient in reverse mode, since only its run tells the number of its steps; nn.scan, which "
       "runs a fixed number of steps, has one");

@@ -26,9 +26,8 @@ Value VjpExpression::unbroadcast(Value gradient, Type wanted) {
 using Derivative = llvm::function_ref<Value(VjpExpression &e, Value x, Value y)>;
 
 /// Of one operand: g times the derivative, which the function gives times g.
-static LogicalResult unaryVjp(VjpBuilder &vjp, Operation *op, Derivative derivative) {
-  VjpExpression e(vjp);
-  if (vjp.needs(0)) vjp.give(0, derivative(e, op->getOperand(0), op->getResult(0)));
+static LogicalResult unaryVjp(VjpExpression &e, Operation *op, Derivative derivative) {
+  if (e.needs(0)) e.give(0, derivative(e, op->getOperand(0), op->getResult(0)));
   return success();
 }
 /// A result that is kept anyway, read after the cotangent: what is cheaply made of it is made there, and not kept
@@ -46,8 +45,8 @@ static Value onWideSquare(VjpExpression &e, Value x, llvm::function_ref<Value(Va
 }
 
 #define SPRIG_NN_UNARY_VJP(OpT, expression)                                                                            \
-  LogicalResult OpT::buildVjp(VjpBuilder &vjp) {                                                                       \
-    return unaryVjp(vjp, *this, [](VjpExpression &e, Value x, Value y) -> Value { return expression; });               \
+  LogicalResult OpT::buildVjp(VjpExpression &e) {                                                                      \
+    return unaryVjp(e, *this, [](VjpExpression &e, Value x, Value y) -> Value { return expression; });                 \
   }
 
 SPRIG_NN_UNARY_VJP(InRangeOp, e.g())
@@ -77,8 +76,8 @@ SPRIG_NN_UNARY_VJP(AcoshOp, onWideSquare(e, x, [&](Value g, Value s) {
                    }))
 SPRIG_NN_UNARY_VJP(AtanhOp, e.div(e.g(), e.sub(e.splat(x, 1), e.square(x))))
 SPRIG_NN_UNARY_VJP(ErfOp, e.mul(e.scale(e.g(), M_2_SQRTPI), e.unary<ExpOp>(e.negate(e.square(x)))))
-LogicalResult SigmoidOp::buildVjp(VjpBuilder &vjp) {
-  return unaryVjp(vjp, *this, [](VjpExpression &e, Value, Value result) -> Value {
+LogicalResult SigmoidOp::buildVjp(VjpExpression &e) {
+  return unaryVjp(e, *this, [](VjpExpression &e, Value, Value result) -> Value {
     Value y = inBackwardPass(e, result);
     return e.mul(e.g(), e.mul(y, e.sub(e.splat(y, 1), y)));
   });
@@ -87,36 +86,31 @@ LogicalResult SigmoidOp::buildVjp(VjpBuilder &vjp) {
 SPRIG_NN_UNARY_VJP(ReluOp, e.select(e.compare(ComparePredicate::gt, y, e.splat(y, 0)), e.g(), e.splat(y, 0)))
 #undef SPRIG_NN_UNARY_VJP
 
-LogicalResult CastOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
-  if (vjp.needs(0) && isa<FloatType>(getType().getElementType()))
-    vjp.give(0, e.cast(e.g(), getOperand().getType().getElementType()));
+LogicalResult CastOp::buildVjp(VjpExpression &e) {
+  if (e.needs(0) && isa<FloatType>(getType().getElementType()))
+    e.give(0, e.cast(e.g(), getOperand().getType().getElementType()));
   return success();
 }
 
-LogicalResult AddOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult AddOp::buildVjp(VjpExpression &e) {
   e.give(0, getLhs(), [&] { return e.g(); });
   e.give(1, getRhs(), [&] { return e.g(); });
   return success();
 }
 
-LogicalResult SubOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult SubOp::buildVjp(VjpExpression &e) {
   e.give(0, getLhs(), [&] { return e.g(); });
   e.give(1, getRhs(), [&] { return e.negate(e.g()); });
   return success();
 }
 
-LogicalResult MulOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult MulOp::buildVjp(VjpExpression &e) {
   e.give(0, getLhs(), [&] { return e.mul(e.g(), getRhs()); });
   e.give(1, getRhs(), [&] { return e.mul(e.g(), getLhs()); });
   return success();
 }
 
-LogicalResult DivOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult DivOp::buildVjp(VjpExpression &e) {
   e.give(0, getLhs(), [&] { return e.div(e.g(), getRhs()); });
   e.give(1, getRhs(), [&] { return e.negate(e.div(e.mul(e.g(), getResult()), getRhs())); });
   return success();
@@ -124,28 +118,26 @@ LogicalResult DivOp::buildVjp(VjpBuilder &vjp) {
 
 /// x - quotient * y with a quotient that is a step function.
 template <typename OpT>
-static LogicalResult remainderVjp(OpT op, VjpBuilder &vjp, llvm::function_ref<Value(VjpExpression &, Value)> whole) {
-  VjpExpression e(vjp);
+static LogicalResult remainderVjp(OpT op, VjpExpression &e, llvm::function_ref<Value(VjpExpression &, Value)> whole) {
   e.give(0, op.getLhs(), [&] { return e.g(); });
   e.give(1, op.getRhs(), [&] { return e.negate(e.mul(e.g(), whole(e, e.div(op.getLhs(), op.getRhs())))); });
   return success();
 }
 
-LogicalResult RemOp::buildVjp(VjpBuilder &vjp) {
-  return remainderVjp(*this, vjp, [](VjpExpression &e, Value q) { // truncated
+LogicalResult RemOp::buildVjp(VjpExpression &e) {
+  return remainderVjp(*this, e, [](VjpExpression &e, Value q) { // truncated
     return e.mul(e.unary<SignOp>(q), e.unary<FloorOp>(e.unary<AbsOp>(q)));
   });
 }
 
-LogicalResult ModOp::buildVjp(VjpBuilder &vjp) {
-  return remainderVjp(*this, vjp, [](VjpExpression &e, Value q) { return e.unary<FloorOp>(q); });
+LogicalResult ModOp::buildVjp(VjpExpression &e) {
+  return remainderVjp(*this, e, [](VjpExpression &e, Value q) { return e.unary<FloorOp>(q); });
 }
 
 // The derivative by the base is zero where the exponent is: 0 * 0^-1 would be NaN, and so would be its derivative. That
 // by the exponent is zero where the base is negative: it has no real one there; at 0 it is that of a power that grows,
 // or of 1 / 0.
-LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult PowOp::buildVjp(VjpExpression &e) {
   Value x = getLhs(), y = getRhs();
   Type element = getType().getElementType();
   e.give(0, x, [&] {
@@ -175,8 +167,7 @@ LogicalResult PowOp::buildVjp(VjpBuilder &vjp) {
 
 /// Of the larger or the smaller: the operand that `wins` takes the cotangent, equal ones half of it each. A bound takes
 /// it where the other operand does not win.
-template <typename OpT> static LogicalResult extremumVjp(OpT op, VjpBuilder &vjp, ComparePredicate wins) {
-  VjpExpression e(vjp);
+template <typename OpT> static LogicalResult extremumVjp(OpT op, VjpExpression &e, ComparePredicate wins) {
   if (op.getBound()) {
     auto share = [&](bool isBound) {
       Value zero = e.splat(e.g(), 0), isInside = e.compare(wins, op.getLhs(), op.getRhs());
@@ -196,11 +187,10 @@ template <typename OpT> static LogicalResult extremumVjp(OpT op, VjpBuilder &vjp
   return success();
 }
 
-LogicalResult MaxOp::buildVjp(VjpBuilder &vjp) { return extremumVjp(*this, vjp, ComparePredicate::gt); }
-LogicalResult MinOp::buildVjp(VjpBuilder &vjp) { return extremumVjp(*this, vjp, ComparePredicate::lt); }
+LogicalResult MaxOp::buildVjp(VjpExpression &e) { return extremumVjp(*this, e, ComparePredicate::gt); }
+LogicalResult MinOp::buildVjp(VjpExpression &e) { return extremumVjp(*this, e, ComparePredicate::lt); }
 
-LogicalResult SelectOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult SelectOp::buildVjp(VjpExpression &e) {
   Value zero = e.splat(e.g(), 0);
   e.give(1, getOnTrue(), [&] { return e.select(getCondition(), e.g(), zero); });
   e.give(2, getOnFalse(), [&] { return e.select(getCondition(), zero, e.g()); });

@@ -1,5 +1,6 @@
-// Expressions of gradients: what ExpressionBuilder.h has, and the ways back of broadcasts and pads.
-// For the vector-Jacobian products of the dialect's operations (Vjp*.cpp).
+// What an operation builds its vector-Jacobian product with, and where it puts the result: expressions
+// (ExpressionBuilder.h), and the ways back of broadcasts and pads.
+// For DifferentiableOpInterface::buildVjp (Vjp*.cpp); made by the differentiate pass.
 #pragma once
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
@@ -9,15 +10,43 @@ namespace sprig::ir {
 
 class VjpExpression : public Expression {
 public:
-  VjpExpression(VjpBuilder &vjp) : Expression(vjp.b, vjp.loc), vjp(vjp) {}
-  VjpBuilder &vjp;
+  /// The vector-Jacobian product of what lies between `targets` and `outputs` in the block at hand, written at the
+  /// insertion point: for operations that hold a function.
+  using Pullback = llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::Value>>(
+      mlir::OpBuilder &builder, mlir::ValueRange outputs, mlir::ValueRange cotangents, mlir::ValueRange targets)>;
 
-  mlir::Value g() const { return vjp.cotangent(); }
-  /// Zeros of a tensor type, as a splat.
-  mlir::Value zeros(mlir::Type type) {
-    auto tensor = llvm::cast<mlir::RankedTensorType>(type);
-    return ConstantOp::create(b, loc, tensor, makeSplat(tensor, 0));
+  /// `cotangents` has one value for each result, of its type; `reached` tells whether it may be other than zero,
+  /// `needed` for each operand whether anybody asks for its gradient.
+  VjpExpression(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<mlir::Value> cotangents,
+                llvm::ArrayRef<bool> reached, llvm::ArrayRef<bool> needed, Pullback pullback)
+      : Expression(builder, op->getLoc()), pullback(pullback), cotangents(cotangents), reached(reached), needed(needed),
+        gradients(op->getNumOperands()) {}
+
+  Pullback pullback;
+
+  /// The cotangent of a result; zeros where nothing that is differentiated depends on it.
+  mlir::Value cotangent(unsigned result = 0) const { return cotangents[result]; }
+  mlir::Value g() const { return cotangent(); }
+  bool isReached(unsigned result) const { return reached[result]; }
+  bool needs(unsigned operand) const { return needed[operand]; }
+  /// The cotangent of an operand, of its type. An operand that is given none has the gradient zero.
+  void give(unsigned operand, mlir::Value gradient) { gradients[operand] = gradient; }
+  /// Gives the operand its gradient, if it needs one, brought back to its shape.
+  void give(unsigned operand, mlir::Value of, llvm::function_ref<mlir::Value()> gradient) {
+    if (needs(operand)) give(operand, unbroadcast(gradient(), of.getType()));
   }
+  /// Gives the operands that need a gradient theirs, in order.
+  void giveNeeded(mlir::ValueRange gradients) {
+    for (unsigned i = 0, next = 0; i < needed.size(); ++i)
+      if (needs(i)) give(i, gradients[next++]);
+  }
+  /// Gives those of these operands that need one the gradient of the operation's decomposition. They are values of
+  /// their own in it, so that no other way from them to the results is counted.
+  mlir::LogicalResult giveByDecomposition(DecomposableOpInterface op, llvm::ArrayRef<unsigned> operands);
+  llvm::ArrayRef<mlir::Value> given() const { return gradients; }
+
+  /// Zeros of a tensor type, as a splat.
+  mlir::Value zeros(mlir::Type type) { return createSplat(b, loc, type, 0); }
   mlir::Value scale(mlir::Value x, double factor) { return mul(x, splat(x, factor)); }
   mlir::Value negate(mlir::Value x) { return unary<NegOp>(x); }
   mlir::Value square(mlir::Value x) { return mul(x, x); }
@@ -39,10 +68,11 @@ public:
   }
   /// The gradient of a value that was broadcast to the shape of `gradient`: the sum over what was repeated.
   mlir::Value unbroadcast(mlir::Value gradient, mlir::Type wanted);
-  /// Gives the operand its gradient, if it needs one, brought back to its shape.
-  void give(unsigned operand, mlir::Value of, llvm::function_ref<mlir::Value()> gradient) {
-    if (vjp.needs(operand)) vjp.give(operand, unbroadcast(gradient(), of.getType()));
-  }
+
+private:
+  llvm::ArrayRef<mlir::Value> cotangents;
+  llvm::ArrayRef<bool> reached, needed;
+  llvm::SmallVector<mlir::Value> gradients;
 };
 
 } // namespace sprig::ir

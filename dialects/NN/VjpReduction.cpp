@@ -27,22 +27,21 @@ static Value productOfOthers(VjpExpression &e, Value x, ArrayRef<int64_t> axes) 
   return e.transpose(e.reshape(others, VjpExpression::typeOf(turned).getShape()), back);
 }
 
-LogicalResult ReduceOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
+LogicalResult ReduceOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(0)) return success();
   Value x = getOperand();
   auto type = VjpExpression::typeOf(x);
   SmallVector<int64_t> kept(type.getShape());
   for (int64_t axis : getAxes()) kept[axis] = 1;
   Value g = e.reshape(e.g(), kept);
   switch (getKind()) {
-  case ReduceKind::sum: vjp.give(0, e.broadcast(g, type.getShape())); break;
-  case ReduceKind::prod: vjp.give(0, e.mul(g, productOfOthers(e, x, getAxes()))); break;
+  case ReduceKind::sum: e.give(0, e.broadcast(g, type.getShape())); break;
+  case ReduceKind::prod: e.give(0, e.mul(g, productOfOthers(e, x, getAxes()))); break;
   case ReduceKind::max:
   case ReduceKind::min: { // equal elements share
     Value isExtreme = e.compare(ComparePredicate::eq, x, e.reshape(getResult(), kept));
     Value share = e.cast(isExtreme, type.getElementType());
-    vjp.give(0, e.mul(share, e.div(g, e.reduce(ReduceKind::sum, share, getAxes(), true))));
+    e.give(0, e.mul(share, e.div(g, e.reduce(ReduceKind::sum, share, getAxes(), true))));
   }
   }
   return success();
@@ -50,15 +49,14 @@ LogicalResult ReduceOp::buildVjp(VjpBuilder &vjp) {
 
 // A product's derivative is taken by division. That by a row's first zero is a sum of the products without it, from
 // there on, where those with it are zeros; that by a later zero is zero.
-LogicalResult CumulativeOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
+LogicalResult CumulativeOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(0)) return success();
   int64_t axis = getAxis();
   auto backwards = [&](Value v) {
     return CumulativeOp::create(e.b, e.loc, ReduceKind::sum, v, axis, getExclusive(), !getReverse()).getResult();
   };
   if (getKind() == ReduceKind::sum || getType().getNumElements() == 0) {
-    vjp.give(0, backwards(e.g()));
+    e.give(0, backwards(e.g()));
     return success();
   }
   Value x = getOperand(), y = getResult(), zero = e.splat(x, 0), one = e.splat(x, 1);
@@ -75,42 +73,39 @@ LogicalResult CumulativeOp::buildVjp(VjpBuilder &vjp) {
   Value behind = e.select(e.compare(ComparePredicate::eq, y, zero), e.mul(e.g(), without), zero);
   Value ofZero = e.select(isFirst, e.reduce(ReduceKind::sum, behind, axis, true), zero);
   Value ofOthers = e.div(backwards(e.mul(e.g(), y)), e.select(isZero, one, x));
-  vjp.give(0, e.select(isZero, ofZero, ofOthers));
+  e.give(0, e.select(isZero, ofZero, ofOthers));
   return success();
 }
 
-LogicalResult TopKOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
-  vjp.give(0, ScatterElementsOp::create(e.b, e.loc, ScatterKind::add, e.zeros(getOperand().getType()), getIndices(),
-                                        e.g(), getAxis()));
+LogicalResult TopKOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(0)) return success();
+  e.give(0, ScatterElementsOp::create(e.b, e.loc, ScatterKind::add, e.zeros(getOperand().getType()), getIndices(),
+                                      e.g(), getAxis()));
   return success();
 }
 
-LogicalResult PoolOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
+LogicalResult PoolOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(0)) return success();
   // Sums need the operand's shape alone.
   Value operand = getKind() == ReduceKind::max ? getOperand() : e.zeros(getOperand().getType());
-  vjp.give(0, PoolGradOp::create(e.b, e.loc, getKind(), operand, e.g(), getWindow(), getStrides(), getDilations(),
-                                 getPadding(), getChannelsLast()));
+  e.give(0, PoolGradOp::create(e.b, e.loc, getKind(), operand, e.g(), getWindow(), getStrides(), getDilations(),
+                               getPadding(), getChannelsLast()));
   return success();
 }
 
 // Linear in the cotangent; which element is the maximum does not change with the operand.
-LogicalResult PoolGradOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(1)) return success();
-  VjpExpression e(vjp);
+LogicalResult PoolGradOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(1)) return success();
   if (getKind() == ReduceKind::sum) {
-    vjp.give(1, PoolOp::create(e.b, e.loc, ReduceKind::sum, e.g(), getWindow(), getStrides(), getDilations(),
-                               getPadding(), getChannelsLast()));
+    e.give(1, PoolOp::create(e.b, e.loc, ReduceKind::sum, e.g(), getWindow(), getStrides(), getDilations(),
+                             getPadding(), getChannelsLast()));
     return success();
   }
   if (getChannelsLast()) return emitOpError("has no gradient of kind max with channels last");
   Value where = ArgMaxPoolOp::create(e.b, e.loc, getOperand(), getWindow(), getStrides(), getDilations(), getPadding(),
                                      /*column_major=*/false);
   Value flat = e.reshape(e.g(), VjpExpression::typeOf(e.g()).getNumElements());
-  vjp.give(1, GatherOp::create(e.b, e.loc, flat, where, 0));
+  e.give(1, GatherOp::create(e.b, e.loc, flat, where, 0));
   return success();
 }
 

@@ -26,7 +26,7 @@ static Type stackedType(Type type, int64_t steps) {
 namespace {
 class ScanVjp {
 public:
-  ScanVjp(ScanOp scan, VjpBuilder &vjp) : scan(scan), vjp(vjp), b(vjp.b), e(vjp), steps(scan.getSteps()) {}
+  ScanVjp(ScanOp scan, VjpExpression &e) : scan(scan), e(e), b(e.b), steps(scan.getSteps()) {}
   LogicalResult build();
 
 private:
@@ -36,9 +36,8 @@ private:
              llvm::function_ref<void(std::function<Value(ValueRange)>)> add);
 
   ScanOp scan;
-  VjpBuilder &vjp;
+  VjpExpression &e;
   OpBuilder &b;
-  VjpExpression e;
   int64_t steps;
   SmallVector<Value> states; // the carried values at the start of each step, stacked
 
@@ -88,7 +87,7 @@ bool ScanVjp::hoist(Value part, SmallVectorImpl<Value> &stacked,
         auto shape = VjpExpression::typeOf(v).getShape();
         return e.reshape(v, {shape[0] * shape[1], shape[2]});
       };
-      return MatmulOp::create(b, vjp.loc, matrix(stacks[0]), matrix(stacks[1]), true, false).getResult();
+      return MatmulOp::create(b, e.loc, matrix(stacks[0]), matrix(stacks[1]), true, false).getResult();
     });
     return true;
   }
@@ -129,9 +128,9 @@ LogicalResult ScanVjp::fillStep(Block &block) {
   unsigned firstSum = nextCarried;
   for (auto [i, value] : llvm::enumerate(given)) {
     bool isState = i >= inputs && i < inputs + carriedCount;
-    if (isReal(value) && (isState || vjp.needs(i))) targets.push_back(value);
+    if (isReal(value) && (isState || e.needs(i))) targets.push_back(value);
   }
-  auto gradients = vjp.pullback(b, values, cotangents, targets);
+  auto gradients = e.pullback(b, values, cotangents, targets);
   if (failed(gradients)) return failure();
 
   unsigned next = 0;
@@ -139,7 +138,7 @@ LogicalResult ScanVjp::fillStep(Block &block) {
   SmallVector<std::pair<unsigned, Value>> invariantParts;
   for (auto [i, value] : llvm::enumerate(given)) {
     bool isState = i >= inputs && i < inputs + carriedCount;
-    if (!isReal(value) || !(isState || vjp.needs(i))) continue;
+    if (!isReal(value) || !(isState || e.needs(i))) continue;
     Value gradient = (*gradients)[next++];
     if (isState) {
       carried.push_back(gradient);
@@ -186,22 +185,22 @@ LogicalResult ScanVjp::build() {
   auto holder = std::make_unique<Block>();
   unsigned inputs = scan.getNumInputs(), carriedCount = scan.getNumCarried();
   for (BlockArgument argument : scan.getStep().getArguments().take_front(inputs + carriedCount))
-    holder->addArgument(argument.getType(), vjp.loc);
+    holder->addArgument(argument.getType(), e.loc);
   SmallVector<Value> over(scan.getInputs()), initial;
   llvm::append_range(over, states);
   for (unsigned i = carriedCount; i < scan.getNumResults(); ++i)
     if (isReal(scan.getResult(i))) {
-      holder->addArgument(scan.getStep().getTerminator()->getOperand(i).getType(), vjp.loc);
-      over.push_back(vjp.cotangent(i));
+      holder->addArgument(scan.getStep().getTerminator()->getOperand(i).getType(), e.loc);
+      over.push_back(e.cotangent(i));
     }
   for (unsigned i = 0; i < carriedCount; ++i)
     if (isReal(scan.getResult(i))) {
-      holder->addArgument(scan.getResult(i).getType(), vjp.loc);
-      initial.push_back(vjp.cotangent(i));
+      holder->addArgument(scan.getResult(i).getType(), e.loc);
+      initial.push_back(e.cotangent(i));
     }
   unsigned realCarried = initial.size(), firstSum = over.size() + realCarried;
-  for (Value invariant : scan.getInvariants()) holder->addArgument(invariant.getType(), vjp.loc);
-  for (Value invariant : scan.getInvariants()) holder->addArgument(invariant.getType(), vjp.loc);
+  for (Value invariant : scan.getInvariants()) holder->addArgument(invariant.getType(), e.loc);
+  for (Value invariant : scan.getInvariants()) holder->addArgument(invariant.getType(), e.loc);
   if (failed(fillStep(*holder))) return failure();
 
   // Sums that are carried stay, the others' arguments go.
@@ -218,21 +217,21 @@ LogicalResult ScanVjp::build() {
   for (Value value : carried) types.push_back(value.getType());
   for (Value value : outputs) types.push_back(stackedType(value.getType(), steps));
   auto backward =
-      ScanOp::create(b, vjp.loc, types, over, initial, scan.getInvariants(), scan.getSteps(), !scan.getReverse());
+      ScanOp::create(b, e.loc, types, over, initial, scan.getInvariants(), scan.getSteps(), !scan.getReverse());
   backward.getBody().push_back(holder.release());
   {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(&backward.getStep());
     SmallVector<Value> yielded(carried);
     llvm::append_range(yielded, outputs);
-    YieldOp::create(b, vjp.loc, yielded);
+    YieldOp::create(b, e.loc, yielded);
   }
 
   auto output = [&](unsigned i) { return backward.getResult(carried.size() + i); };
-  for (auto [operand, place] : inputGradients) vjp.give(operand, output(place));
+  for (auto [operand, place] : inputGradients) e.give(operand, output(place));
   unsigned next = 0;
   for (unsigned i = 0; i < carriedCount; ++i)
-    if (isReal(scan.getInitial()[i])) vjp.give(inputs + i, backward.getResult(next++));
+    if (isReal(scan.getInitial()[i])) e.give(inputs + i, backward.getResult(next++));
   for (Sum &sum : sums) {
     Value gradient = sum.carriedAt >= 0 ? backward.getResult(sum.carriedAt) : Value();
     for (auto [term, size] : llvm::zip(sum.terms, sum.sizes)) {
@@ -241,11 +240,11 @@ LogicalResult ScanVjp::build() {
       Value value = term.second(stacks);
       gradient = gradient ? e.add(gradient, value) : value;
     }
-    vjp.give(sum.operand, gradient);
+    e.give(sum.operand, gradient);
   }
   return success();
 }
 
-LogicalResult ScanOp::buildVjp(VjpBuilder &vjp) { return ScanVjp(*this, vjp).build(); }
+LogicalResult ScanOp::buildVjp(VjpExpression &e) { return ScanVjp(*this, e).build(); }
 
 } // namespace sprig::ir

@@ -6,14 +6,12 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-LogicalResult ReshapeOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
-  if (vjp.needs(0)) vjp.give(0, e.reshape(e.g(), getOperand().getType().getShape()));
+LogicalResult ReshapeOp::buildVjp(VjpExpression &e) {
+  if (e.needs(0)) e.give(0, e.reshape(e.g(), getOperand().getType().getShape()));
   return success();
 }
 
-LogicalResult BroadcastOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult BroadcastOp::buildVjp(VjpExpression &e) {
   e.give(0, getOperand(), [&] { return e.g(); });
   return success();
 }
@@ -24,9 +22,8 @@ static SmallVector<int64_t> inverse(ArrayRef<int64_t> permutation) {
   return result;
 }
 
-LogicalResult TransposeOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
-  if (vjp.needs(0)) vjp.give(0, e.transpose(e.g(), inverse(getPermutation())));
+LogicalResult TransposeOp::buildVjp(VjpExpression &e) {
+  if (e.needs(0)) e.give(0, e.transpose(e.g(), inverse(getPermutation())));
   return success();
 }
 
@@ -45,12 +42,11 @@ static Value dilate(VjpExpression &e, Value x, int64_t dim, int64_t step) {
   return e.slice(padded, SmallVector<int64_t>(shape.size(), 0), shape);
 }
 
-LogicalResult SliceOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
+LogicalResult SliceOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(0)) return success();
   auto type = getOperand().getType();
   if (getType().getNumElements() == 0) {
-    vjp.give(0, e.zeros(type));
+    e.give(0, e.zeros(type));
     return success();
   }
   Value gradient = e.g();
@@ -66,16 +62,15 @@ LogicalResult SliceOp::buildVjp(VjpBuilder &vjp) {
   }
   if (flips) gradient = SliceOp::create(e.b, e.loc, gradient, starts, sizes, forwards);
   for (auto [d, step] : llvm::enumerate(getSteps())) gradient = dilate(e, gradient, d, std::abs(step));
-  vjp.give(0, e.padZeros(gradient, low, high));
+  e.give(0, e.padZeros(gradient, low, high));
   return success();
 }
 
-LogicalResult ConcatOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult ConcatOp::buildVjp(VjpExpression &e) {
   SmallVector<int64_t> starts(VjpExpression::typeOf(getResult()).getRank(), 0);
   for (auto [i, operand] : llvm::enumerate(getOperands())) {
     auto shape = VjpExpression::typeOf(operand).getShape();
-    if (vjp.needs(i)) vjp.give(i, e.slice(e.g(), starts, shape));
+    if (e.needs(i)) e.give(i, e.slice(e.g(), starts, shape));
     starts[getAxis()] += shape[getAxis()];
   }
   return success();
@@ -109,30 +104,28 @@ static Value unpad(VjpExpression &e, Value gradient, PadMode mode, int64_t dim, 
                                    e.broadcast(indices, type.getShape()), gradient, dim);
 }
 
-LogicalResult PadOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult PadOp::buildVjp(VjpExpression &e) {
   auto type = cast<RankedTensorType>(getOperand().getType());
   if (getMode() != PadMode::constant) {
-    if (!vjp.needs(0)) return success();
+    if (!e.needs(0)) return success();
     Value gradient = e.g();
     for (int64_t d = 0; d < type.getRank(); ++d)
       gradient = unpad(e, gradient, getMode(), d, getLow()[d], type.getDimSize(d));
-    vjp.give(0, gradient);
+    e.give(0, gradient);
     return success();
   }
   Value inner = e.slice(e.g(), getLow(), type.getShape());
-  if (vjp.needs(0)) vjp.give(0, inner);
-  if (vjp.needs(1)) {
+  if (e.needs(0)) e.give(0, inner);
+  if (e.needs(1)) {
     Value sum = e.sub(e.sumOfAll(e.g()), e.sumOfAll(inner));
-    vjp.give(1, e.reshape(sum, VjpExpression::typeOf(getValue()).getShape()));
+    e.give(1, e.reshape(sum, VjpExpression::typeOf(getValue()).getShape()));
   }
   return success();
 }
 
 // Rows that are picked more than once get the sum: a scatter into zeros, whose picked dimension comes first.
-LogicalResult GatherOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
+LogicalResult GatherOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(0)) return success();
   auto type = cast<RankedTensorType>(getOperand().getType());
   auto indexType = cast<RankedTensorType>(getIndices().getType());
   int64_t axis = getAxis(), count = indexType.getRank(), rank = type.getRank();
@@ -147,15 +140,14 @@ LogicalResult GatherOp::buildVjp(VjpBuilder &vjp) {
   tuples.push_back(1);
   Value sum = ScatterNdOp::create(e.b, e.loc, ScatterKind::add, e.zeros(type.clone(shape)),
                                   e.reshape(getIndices(), tuples), updates);
-  vjp.give(0, axis == 0 ? sum : e.transpose(sum, inverse(picked)));
+  e.give(0, axis == 0 ? sum : e.transpose(sum, inverse(picked)));
   return success();
 }
 
-LogicalResult GatherElementsOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
-  vjp.give(0, ScatterElementsOp::create(e.b, e.loc, ScatterKind::add, e.zeros(getOperand().getType()), getIndices(),
-                                        e.g(), getAxis()));
+LogicalResult GatherElementsOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(0)) return success();
+  e.give(0, ScatterElementsOp::create(e.b, e.loc, ScatterKind::add, e.zeros(getOperand().getType()), getIndices(),
+                                      e.g(), getAxis()));
   return success();
 }
 
@@ -171,11 +163,10 @@ static Value withBatchIndices(VjpExpression &e, Value indices, int64_t batchDims
   return ConcatOp::create(e.b, e.loc, parts, type.getRank() - 1);
 }
 
-LogicalResult GatherNdOp::buildVjp(VjpBuilder &vjp) {
-  if (!vjp.needs(0)) return success();
-  VjpExpression e(vjp);
-  vjp.give(0, ScatterNdOp::create(e.b, e.loc, ScatterKind::add, e.zeros(getOperand().getType()),
-                                  withBatchIndices(e, getIndices(), getBatchDims()), e.g()));
+LogicalResult GatherNdOp::buildVjp(VjpExpression &e) {
+  if (!e.needs(0)) return success();
+  e.give(0, ScatterNdOp::create(e.b, e.loc, ScatterKind::add, e.zeros(getOperand().getType()),
+                                withBatchIndices(e, getIndices(), getBatchDims()), e.g()));
   return success();
 }
 
@@ -186,29 +177,27 @@ static LogicalResult refuse(Operation *op, ScatterKind kind) {
 }
 
 // With kind none an index that comes twice would hide the first update; as in other frameworks, that is not looked for.
-LogicalResult ScatterElementsOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult ScatterElementsOp::buildVjp(VjpExpression &e) {
   ScatterKind kind = getKind();
   if (kind != ScatterKind::none && kind != ScatterKind::add) return refuse(*this, kind);
-  if (vjp.needs(0))
-    vjp.give(0, kind == ScatterKind::add ? e.g()
-                                         : ScatterElementsOp::create(e.b, e.loc, ScatterKind::none, e.g(), getIndices(),
-                                                                     e.zeros(getUpdates().getType()), getAxis())
-                                               .getResult());
-  if (vjp.needs(2)) vjp.give(2, GatherElementsOp::create(e.b, e.loc, e.g(), getIndices(), getAxis()));
+  if (e.needs(0))
+    e.give(0, kind == ScatterKind::add ? e.g()
+                                       : ScatterElementsOp::create(e.b, e.loc, ScatterKind::none, e.g(), getIndices(),
+                                                                   e.zeros(getUpdates().getType()), getAxis())
+                                             .getResult());
+  if (e.needs(2)) e.give(2, GatherElementsOp::create(e.b, e.loc, e.g(), getIndices(), getAxis()));
   return success();
 }
 
-LogicalResult ScatterNdOp::buildVjp(VjpBuilder &vjp) {
-  VjpExpression e(vjp);
+LogicalResult ScatterNdOp::buildVjp(VjpExpression &e) {
   ScatterKind kind = getKind();
   if (kind != ScatterKind::none && kind != ScatterKind::add) return refuse(*this, kind);
-  if (vjp.needs(0))
-    vjp.give(0, kind == ScatterKind::add ? e.g()
-                                         : ScatterNdOp::create(e.b, e.loc, ScatterKind::none, e.g(), getIndices(),
-                                                               e.zeros(getUpdates().getType()))
-                                               .getResult());
-  if (vjp.needs(2)) vjp.give(2, GatherNdOp::create(e.b, e.loc, e.g(), getIndices(), /*batch_dims=*/0));
+  if (e.needs(0))
+    e.give(0, kind == ScatterKind::add ? e.g()
+                                       : ScatterNdOp::create(e.b, e.loc, ScatterKind::none, e.g(), getIndices(),
+                                                             e.zeros(getUpdates().getType()))
+                                             .getResult());
+  if (e.needs(2)) e.give(2, GatherNdOp::create(e.b, e.loc, e.g(), getIndices(), /*batch_dims=*/0));
   return success();
 }
 

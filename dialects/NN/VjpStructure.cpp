@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-LogicalResult AfterOp::buildVjp(VjpBuilder &vjp) {
-  if (vjp.needs(0)) vjp.give(0, vjp.cotangent());
+LogicalResult AfterOp::buildVjp(VjpExpression &e) {
+  if (e.needs(0)) e.give(0, e.cotangent());
   return success();
 }
 
@@ -24,34 +24,31 @@ static SmallVector<Value> inlined(OpBuilder &b, Block &block, ValueRange argumen
                              [&](Value value) { return mapping.lookupOrDefault(value); });
 }
 
-LogicalResult CustomGradientOp::buildVjp(VjpBuilder &vjp) {
+LogicalResult CustomGradientOp::buildVjp(VjpExpression &e) {
   SmallVector<Value> arguments(getOperands());
   llvm::append_range(arguments, getResults());
   // Results that are no floats have no cotangents; the region gets zeros.
-  VjpExpression e(vjp);
   for (unsigned i = 0; i < getNumResults(); ++i)
-    arguments.push_back(vjp.cotangent(i) ? vjp.cotangent(i) : e.zeros(getResult(i).getType()));
-  for (auto [i, gradient] : llvm::enumerate(inlined(vjp.b, getBackward().front(), arguments)))
-    if (vjp.needs(i)) vjp.give(i, gradient);
+    arguments.push_back(e.cotangent(i) ? e.cotangent(i) : e.zeros(getResult(i).getType()));
+  for (auto [i, gradient] : llvm::enumerate(inlined(e.b, getBackward().front(), arguments)))
+    if (e.needs(i)) e.give(i, gradient);
   return success();
 }
 
 // The region runs again, after the cotangents: else it would be merged with its first run and nothing be saved.
-LogicalResult CheckpointOp::buildVjp(VjpBuilder &vjp) {
+LogicalResult CheckpointOp::buildVjp(VjpExpression &e) {
   SmallVector<Value> cotangents, arguments, targets, outputs;
   for (auto [i, result] : llvm::enumerate(getResults()))
-    if (isReal(result) && vjp.isReached(i)) cotangents.push_back(vjp.cotangent(i));
-  for (Value operand : getOperands()) arguments.push_back(AfterOp::create(vjp.b, vjp.loc, operand, cotangents));
-  SmallVector<Value> values = inlined(vjp.b, getBody().front(), arguments);
+    if (isReal(result) && e.isReached(i)) cotangents.push_back(e.cotangent(i));
+  for (Value operand : getOperands()) arguments.push_back(AfterOp::create(e.b, e.loc, operand, cotangents));
+  SmallVector<Value> values = inlined(e.b, getBody().front(), arguments);
   for (auto [i, value] : llvm::enumerate(values))
-    if (isReal(value) && vjp.isReached(i)) outputs.push_back(value);
+    if (isReal(value) && e.isReached(i)) outputs.push_back(value);
   for (auto [i, argument] : llvm::enumerate(arguments))
-    if (vjp.needs(i)) targets.push_back(argument);
-  auto gradients = vjp.pullback(vjp.b, outputs, cotangents, targets);
+    if (e.needs(i)) targets.push_back(argument);
+  auto gradients = e.pullback(e.b, outputs, cotangents, targets);
   if (failed(gradients)) return failure();
-  unsigned next = 0;
-  for (unsigned i = 0; i < arguments.size(); ++i)
-    if (vjp.needs(i)) vjp.give(i, (*gradients)[next++]);
+  e.giveNeeded(*gradients);
   return success();
 }
 

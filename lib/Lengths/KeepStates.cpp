@@ -1,14 +1,10 @@
 // The keep-states pass: arguments that results of the call before are become parameters that the function sets.
+#define GEN_PASS_DEF_KEEPSTATES
+#include "lib/Lengths/Passes.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "lib/Lengths/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_KEEPSTATES
-#include "lib/Lengths/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,14 +1,10 @@
 // The mask-lengths pass: functions of one model at several lengths become one for all lengths between.
+#define GEN_PASS_DEF_MASKLENGTHS
+#include "lib/Lengths/Passes.h"
 #include "dialects/NN/Attributes.h"
 #include "lib/Lengths/LengthRules.h"
-#include "lib/Lengths/Passes.h"
 #include "lib/Lengths/Sample.h"
 #include "llvm/ADT/MapVector.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_MASKLENGTHS
-#include "lib/Lengths/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

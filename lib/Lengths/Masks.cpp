@@ -1,5 +1,4 @@
 #include "lib/Lengths/Masks.h"
-#include <limits>
 
 using namespace mlir;
 using sprig::ir::Expression;

@@ -123,11 +123,7 @@ LogicalResult Programs::decompose() {
   for (auto [op, behind] : llvm::zip_equal(at, following)) {
     Operation *before = op->getPrevNode();
     Block *block = op->getBlock();
-    OpBuilder builder(op);
-    auto values = cast<DecomposableOpInterface>(op).decompose(builder);
-    if (failed(values)) return op->emitOpError("does not decompose");
-    op->replaceAllUsesWith(*values);
-    op->erase();
+    if (failed(decomposeInPlace(cast<DecomposableOpInterface>(op)))) return failure();
     behind = before ? before->getNextNode() : &block->front();
   }
   return success();

@@ -56,7 +56,7 @@ struct PhaseOptions : PassPipelineOptions<PhaseOptions> {
 } // namespace
 
 void sprig::registerSprigPassesAndPhases() {
-  registerTransforms();
+  registerSprigPasses();
   registerSprigLengthsPasses();
   registerSprigPlacePasses();
   registerSprigSchedulePasses();

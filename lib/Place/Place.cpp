@@ -1,14 +1,10 @@
+#define GEN_PASS_DEF_PLACE
+#include "lib/Place/Passes.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Place/FunctionPlacement.h"
-#include "lib/Place/Passes.h"
 #include "lib/Target/Registry.h"
 #include "runtime/include/sprig/rt/links.hpp"
 #include "runtime/machine/ThreadShares.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_PLACE
-#include "lib/Place/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

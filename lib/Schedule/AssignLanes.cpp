@@ -1,19 +1,15 @@
+#define GEN_PASS_DEF_ASSIGNLANES
+#include "lib/Schedule/Passes.h"
 #include "lib/Schedule/InPlace.h"
 #include "lib/Machine/AccessTime.h"
 #include "lib/Schedule/LaneScheduler.h"
 #include "lib/Schedule/Order.h"
-#include "lib/Schedule/Passes.h"
 #include "lib/Schedule/RankPrograms.h"
 #include "lib/Target/Registry.h"
 #include "runtime/base/Decimal.h"
 #include "runtime/machine/ThreadShares.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_ASSIGNLANES
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,3 +1,4 @@
+#define GEN_PASS_DEF_CHOOSETHREADS
 #include "lib/Schedule/Passes.h"
 #include "lib/Schedule/SharedNeighbours.h"
 #include "lib/Schedule/ThreadCost.h"
@@ -7,11 +8,6 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
-
-namespace sprig {
-#define GEN_PASS_DEF_CHOOSETHREADS
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,19 +1,14 @@
 #include "dialects/Kernel/OperationNumbers.h"
 #include "dialects/NN/NNShapeOps.h"
+#define GEN_PASS_DEF_INLINEDISPATCHES
+#include "lib/Schedule/Passes.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Schedule/MemoryPlan.h"
 #include "lib/Schedule/Overwritable.h"
-#include "lib/Schedule/Passes.h"
 #include "lib/Target/Registry.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_INLINEDISPATCHES
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,8 +1,9 @@
+#define GEN_PASS_DEF_JOINBRANCHES
+#include "lib/Schedule/Passes.h"
 #include "dialects/Kernel/InOrder.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "lib/Schedule/Composite.h"
 #include "lib/Schedule/Order.h"
-#include "lib/Schedule/Passes.h"
 #include "lib/Schedule/ThreadCost.h"
 #include "lib/Target/Registry.h"
 #include "runtime/base/Decimal.h"
@@ -10,11 +11,6 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <numeric>
-
-namespace sprig {
-#define GEN_PASS_DEF_JOINBRANCHES
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

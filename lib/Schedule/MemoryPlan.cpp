@@ -1,6 +1,5 @@
 #include "lib/Schedule/MemoryPlan.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 #include <map>
 #include <queue>
 #include <random>

@@ -1,12 +1,8 @@
-#include "lib/Schedule/Composite.h"
+#define GEN_PASS_DEF_MERGEDISPATCHES
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/Composite.h"
 #include "lib/Target/Registry.h"
 #include "mlir/IR/Remarks.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_MERGEDISPATCHES
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

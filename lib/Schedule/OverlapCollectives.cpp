@@ -1,6 +1,7 @@
+#define GEN_PASS_DEF_OVERLAPCOLLECTIVES
+#include "lib/Schedule/Passes.h"
 #include "lib/Schedule/CommandSeconds.h"
 #include "lib/Schedule/Order.h"
-#include "lib/Schedule/Passes.h"
 #include "lib/Schedule/RankPrograms.h"
 #include "lib/Schedule/SplitLanes.h"
 #include "lib/Target/Registry.h"
@@ -8,11 +9,6 @@
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <numeric>
-
-namespace sprig {
-#define GEN_PASS_DEF_OVERLAPCOLLECTIVES
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,15 +1,11 @@
+#define GEN_PASS_DEF_PLANMEMORY
+#include "lib/Schedule/Passes.h"
 #include "lib/Schedule/InPlace.h"
 #include "lib/Schedule/MemoryPlan.h"
 #include "lib/Schedule/Order.h"
-#include "lib/Schedule/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Support/FormatVariadic.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_PLANMEMORY
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

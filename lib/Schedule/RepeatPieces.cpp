@@ -1,15 +1,11 @@
 // The repeat-pieces pass: commands for all pieces of a call's samples, of those of one.
+#define GEN_PASS_DEF_REPEATPIECES
+#include "lib/Schedule/Passes.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "lib/Schedule/Composite.h"
-#include "lib/Schedule/Passes.h"
 #include "lib/Target/Registry.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_REPEATPIECES
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

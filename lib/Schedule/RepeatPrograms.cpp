@@ -1,21 +1,17 @@
 // The repeat-programs pass: several repetitions of a program in one call, as several steps of training.
+#define GEN_PASS_DEF_REPEATPROGRAMS
+#include "lib/Schedule/Passes.h"
 #include "dialects/Interfaces/IndexRanges.h"
 #include "dialects/NN/Attributes.h"
 #include "lib/Schedule/CommandSeconds.h"
 #include "lib/Schedule/InPlace.h"
 #include "lib/Schedule/Order.h"
-#include "lib/Schedule/Passes.h"
 #include "lib/Schedule/RankPrograms.h"
 #include "lib/Schedule/StepOrder.h"
 #include "lib/Target/Registry.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include <numeric>
-
-namespace sprig {
-#define GEN_PASS_DEF_REPEATPROGRAMS
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,3 +1,5 @@
+#define GEN_PASS_DEF_SCHEDULE
+#include "lib/Schedule/Passes.h"
 #include "dialects/Interfaces/IndexRanges.h"
 #include "dialects/Interfaces/Touch.h"
 #include "dialects/Kernel/EqualDispatch.h"
@@ -9,20 +11,13 @@
 #include "dialects/NN/PortNames.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
-#include "lib/Schedule/Passes.h"
 #include "lib/Schedule/RankPrograms.h"
 #include "lib/Schedule/SplitLanes.h"
 #include "lib/Schedule/StateOrder.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_SCHEDULE
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -155,13 +150,6 @@ FlatSymbolRefAttr Scheduler::constantFor(ir::ConstantOp constant) {
   return symbol = FlatSymbolRefAttr::get(op.getSymNameAttr());
 }
 
-static int64_t flopsOf(kernel::DispatchOp dispatch) {
-  int64_t flops = 0;
-  for (Operation &op : dispatch->getRegion(0).front())
-    if (auto cost = dyn_cast<CostOpInterface>(op)) flops += cost.getFlops();
-  return flops;
-}
-
 FailureOr<KernelOp> Scheduler::kernelFor(kernel::DispatchOp dispatch) {
   StringRef kind = target.deviceKinds().size() > 1 ? devices[kernel::deviceOf(dispatch)].getKind() : target.kind();
   auto &kernels = kernelsOfKind[kind];
@@ -176,7 +164,7 @@ FailureOr<KernelOp> Scheduler::kernelFor(kernel::DispatchOp dispatch) {
   auto type = b.getFunctionType(dispatch->getOperandTypes(), dispatch->getResultTypes());
   auto kernel =
       KernelOp::create(b, dispatch.getLoc(), label.getValue(), type, plan->tiles, /*grain=*/1, plan->scratchBytes,
-                       flopsOf(dispatch), touchedAt(dispatch).total(), label, /*places=*/{});
+                       flopsOf(dispatch.getBody().front()), touchedAt(dispatch).total(), label, /*places=*/{});
   kernel.setTileRanges(llvm::map_to_vector(plan->ranges, [&](const TileRange &range) {
     return TileRangeAttr::get(b.getContext(), range.operand, range.first, range.step, range.size, range.per);
   }));

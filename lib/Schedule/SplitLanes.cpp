@@ -1,7 +1,6 @@
 #include "lib/Schedule/SplitLanes.h"
 #include "lib/Schedule/RankPrograms.h"
 #include "mlir/IR/Builders.h"
-#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace sprig;

@@ -1,12 +1,8 @@
-#include "lib/Schedule/Order.h"
+#define GEN_PASS_DEF_VERIFYORDER
 #include "lib/Schedule/Passes.h"
+#include "lib/Schedule/Order.h"
 #include "lib/Schedule/RankPrograms.h"
 #include "llvm/ADT/DenseMap.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_VERIFYORDER
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -116,15 +112,13 @@ static LogicalResult report(const ProgramOrder &program, const order::Finding &f
     return second->emitOpError("waits for event ")
            << *second.getAwaitedEvent() << ", which no command can record before it";
   CommandOpInterface first = program.commandAt(finding.first);
-  InFlightDiagnostic error = second->emitOpError()
-                             << titleOf(second) << " in lane " << finding.second.lane << " on " << second.getDevice()
-                             << (finding.secondWrites ? " writes" : " reads") << " bytes " << finding.shared.begin
-                             << " to " << finding.shared.end << " of " << program.spaces[finding.shared.space]
-                             << " without an order to what lane " << finding.first.lane << " does with them";
-  error.attachNote(first->getLoc()) << titleOf(first) << " in lane " << finding.first.lane << " on "
-                                    << first.getDevice() << (finding.firstWrites ? " writes" : " reads")
-                                    << " them here";
-  return error;
+  return (second->emitOpError() << titleOf(second) << " in lane " << finding.second.lane << " on " << second.getDevice()
+                                << (finding.secondWrites ? " writes" : " reads") << " bytes " << finding.shared.begin
+                                << " to " << finding.shared.end << " of " << program.spaces[finding.shared.space]
+                                << " without an order to what lane " << finding.first.lane << " does with them")
+             .attachNote(first->getLoc())
+         << titleOf(first) << " in lane " << finding.first.lane << " on " << first.getDevice()
+         << (finding.firstWrites ? " writes" : " reads") << " them here";
 }
 
 // All ranks come to their collectives in one order: that of the program, where they are in several lanes.
@@ -135,11 +129,10 @@ static LogicalResult verifyCollectives(const ProgramOrder &all) {
   if (!found) return success();
   auto [earlier, later] = *found;
   CommandOpInterface first = all.commandAt(earlier), second = all.commandAt(later);
-  InFlightDiagnostic error = second->emitOpError()
-                             << titleOf(second) << " in lane " << later.lane
-                             << " meets other ranks, without an order to what is in lane " << earlier.lane;
-  error.attachNote(first->getLoc()) << titleOf(first) << " in lane " << earlier.lane << " meets other ranks, too";
-  return error;
+  return (second->emitOpError() << titleOf(second) << " in lane " << later.lane
+                                << " meets other ranks, without an order to what is in lane " << earlier.lane)
+             .attachNote(first->getLoc())
+         << titleOf(first) << " in lane " << earlier.lane << " meets other ranks, too";
 }
 
 LogicalResult sprig::verifyOrder(ProgramOp program, SymbolTableCollection &symbols) {

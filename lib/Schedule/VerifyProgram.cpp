@@ -1,16 +1,12 @@
 // What a program that somebody wrote or changed by hand may have wrong that no verifier of a single operation sees; see
 // Passes.td.
+#define GEN_PASS_DEF_VERIFYPROGRAM
+#include "lib/Schedule/Passes.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Schedule/Order.h"
 #include "lib/Schedule/Overwritable.h"
-#include "lib/Schedule/Passes.h"
 #include "lib/Target/Registry.h"
 #include <map>
-
-namespace sprig {
-#define GEN_PASS_DEF_VERIFYPROGRAM
-#include "lib/Schedule/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,14 +1,10 @@
 // The bucket-collectives pass: few long messages in place of many short ones, each as soon as it can go.
+#define GEN_PASS_DEF_BUCKETCOLLECTIVES
+#include "lib/Shard/Passes.h"
 #include "dialects/Dist/CollectiveOrder.h"
 #include "lib/Shard/Buckets.h"
-#include "lib/Shard/Passes.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_BUCKETCOLLECTIVES
-#include "lib/Shard/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,12 +1,8 @@
 // The drop-lone-collectives pass: a rank that is its whole group meets nobody.
-#include "dialects/Dist/Dist.h"
-#include "lib/Shard/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-namespace sprig {
 #define GEN_PASS_DEF_DROPLONECOLLECTIVES
-#include "lib/Shard/Passes.h.inc"
-} // namespace sprig
+#include "lib/Shard/Passes.h"
+#include "dialects/Dist/Dist.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace sprig;

@@ -1,15 +1,11 @@
+#define GEN_PASS_DEF_EXPANDCOLLECTIVES
+#include "lib/Shard/Passes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Shard/Mesh.h"
-#include "lib/Shard/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "runtime/collective/Collective.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_EXPANDCOLLECTIVES
-#include "lib/Shard/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -127,11 +123,6 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     return own.begin * (wholeType.getNumElements() / rows);
   }
 
-  static Value zerosOf(OpBuilder &b, Location loc, Type type) {
-    auto tensor = cast<RankedTensorType>(type);
-    return ir::ConstantOp::create(b, loc, tensor, ir::makeSplat(tensor, 0));
-  }
-
   LogicalResult write(Operation *op, const dist::CollectiveUse &use, ArrayRef<int64_t> group, int place,
                       const rt::collective::Program &program) {
     OpBuilder b(op);
@@ -175,7 +166,7 @@ struct ExpandCollectives : sprig::impl::ExpandCollectivesBase<ExpandCollectives>
     b.setInsertionPointAfter(steps);
     // Only the root has the sum, or all rows.
     if (isa<dist::ReduceOp, dist::GatherOp>(op) && place != use.root)
-      op->getResult(0).replaceAllUsesWith(zerosOf(b, loc, op->getResult(0).getType()));
+      op->getResult(0).replaceAllUsesWith(ir::createSplat(b, loc, op->getResult(0).getType(), 0));
     else
       op->replaceAllUsesWith(steps);
     op->erase();

@@ -11,9 +11,7 @@ DimensionRule ruleToDivide(Operation *op) {
 
 /// Positions of the factors of a dimension, from one to before another.
 static int64_t positionsOf(const DimensionRule &rule, ArrayRef<unsigned> factors) {
-  int64_t count = 1;
-  for (unsigned factor : factors) count *= rule.factors[factor].size;
-  return count;
+  return llvm::product_of(llvm::map_range(factors, [&](unsigned factor) { return rule.factors[factor].size; }));
 }
 
 /// A cut of one factor as one of a dimension that has `before` positions of major factors and `after` of minor ones.
@@ -42,9 +40,7 @@ static std::optional<std::pair<unsigned, unsigned>> narrowed(const Mesh &mesh, c
     cut.blocks.resize(size_t(count / before));
     bool repeats = llvm::all_of(llvm::seq<size_t>(0, size_t(count)),
                                 [&](size_t i) { return whole.blocks[i] == cut.blocks[i % cut.blocks.size()]; });
-    int64_t units = 0;
-    for (int64_t block : cut.blocks) units += block;
-    if (!repeats || units * cut.unit != rule.factors[factor].size) continue;
+    if (!repeats || llvm::sum_of(cut.blocks) * cut.unit != rule.factors[factor].size) continue;
     return std::pair(factor, mesh.numberOf(std::move(cut)));
   }
   return std::nullopt;

@@ -1,20 +1,15 @@
 // The gather-factors pass: a sum over ranks of large products becomes the product of what they gather.
+#define GEN_PASS_DEF_GATHERFACTORS
+#include "lib/Shard/Passes.h"
 #include "dialects/NN/ExpressionBuilder.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Shard/FactorRule.h"
 #include "lib/Shard/Mesh.h"
-#include "lib/Shard/Passes.h"
 #include "lib/Shard/SampleRows.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/Sequence.h"
-#include <numeric>
-
-namespace sprig {
-#define GEN_PASS_DEF_GATHERFACTORS
-#include "lib/Shard/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -98,6 +93,7 @@ private:
   std::optional<Rows> rowsOf(dist::AllReduceOp sum);
   std::optional<SummedProduct> match(dist::AllReduceOp sum);
   bool isWorthIt(SummedProduct &found, const Rows &rows) const;
+  Value gatherRows(Location loc, Value part, int64_t rows, dist::AllReduceOp sum);
   Value gather(Value factor, dist::AllReduceOp sum, const Rows &rows);
   Value multiply(Expression &e, Value left, Value right, dist::AllReduceOp sum, int64_t ranks);
   void replaceProduct(SummedProduct &found, const Rows &rows);
@@ -132,7 +128,7 @@ std::optional<Rows> Gatherer::rowsOf(dist::AllReduceOp sum) {
   SmallVector<int64_t> samples = llvm::map_to_vector(group, [&](int64_t member) { return shares[member]; });
   if (*llvm::min_element(samples) < 2) return std::nullopt;
   rows.own = rows.given = shares[rank.getInt()];
-  rows.all = std::accumulate(samples.begin(), samples.end(), int64_t(0));
+  rows.all = llvm::sum_of(samples);
   auto isPiece = [&](size_t place) {
     return rt::collective::pieceOf(rows.all, uint32_t(rows.ranks), uint32_t(place)).size() == samples[place];
   };
@@ -143,8 +139,6 @@ std::optional<Rows> Gatherer::rowsOf(dist::AllReduceOp sum) {
 }
 
 std::optional<SummedProduct> Gatherer::match(dist::AllReduceOp sum) {
-  if (sum.getReduction() != dist::Reduction::sum || sum.getOperands().size() != 1 || sum.getAlgorithmAttr())
-    return std::nullopt;
   SummedProduct found{sum, {}, {}};
   found.product = dyn_cast_or_null<ir::MatmulOp>(throughLinear(sum.getOperands()[0], found.between));
   if (!found.product || !isMatrix(found.product.getLhs()) || !isMatrix(found.product.getRhs())) return std::nullopt;
@@ -246,8 +240,6 @@ void Gatherer::replaceProduct(SummedProduct &found, const Rows &rows) {
 
 /// A bias's gradient, the sum of the rows of a factor that is gathered anyway.
 bool Gatherer::replaceRowSum(dist::AllReduceOp sum) {
-  if (sum.getReduction() != dist::Reduction::sum || sum.getOperands().size() != 1 || sum.getAlgorithmAttr())
-    return false;
   SmallVector<Operation *> between;
   auto reduce = dyn_cast_or_null<ir::ReduceOp>(throughLinear(sum.getOperands()[0], between));
   if (!reduce || reduce.getKind() != ir::ReduceKind::sum || llvm::any_of(between, scalarOf)) return false;
@@ -284,6 +276,7 @@ std::string Gatherer::run() {
   SmallVector<dist::AllReduceOp> others;
   int64_t ranks = 1;
   for (auto sum : llvm::to_vector(function.getBody().front().getOps<dist::AllReduceOp>())) {
+    if (sum.getReduction() != dist::Reduction::sum || sum.getOperands().size() != 1 || sum.getAlgorithmAttr()) continue;
     std::optional<Rows> rows = rowsOf(sum);
     std::optional<SummedProduct> found = rows ? match(sum) : std::nullopt;
     if (!found || !isWorthIt(*found, *rows)) {

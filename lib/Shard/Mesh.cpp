@@ -27,16 +27,10 @@ std::optional<unsigned> Mesh::axisNamed(StringRef axis) const {
 }
 
 int64_t Mesh::ranksOf(ArrayRef<unsigned> of) const {
-  int64_t count = 1;
-  for (unsigned axis : of) count *= sizeOf(axis);
-  return count;
+  return llvm::product_of(llvm::map_range(of, [&](unsigned axis) { return sizeOf(axis); }));
 }
 
-int64_t Mesh::numRanks() const {
-  int64_t count = 1;
-  for (int64_t size : sizes) count *= size;
-  return count;
-}
+int64_t Mesh::numRanks() const { return llvm::product_of(sizes); }
 
 int64_t Mesh::placeOf(int64_t rank, unsigned axis) const { return rank / steps[axisOf(axis)] % sizeOf(axis); }
 
@@ -112,9 +106,8 @@ SmallVector<int64_t> Mesh::positionsOf(int64_t size, ArrayRef<unsigned> of, int6
 }
 
 int64_t Mesh::countOf(int64_t size, ArrayRef<unsigned> of, int64_t rank) const {
-  int64_t count = 0;
-  for (const rt::collective::Range &range : rangesOf(size, of, rank)) count += range.size();
-  return count;
+  return llvm::sum_of(
+      llvm::map_range(rangesOf(size, of, rank), [](const rt::collective::Range &range) { return range.size(); }));
 }
 
 bool Mesh::isAlike(int64_t size, ArrayRef<unsigned> of) const {

@@ -1,4 +1,5 @@
 // The partition pass: the program of one rank.
+#define GEN_PASS_DEF_PARTITION
 #include "lib/Shard/Passes.h"
 #include "lib/Shard/PartitionRank.h"
 #include "dialects/Dist/CollectiveOrder.h"
@@ -14,12 +15,6 @@
 #include "lib/Shard/PartitionPlan.h"
 #include "lib/Shard/Reshard.h"
 #include "llvm/ADT/DenseSet.h"
-#include <numeric>
-
-namespace sprig {
-#define GEN_PASS_DEF_PARTITION
-#include "lib/Shard/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -153,15 +148,14 @@ Value Writer::weighted(const OpPlan &own, OpResult value, Value part) {
   if (weight == 1) return part;
   auto type = cast<RankedTensorType>(part.getType());
   Location loc = part.getLoc();
-  if (weight == 0)
-    return ir::AfterOp::create(b, loc, ir::ConstantOp::create(b, loc, type, ir::makeSplat(type, 0)), part);
+  if (weight == 0) return ir::AfterOp::create(b, loc, ir::createSplat(b, loc, type, 0), part);
   ir::LossScaleOp factor = lastFactor(value);
   if (factor && !plan.kept(factor.getOperand()).partial.empty()) { // one number for both
     weights[factor] = weight;
     return part;
   }
-  auto scalar = RankedTensorType::get({}, type.getElementType());
-  return ir::MulOp::create(b, loc, part, ir::ConstantOp::create(b, loc, scalar, ir::makeSplat(scalar, weight)));
+  return ir::MulOp::create(b, loc, part,
+                           ir::createSplat(b, loc, RankedTensorType::get({}, type.getElementType()), weight));
 }
 
 /// Whether a rank has positions in the one that it needs more of in the other.
@@ -198,10 +192,9 @@ LogicalResult Writer::write(Operation &op) {
   Operation *part = onParts(op, operands);
   if (auto weight = weights.find(&op); weight != weights.end()) {
     auto scale = cast<ir::LossScaleOp>(part);
-    auto type = cast<RankedTensorType>(scale.getRounded().getType());
     double factor = scale.getFactor().convertToDouble() * weight->second;
     OpBuilder at(part);
-    scale.getRoundedMutable().assign(ir::ConstantOp::create(at, op.getLoc(), type, ir::makeSplat(type, factor)));
+    scale.getRoundedMutable().assign(ir::createSplat(at, op.getLoc(), scale.getRounded().getType(), factor));
   }
   if (llvm::any_of(op.getOperands(), [&](Value value) { return samples.contains(value); })) {
     ofSamples.insert(part);
@@ -234,7 +227,7 @@ void Writer::markLate(Block &body) {
 void Writer::describe() {
   auto passes = function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr);
   if (!passes) return;
-  int64_t samples = std::accumulate(passes.asArrayRef().begin(), passes.asArrayRef().end(), int64_t(0));
+  int64_t samples = llvm::sum_of(passes.asArrayRef());
   function->removeAttr(ir::kPassesAttr);
   function->setAttr(dist::kSamplesAttr, b.getI64IntegerAttr(samples));
   if (together || passes.size() != 1) return;

@@ -1,14 +1,10 @@
 // The partition-ranks pass: the programs of all ranks beside each other.
+#define GEN_PASS_DEF_PARTITIONRANKS
+#include "lib/Shard/Passes.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/PartitionRank.h"
-#include "lib/Shard/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_PARTITIONRANKS
-#include "lib/Shard/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,13 +1,17 @@
 // Passes over programs of many ranks (Passes.td). For sprig-opt.
-#pragma once
+// The file of a pass defines GEN_PASS_DEF_<PASS> in front of this header, for the base class that it gets: so it is
+// read more than once.
+#ifndef SPRIG_SHARD_PASSES_H
+#define SPRIG_SHARD_PASSES_H
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/NNDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
-
-namespace sprig {
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
-#include "lib/Shard/Passes.h.inc"
+#endif
 
+namespace sprig {
+#include "lib/Shard/Passes.h.inc"
 } // namespace sprig

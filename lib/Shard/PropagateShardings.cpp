@@ -1,15 +1,11 @@
 // The propagate-shardings pass: from a few annotations to all values of a function.
+#define GEN_PASS_DEF_PROPAGATESHARDINGS
 #include "lib/Shard/Passes.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/PartitionPlan.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_PROPAGATESHARDINGS
-#include "lib/Shard/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -269,13 +265,8 @@ struct PropagateShardings : sprig::impl::PropagateShardingsBase<PropagateShardin
         then(propagation);
         return success();
       }
-      for (DecomposableOpInterface op : unfit) {
-        OpBuilder b(op);
-        auto values = op.decompose(b);
-        if (failed(values)) return op.emitOpError("does not decompose");
-        op->replaceAllUsesWith(*values);
-        op->erase();
-      }
+      for (DecomposableOpInterface op : unfit)
+        if (failed(decomposeInPlace(op))) return failure();
     }
   }
 };

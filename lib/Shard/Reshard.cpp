@@ -77,6 +77,25 @@ Value Resharder::rowsOf(Location loc, Value value, rt::collective::Range rows, u
   return ir::SliceOp::create(b, loc, value, starts, sizes, steps);
 }
 
+Value Resharder::allGather(Location loc, Value part, int64_t rows, ArrayRef<unsigned> axes) {
+  return dist::AllGatherOp::create(b, loc, dist::withRows(part, rows), part, mesh.symbol(), mesh.namesOf(axes),
+                                   StringAttr())
+      .getResult(0);
+}
+
+Value Resharder::reduceScatter(Location loc, Value whole, int64_t rows, dist::Reduction reduction,
+                               ArrayRef<unsigned> axes) {
+  return dist::ReduceScatterOp::create(b, loc, dist::withRows(whole, rows), whole,
+                                       dist::ReductionAttr::get(b.getContext(), reduction), mesh.symbol(),
+                                       mesh.namesOf(axes), StringAttr())
+      .getResult(0);
+}
+
+Value Resharder::ownPart(Location loc, Value whole, int64_t rows, ArrayRef<unsigned> axes) {
+  return dist::PartOp::create(b, loc, dist::withRows(whole, rows), whole, mesh.symbol(), mesh.namesOf(axes),
+                              StringAttr());
+}
+
 Value Resharder::joined(Location loc, ArrayRef<Value> parts, unsigned dim) {
   return parts.size() == 1 ? parts[0] : Value(ir::ConcatOp::create(b, loc, ValueRange(parts), int64_t(dim)));
 }
@@ -84,8 +103,7 @@ Value Resharder::joined(Location loc, ArrayRef<Value> parts, unsigned dim) {
 // Zeros behind the last row.
 Value Resharder::padded(Location loc, Value value, int64_t rows) {
   auto type = cast<RankedTensorType>(value.getType());
-  auto scalar = RankedTensorType::get({}, type.getElementType());
-  Value zero = ir::ConstantOp::create(b, loc, scalar, ir::makeSplat(scalar, 0));
+  Value zero = ir::createSplat(b, loc, RankedTensorType::get({}, type.getElementType()), 0);
   SmallVector<int64_t> low(size_t(type.getRank()), 0), high = low;
   high[0] = rows - type.getDimSize(0);
   return ir::PadOp::create(b, loc, ir::PadMode::constant, value, zero, low, high);
@@ -94,7 +112,6 @@ Value Resharder::padded(Location loc, Value value, int64_t rows) {
 // Out of partial values: axes that a dimension is to be split by next go by reduce_scatter, first, as what is left is
 // smaller; the others together.
 void Resharder::reducePartial(Move &move, const Sharding &to) {
-  auto reduction = dist::ReductionAttr::get(b.getContext(), move.now.reduction);
   Axes left;
   for (unsigned axis : move.now.partial)
     if (!llvm::is_contained(to.partial, axis)) left.push_back(axis);
@@ -104,17 +121,15 @@ void Resharder::reducePartial(Move &move, const Sharding &to) {
       std::optional<unsigned> axis = nextAxis(move.now, to, dim);
       if (!axis || !mesh.isEven(*axis) || !llvm::is_contained(left, *axis)) continue;
       Value front = transposed(move.loc, move.value, unsigned(dim), 0);
-      SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
-      shape[0] = mesh.countOf(shape[0], *axis, rank);
-      Value part = dist::ReduceScatterOp::create(b, move.loc, move.type().clone(shape), front, reduction, mesh.symbol(),
-                                                 mesh.namesOf(*axis), StringAttr())
-                       .getResult(0);
+      int64_t rows = mesh.countOf(move.type().getDimSize(int64_t(dim)), *axis, rank);
+      Value part = reduceScatter(move.loc, front, rows, move.now.reduction, *axis);
       move.value = transposed(move.loc, part, 0, unsigned(dim));
       move.now.dims[dim].push_back(*axis);
       llvm::erase(left, *axis);
       hasChanged = true;
     }
   }
+  auto reduction = dist::ReductionAttr::get(b.getContext(), move.now.reduction);
   if (!left.empty())
     move.value = dist::AllReduceOp::create(b, move.loc, ValueRange{move.value}, reduction, mesh.symbol(),
                                            mesh.namesOf(left), StringAttr())
@@ -127,7 +142,7 @@ void Resharder::reducePartial(Move &move, const Sharding &to) {
 void Resharder::addOnce(Move &move, const Sharding &from, Value given) {
   auto isFirst = [&](unsigned axis) { return llvm::is_contained(from.partial, axis) || mesh.placeOf(rank, axis) == 0; };
   if (isZero(move.value) || llvm::all_of(move.now.partial, isFirst)) return;
-  Value zero = ir::ConstantOp::create(b, move.loc, move.type(), ir::makeSplat(move.type(), 0));
+  Value zero = ir::createSplat(b, move.loc, move.type(), 0);
   // All ranks take part in the collectives that have made the value.
   bool isMoved = move.value.getDefiningOp() && move.value != given;
   move.value = isMoved ? ir::AfterOp::create(b, move.loc, zero, move.value).getResult() : zero;
@@ -151,11 +166,7 @@ void Resharder::partBlocks(Move &move, unsigned dim, unsigned axis, SmallVectorI
   for (int64_t block : cut.blocksOf(size)) {
     int64_t rows = block * cut.unit;
     Value whole = rows == size ? move.value : rowsOf(move.loc, move.value, {first, first + rows}, dim);
-    Value front = transposed(move.loc, whole, dim, 0);
-    SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
-    shape[0] = rows / mesh.sizeOf(axis);
-    Value part = dist::PartOp::create(b, move.loc, move.type().clone(shape), front, mesh.symbol(), mesh.namesOf(axis),
-                                      StringAttr());
+    Value part = ownPart(move.loc, transposed(move.loc, whole, dim, 0), rows / mesh.sizeOf(axis), axis);
     parts.push_back(transposed(move.loc, part, 0, dim));
     first += rows;
   }
@@ -189,12 +200,7 @@ Value Resharder::gatherCut(Location loc, Value front, int64_t rows, unsigned axi
     }
   }
   llvm::sort(pieces, [](const Piece &a, const Piece &b) { return a.of.begin < b.of.begin; });
-  SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
-  shape[0] = ranks * most;
-  auto type = cast<RankedTensorType>(front.getType()).clone(shape);
-  Value all =
-      dist::AllGatherOp::create(b, loc, type, padded(loc, front, most), mesh.symbol(), mesh.namesOf(axis), StringAttr())
-          .getResult(0);
+  Value all = allGather(loc, padded(loc, front, most), ranks * most, axis);
   SmallVector<Value> parts;
   for (const Piece &piece : pieces) parts.push_back(rowsOf(loc, all, piece.at));
   return parts.empty() ? all : joined(loc, parts, 0);
@@ -203,12 +209,8 @@ Value Resharder::gatherCut(Location loc, Value front, int64_t rows, unsigned axi
 void Resharder::gather(Move &move, unsigned dim) {
   unsigned axis = move.now.dims[dim].pop_back_val();
   Value front = transposed(move.loc, move.value, dim, 0);
-  SmallVector<int64_t> shape(cast<RankedTensorType>(front.getType()).getShape());
-  shape[0] = mesh.countOf(move.whole.getDimSize(dim), move.now.dims[dim], rank);
-  Value all = mesh.isEven(axis) ? dist::AllGatherOp::create(b, move.loc, move.type().clone(shape), front, mesh.symbol(),
-                                                            mesh.namesOf(axis), StringAttr())
-                                      .getResult(0)
-                                : gatherCut(move.loc, front, shape[0], axis);
+  int64_t rows = mesh.countOf(move.whole.getDimSize(dim), move.now.dims[dim], rank);
+  Value all = mesh.isEven(axis) ? allGather(move.loc, front, rows, axis) : gatherCut(move.loc, front, rows, axis);
   move.value = transposed(move.loc, all, 0, dim);
 }
 
@@ -223,9 +225,7 @@ Value Resharder::flatOf(Move &move, ArrayRef<unsigned> axes) {
 void Resharder::unflatten(Move &move) {
   Axes axes = std::exchange(move.now.flat, {});
   int64_t rows = move.type().getDimSize(0) * mesh.ranksOf(axes), elements = move.whole.getNumElements();
-  Value all = dist::AllGatherOp::create(b, move.loc, move.type().clone({rows}), move.value, mesh.symbol(),
-                                        mesh.namesOf(axes), StringAttr())
-                  .getResult(0);
+  Value all = allGather(move.loc, move.value, rows, axes);
   move.value = rows == elements ? all : rowsOf(move.loc, all, {0, elements});
   if (move.whole.getRank() != 1) move.value = reshaped(move.loc, move.value, move.whole.getShape());
 }
@@ -286,12 +286,9 @@ Value Resharder::reshard(Location loc, Value value, RankedTensorType whole, cons
                      !Sharding{from.dims, {}}.isSplit();
   if (!isScattered) move.value = reshard(loc, move.value, whole, move.now, Sharding::replicated(whole));
   Value vector = flatOf(move, to.flat);
-  auto type = whole.clone({mesh.flatSizeOf(whole.getNumElements(), to.flat)});
-  if (!isScattered)
-    return dist::PartOp::create(b, loc, type, vector, mesh.symbol(), mesh.namesOf(to.flat), StringAttr());
-  auto sum = dist::ReductionAttr::get(b.getContext(), dist::Reduction::sum);
-  return dist::ReduceScatterOp::create(b, loc, type, vector, sum, mesh.symbol(), mesh.namesOf(to.flat), StringAttr())
-      .getResult(0);
+  int64_t rows = mesh.flatSizeOf(whole.getNumElements(), to.flat);
+  return isScattered ? reduceScatter(loc, vector, rows, dist::Reduction::sum, to.flat)
+                     : ownPart(loc, vector, rows, to.flat);
 }
 
 } // namespace sprig::shard

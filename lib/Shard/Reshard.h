@@ -39,6 +39,11 @@ private:
   mlir::Value gatherCut(mlir::Location loc, mlir::Value front, int64_t rows, unsigned axis);
   mlir::Value padded(mlir::Location loc, mlir::Value value, int64_t rows);
   mlir::Value rowsOf(mlir::Location loc, mlir::Value value, rt::collective::Range rows, unsigned dim = 0);
+  // A collective of ranks along these axes, whose result has so many rows.
+  mlir::Value allGather(mlir::Location loc, mlir::Value part, int64_t rows, llvm::ArrayRef<unsigned> axes);
+  mlir::Value reduceScatter(mlir::Location loc, mlir::Value whole, int64_t rows, ir::dist::Reduction reduction,
+                            llvm::ArrayRef<unsigned> axes);
+  mlir::Value ownPart(mlir::Location loc, mlir::Value whole, int64_t rows, llvm::ArrayRef<unsigned> axes);
   mlir::Value joined(mlir::Location loc, llvm::ArrayRef<mlir::Value> parts, unsigned dim);
   mlir::Value flatOf(Move &move, llvm::ArrayRef<unsigned> axes);
   void unflatten(Move &move);

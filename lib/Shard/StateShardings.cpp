@@ -1,19 +1,15 @@
 // The state-shardings pass: where things lie on a mesh, by their own names.
+#define GEN_PASS_DEF_STATESHARDINGS
+#include "lib/Shard/Passes.h"
 #include "lib/Shard/StateShardings.h"
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/PortNames.h"
-#include "lib/Shard/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/collective/MeshText.h"
 #include "llvm/ADT/StringExtras.h"
 #include <functional>
 #include <vector>
-
-namespace sprig {
-#define GEN_PASS_DEF_STATESHARDINGS
-#include "lib/Shard/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

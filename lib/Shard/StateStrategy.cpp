@@ -1,14 +1,10 @@
 // The state-strategy pass: shardings of steps by the name of a strategy.
-#include "dialects/NN/Attributes.h"
+#define GEN_PASS_DEF_STATESTRATEGY
 #include "lib/Shard/Passes.h"
+#include "dialects/NN/Attributes.h"
 #include "lib/Shard/StateShardings.h"
 #include "lib/Shard/Strategy/Strategy.h"
 #include "llvm/ADT/StringExtras.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_STATESTRATEGY
-#include "lib/Shard/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

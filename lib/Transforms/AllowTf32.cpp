@@ -1,12 +1,8 @@
+#define GEN_PASS_DEF_ALLOWTF32
+#include "lib/Transforms/Passes.h"
 #include "dialects/Interfaces/OpInterfaces.h"
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/KernelDispatch.h"
-#include "lib/Transforms/Passes.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_ALLOWTF32
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,14 +1,10 @@
+#define GEN_PASS_DEF_BANDMASKS
+#include "lib/Transforms/Passes.h"
 #include "dialects/NN/AttentionBand.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
-#include "lib/Transforms/Passes.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_BANDMASKS
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -80,7 +76,7 @@ static Value comparisonOf(OpBuilder &b, Location loc, ir::Band band, const TwoVa
   Value row = iota(rank - 2, matrix.rows), column = iota(rank - 1, matrix.columns);
   auto rowPlus = [&](int64_t number) -> Value {
     if (number == 0) return row;
-    Value constant = ir::ConstantOp::create(b, loc, ir::makeSplat(RankedTensorType::get({}, i32), double(number)));
+    Value constant = ir::createSplat(b, loc, RankedTensorType::get({}, i32), double(number));
     return ir::AddOp::create(b, loc, row.getType(), row, constant);
   };
   SmallVector<int64_t> shape(rank, 1);
@@ -128,9 +124,7 @@ namespace {
 struct BandMasksPass : sprig::impl::BandMasksBase<BandMasksPass> {
   using Base::Base;
   void runOnOperation() override {
-    SmallVector<ir::ConstantOp> constants;
-    getOperation().walk([&](ir::ConstantOp constant) { constants.push_back(constant); });
-    for (ir::ConstantOp constant : constants) computeFromIndices(constant, small);
+    getOperation().walk([&](ir::ConstantOp constant) { computeFromIndices(constant, small); });
   }
 };
 } // namespace

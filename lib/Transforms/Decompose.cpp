@@ -1,12 +1,8 @@
 // The decompose pass: composites to primitives, by interface.
+#define GEN_PASS_DEF_DECOMPOSE
+#include "lib/Transforms/Passes.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/NNReduction.h"
-#include "lib/Transforms/Passes.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_DECOMPOSE
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -21,16 +17,8 @@ struct DecomposePass : sprig::impl::DecomposeBase<DecomposePass> {
       return !composites.empty();
     };
     while (collect()) { // a composite may be made of others
-      for (DecomposableOpInterface op : composites) {
-        OpBuilder builder(op);
-        auto values = op.decompose(builder);
-        if (failed(values)) {
-          op.emitOpError("does not decompose");
-          return signalPassFailure();
-        }
-        op->replaceAllUsesWith(*values);
-        op->erase();
-      }
+      for (DecomposableOpInterface op : composites)
+        if (failed(decomposeInPlace(op))) return signalPassFailure();
     }
     // Ranks have added up their parts: sums that differ in names alone are the same again.
     getOperation().walk([](ir::ReduceOp sum) { sum->removeDiscardableAttr(ir::kSumAttr); });

@@ -1,4 +1,6 @@
 // The differentiate pass: requests for gradients become expressions.
+#define GEN_PASS_DEF_DIFFERENTIATE
+#include "lib/Transforms/Passes.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/SpellParts.h"
@@ -8,26 +10,14 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "lib/Transforms/Marks.h"
-#include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Pullback.h"
 #include "lib/Transforms/Pushforward.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Iterators.h"
-#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/Sequence.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_DIFFERENTIATE
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
-
-static Value splat(OpBuilder &b, Location loc, Type type, double value) {
-  auto tensor = cast<RankedTensorType>(type);
-  return ir::ConstantOp::create(b, loc, tensor, ir::makeSplat(tensor, value));
-}
 
 /// One read of each parameter, so that what is asked of one read is asked of the parameter.
 static void uniteReads(func::FuncOp function) {
@@ -62,40 +52,27 @@ static void takeTransposesIn(func::FuncOp function) {
   });
 }
 
-static LogicalResult replace(ir::GradientOp op) {
-  OpBuilder b(op);
+static FailureOr<SmallVector<Value>> derivativesOf(OpBuilder &b, ir::GradientOp op) {
   SmallVector<Value> seeds(op.getCotangents());
   bool isOfLoss = seeds.empty();
-  if (isOfLoss) seeds.push_back(splat(b, op.getLoc(), op.getOutputs()[0].getType(), 1));
+  if (isOfLoss) seeds.push_back(ir::createSplat(b, op.getLoc(), op.getOutputs()[0].getType(), 1));
   auto gradients = pullback(b, op.getOutputs(), seeds, op.getTargets());
   if (failed(gradients)) return failure();
   if (Operation *loss = op.getOutputs()[0].getDefiningOp(); loss && isOfLoss)
     loss->setAttr(ir::kDifferentiatedAttr, b.getUnitAttr());
-  op->replaceAllUsesWith(*gradients);
-  op.erase();
-  return success();
+  return gradients;
 }
 
 // The product u J is linear in u, and the derivative of that by u along v is J v (J. Townsend's "double backward").
 // What the first product alone needs dies with the placeholder u.
-static LogicalResult replace(ir::JvpOp op) {
-  OpBuilder b(op);
-  if (passesLoop(b, op.getOutputs(), op.getTargets())) {
-    auto derivatives = pushforward(b, op.getOutputs(), op.getTargets(), op.getTangents());
-    if (failed(derivatives)) return failure();
-    op->replaceAllUsesWith(*derivatives);
-    op.erase();
-    return success();
-  }
+static FailureOr<SmallVector<Value>> derivativesOf(OpBuilder &b, ir::JvpOp op) {
+  if (passesLoop(b, op.getOutputs(), op.getTargets()))
+    return pushforward(b, op.getOutputs(), op.getTargets(), op.getTangents());
   SmallVector<Value> placeholders;
-  for (Value output : op.getOutputs()) placeholders.push_back(splat(b, op.getLoc(), output.getType(), 0));
+  for (Value output : op.getOutputs()) placeholders.push_back(ir::createSplat(b, op.getLoc(), output.getType(), 0));
   auto products = pullback(b, op.getOutputs(), placeholders, op.getTargets());
   if (failed(products)) return failure();
-  auto derivatives = pullback(b, *products, op.getTangents(), placeholders);
-  if (failed(derivatives)) return failure();
-  op->replaceAllUsesWith(*derivatives);
-  op.erase();
-  return success();
+  return pullback(b, *products, op.getTangents(), placeholders);
 }
 
 /// The region in place of the operation whose function it is.
@@ -144,8 +121,12 @@ struct Differentiate : sprig::impl::DifferentiateBase<Differentiate> {
     });
     if (!requests.empty()) takeTransposesIn(function);
     for (Operation *op : requests) {
+      OpBuilder b(op);
       auto gradient = dyn_cast<ir::GradientOp>(op);
-      if (failed(gradient ? replace(gradient) : replace(cast<ir::JvpOp>(op)))) return signalPassFailure();
+      auto derivatives = gradient ? derivativesOf(b, gradient) : derivativesOf(b, cast<ir::JvpOp>(op));
+      if (failed(derivatives)) return signalPassFailure();
+      op->replaceAllUsesWith(*derivatives);
+      op->erase();
     }
     dropMarks(function);
     if (!function->hasAttr(ir::kPassesAttr)) ir::spellParts(function); // no ranks are going to share the samples

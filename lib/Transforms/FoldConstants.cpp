@@ -1,4 +1,6 @@
 // The pass fold-constants: one walk in program order, so that a chain of constants folds in one run.
+#define GEN_PASS_DEF_FOLDCONSTANTS
+#include "lib/Transforms/Passes.h"
 #include "lib/Interpreter/Fold.h"
 #include "dialects/NN/NNContraction.h"
 #include "dialects/NN/NNControl.h"
@@ -6,12 +8,6 @@
 #include "dialects/NN/NNQuantized.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "lib/Transforms/Passes.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_FOLDCONSTANTS
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,5 +1,7 @@
 // The freeze pass: parameters to constants, batch norms into the products in front of them, constant divisors to
 // factors.
+#define GEN_PASS_DEF_FREEZE
+#include "lib/Transforms/Passes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/NNElementwise.h"
@@ -7,13 +9,7 @@
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/NNUnary.h"
 #include "lib/Transforms/FoldBatchNorm.h"
-#include "lib/Transforms/Passes.h"
 #include <cmath>
-
-namespace sprig {
-#define GEN_PASS_DEF_FREEZE
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -126,9 +122,7 @@ struct FreezePass : sprig::impl::FreezeBase<FreezePass> {
   void runOnOperation() override {
     freezeParameters(getOperation());
     if (strict) return;
-    SmallVector<ir::BatchNormOp> norms;
-    getOperation().walk([&](ir::BatchNormOp norm) { norms.push_back(norm); });
-    for (ir::BatchNormOp norm : norms) foldBatchNorm(norm);
+    getOperation().walk([](ir::BatchNormOp norm) { foldBatchNorm(norm); });
     for (ir::DivOp division : divisionsAtRunTime(getOperation())) multiplyInstead(division);
   }
 };

@@ -1,25 +1,20 @@
 // The fuse pass: forms dispatches of the groups of FuseGroups.h. After it a function consists of constants, parameters,
 // reshapes (views between dispatches), dispatches and its return.
+#define GEN_PASS_DEF_FUSE
+#include "lib/Transforms/Passes.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/Constants.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/Kernel/InOrder.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
 #include "lib/Transforms/FuseGroups.h"
 #include "lib/Transforms/GatherSlices.h"
-#include "lib/Transforms/Passes.h"
 #include "lib/Transforms/RegionInputs.h"
 #include "lib/Transforms/SinkReshapes.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_FUSE
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -161,10 +156,8 @@ bool isCheap(Operation *op) {
   auto dispatch = dyn_cast<kernel::DispatchOp>(op);
   if (!dispatch) return false;
   constexpr int64_t kOperationsOfElement = 16;
-  int64_t flops = 0;
-  for (Operation &inner : dispatch.getBody().front())
-    if (auto cost = dyn_cast<CostOpInterface>(inner)) flops += cost.getFlops();
-  return flops <= kOperationsOfElement * cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+  return flopsOf(dispatch.getBody().front()) <=
+         kOperationsOfElement * cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
 }
 
 // What is made of parameters alone, as a filter's panels, is made for each of its readers, and right before it: kept

@@ -1,13 +1,9 @@
 // The independent-samples pass: which entries compute each sample along the first axis from that sample alone.
-#include "dialects/NN/Attributes.h"
+#define GEN_PASS_DEF_INDEPENDENTSAMPLES
 #include "lib/Transforms/Passes.h"
+#include "dialects/NN/Attributes.h"
 #include "lib/Transforms/SampleAxes.h"
 #include "llvm/ADT/StringMap.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_INDEPENDENTSAMPLES
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,16 +1,12 @@
 // The integer-products pass: what lies between dequantisation and quantisation, on integers.
+#define GEN_PASS_DEF_INTEGERPRODUCTS
+#include "lib/Transforms/Passes.h"
 #include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNComposite.h"
 #include "dialects/NN/ExpressionBuilder.h"
 #include "dialects/NN/NNQuantized.h"
-#include "lib/Transforms/Passes.h"
 #include "lib/Transforms/Quantization.h"
 #include "mlir/IR/Remarks.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_INTEGERPRODUCTS
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -57,11 +53,8 @@ public:
 
   void run() {
     function.walk([](ir::SelectOp select) { quantization::fillWithIntegers(select); });
-    SmallVector<Operation *> products, means;
-    function.walk([&](Operation *op) {
-      if (isa<ir::ReduceMeanOp, ir::AvgPoolOp>(op)) means.push_back(op);
-    });
-    llvm::for_each(means, quantization::averageIntegers);
+    function.walk([](Operation *op) { quantization::averageIntegers(op); });
+    SmallVector<Operation *> products;
     function.walk([&](Operation *op) {
       if (isa<ir::LinearOp, ir::MatmulOp, ir::ConvOp>(op) && dequantized(op->getOperand(0)) &&
           (dequantized(op->getOperand(1)) || (isa<ir::MatmulOp>(op) && turned(op->getOperand(1)))))

@@ -1,14 +1,17 @@
 // The passes from nn to nn. For the pipeline, which builds phases of them, and sprig-opt, which offers each alone.
 // Every pass is declared in Passes.td; options too.
-#pragma once
+// The file of a pass defines GEN_PASS_DEF_<PASS> in front of this header, for the base class that it gets: so it is
+// read more than once.
+#ifndef SPRIG_TRANSFORMS_PASSES_H
+#define SPRIG_TRANSFORMS_PASSES_H
 #include "dialects/Kernel/KernelDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
-namespace sprig {
 #define GEN_PASS_DECL
-#include "lib/Transforms/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#endif
 
-/// Makes every pass of Passes.td known to drivers by its command-line name.
-void registerTransforms();
+namespace sprig {
+#include "lib/Transforms/Passes.h.inc"
 } // namespace sprig

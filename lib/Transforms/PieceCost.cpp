@@ -1,6 +1,5 @@
 #include "lib/Transforms/PieceCost.h"
 #include "dialects/Interfaces/OpInterfaces.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "lib/Transforms/SampleAxes.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -1,18 +1,14 @@
 // The prepare pass: what depends on unchanging parameters alone moves to a function that runs when they change.
+#define GEN_PASS_DEF_PREPARE
+#include "lib/Transforms/Passes.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "lib/Transforms/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_PREPARE
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -5,8 +5,7 @@
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "dialects/NN/Constants.h"
-#include "mlir/IR/TypeUtilities.h"
+#include "dialects/NN/VjpExpression.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -34,10 +33,7 @@ private:
     return !op->hasTrait<NoGradient>() &&
            llvm::any_of(op->getOperands(), [&](Value v) { return dependents.contains(v); });
   }
-  Value zeros(Value like) {
-    auto type = cast<RankedTensorType>(like.getType());
-    return ir::ConstantOp::create(b, like.getLoc(), type, ir::makeSplat(type, 0));
-  }
+  Value zeros(Value like) { return ir::createSplat(b, like.getLoc(), like.getType(), 0); }
   bool isActivation(Operation *composite, ValueRange values, Operation *before);
   /// The sum of what has come to a value, in the order of coming; null if nothing has.
   Value cotangentOf(Value value);
@@ -159,8 +155,7 @@ Value Differentiation::cotangentOf(Value value) {
 LogicalResult Differentiation::visitActivation(Operation *op, Value x) {
   Value y = op->getResult(0), cotangent = cotangentOf(y);
   if (!cotangent) return success();
-  auto type = cast<RankedTensorType>(y.getType());
-  Value one = ir::ConstantOp::create(b, op->getLoc(), type, ir::makeSplat(type, 1));
+  Value one = ir::createSplat(b, op->getLoc(), y.getType(), 1);
   auto derivative = pullback(b, y, one, x);
   if (failed(derivative)) return failure();
   contributions[x].push_back(ir::MulOp::create(b, op->getLoc(), cotangent, derivative->front()));
@@ -186,7 +181,7 @@ LogicalResult Differentiation::visit(Operation *op) {
   for (auto [cotangent, result] : llvm::zip_equal(cotangents, op->getResults()))
     if (!cotangent && isReal(result)) cotangent = zeros(result);
   for (Value operand : op->getOperands()) needed.push_back(dependents.contains(operand));
-  VjpBuilder vjp(b, op, cotangents, reached, needed, pullback);
+  ir::VjpExpression vjp(b, op, cotangents, reached, needed, pullback);
   if (failed(differentiable.buildVjp(vjp))) return failure();
   for (auto [operand, gradient] : llvm::zip_equal(op->getOperands(), vjp.given())) {
     if (!gradient || !dependents.contains(operand)) continue;

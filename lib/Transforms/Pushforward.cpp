@@ -3,20 +3,13 @@
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNControl.h"
 #include "dialects/NN/NNGradient.h"
-#include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNYield.h"
 #include "lib/Transforms/Pullback.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
 using namespace sprig;
-
-static Value zeros(OpBuilder &b, Location loc, Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return ir::ConstantOp::create(b, loc, tensor, ir::makeSplat(tensor, 0));
-}
 
 /// The operations of a block in front of `end` whose real results depend on one of `active`, which grows by these.
 static SmallVector<Operation *> dependents(Block &block, Block::iterator end, llvm::DenseSet<Value> &active) {
@@ -62,7 +55,7 @@ public:
 
   Value tangent(Value value) {
     Value known = tangentOf.lookup(value);
-    return known ? known : zeros(b, value.getLoc(), value.getType());
+    return known ? known : ir::createSplat(b, value.getLoc(), value.getType(), 0);
   }
 
 private:
@@ -93,7 +86,7 @@ LogicalResult Pushforward::visit(Operation *op) {
     if (!isReal(result)) continue;
     numbers.push_back(result.getResultNumber());
     results.push_back(result);
-    cotangents.push_back(zeros(b, op->getLoc(), result.getType()));
+    cotangents.push_back(ir::createSplat(b, op->getLoc(), result.getType(), 0));
   }
   auto products = pullback(b, results, cotangents, names);
   if (failed(products)) return failure();

@@ -133,9 +133,8 @@ static Value windowSums(ir::Expression &e, ir::AvgPoolOp pool, Value bytes, Valu
   SmallVector<int64_t> filter{tensorOf(bytes).getDimSize(1), 1};
   llvm::append_range(filter, pool.getWindow());
   Type i8 = e.b.getI8Type();
-  auto type = RankedTensorType::get(filter, i8), scalar = RankedTensorType::get({}, i8);
-  Value ones = ir::ConstantOp::create(e.b, e.loc, type, ir::makeSplat(type, 1));
-  Value none = ir::ConstantOp::create(e.b, e.loc, scalar, ir::makeSplat(scalar, 0));
+  Value ones = ir::createSplat(e.b, e.loc, RankedTensorType::get(filter, i8), 1);
+  Value none = ir::createSplat(e.b, e.loc, RankedTensorType::get({}, i8), 0);
   return ir::ConvIntegerOp::create(e.b, e.loc, bytes, ones, scalarOf(e.b, zero), none, pool.getStrides(),
                                    pool.getDilations(), pool.getPadding(), filter[0]);
 }

@@ -1,23 +1,19 @@
 // The remat pass: values that take too much memory from the forward to the backward pass, or that are marked, are
 // computed again. A plan is made on the order of operations alone (RematPlan), judged by what is alive at each of them,
 // and then written.
+#define GEN_PASS_DEF_REMAT
+#include "lib/Transforms/Passes.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/LocationMarks.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
-#include "lib/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <map>
-
-namespace sprig {
-#define GEN_PASS_DEF_REMAT
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

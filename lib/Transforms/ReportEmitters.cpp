@@ -1,12 +1,8 @@
+#define GEN_PASS_DEF_REPORTEMITTERS
+#include "lib/Transforms/Passes.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "lib/Target/Registry.h"
-#include "lib/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_REPORTEMITTERS
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

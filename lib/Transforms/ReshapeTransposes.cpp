@@ -1,12 +1,8 @@
 // The reshape-transposes pass: transposes that move no element.
+#define GEN_PASS_DEF_RESHAPETRANSPOSES
+#include "lib/Transforms/Passes.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/StridedView.h"
-#include "lib/Transforms/Passes.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_RESHAPETRANSPOSES
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,4 +1,6 @@
 // The select-early pass: computes of what is read at one element along an axis that element alone.
+#define GEN_PASS_DEF_SELECTEARLY
+#include "lib/Transforms/Passes.h"
 #include "dialects/Interfaces/DecomposeCopy.h"
 #include "dialects/Interfaces/DimensionRule.h"
 #include "dialects/Interfaces/IndexRanges.h"
@@ -9,13 +11,7 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/ReduceOrder.h"
 #include "dialects/NN/Select.h"
-#include "lib/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_SELECTEARLY
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;
@@ -65,81 +61,77 @@ FailureOr<std::optional<size_t>> dimOf(unsigned factor, const DimensionRule::Map
   return found;
 }
 
+Value ofElements(PatternRewriter &rewriter, Operation *origin, int64_t axis, int64_t index) {
+  DimensionRule rule = dimensionRuleOf(origin);
+  ArrayRef<unsigned> wanted = rule.results[0][size_t(axis)];
+  if (wanted.size() != 1 || rule.factors[wanted.front()].kind != FactorKind::passes) return {};
+  unsigned factor = wanted.front();
+  SmallVector<std::optional<size_t>> dims;
+  for (const DimensionRule::Map &map : rule.operands) {
+    FailureOr<std::optional<size_t>> own = dimOf(factor, map);
+    if (failed(own)) return {};
+    dims.push_back(*own);
+  }
+  if (failed(dimOf(factor, rule.results[0])) || !allPrimitives(origin, mayBePart)) return {};
+  SmallVector<Value> operands;
+  for (auto [operand, dim] : llvm::zip_equal(origin->getOperands(), dims))
+    operands.push_back(dim ? select(rewriter, origin->getLoc(), operand, int64_t(*dim), index) : operand);
+  SmallVector<int64_t> sizes = llvm::map_to_vector(rule.factors, [](const Factor &each) { return each.size; });
+  sizes[factor] = 1;
+  return buildLocal(origin, rewriter, operands, sizes)->getResult(0);
+}
+
+/// Of what is joined along the axis, the operand that has the element.
+Value ofConcat(PatternRewriter &rewriter, Operation *origin, int64_t axis, int64_t index) {
+  auto joined = dyn_cast<ConcatOp>(origin);
+  if (!joined || int64_t(joined.getAxis()) != axis) return {};
+  for (Value operand : joined.getOperands()) {
+    int64_t size = tensorOf(operand).getDimSize(axis);
+    if (index < size) return size == 1 ? operand : select(rewriter, origin->getLoc(), operand, axis, index);
+    index -= size;
+  }
+  return {};
+}
+
+/// Of a slice that takes several elements along the axis.
+Value ofPart(PatternRewriter &rewriter, Operation *origin, int64_t axis, int64_t index) {
+  auto part = dyn_cast<SliceOp>(origin);
+  if (!part) return {};
+  Value one = select(rewriter, origin->getLoc(), part.getOperand(), axis,
+                     part.getStarts()[axis] + index * part.getSteps()[axis]);
+  SmallVector<int64_t> starts(part.getStarts()), sizes(part.getSizes()), steps(part.getSteps());
+  starts[axis] = 0, sizes[axis] = 1, steps[axis] = 1;
+  return SliceOp::create(rewriter, origin->getLoc(), one, starts, sizes, steps);
+}
+
 /// One element of what is computed, which nothing else reads.
-struct SelectOfComputed : OpRewritePattern<SliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
-    Value whole = op.getOperand();
-    Operation *origin = whole.getDefiningOp();
-    std::optional<int64_t> axis = selectedAxis(op);
-    if (!origin || !axis || origin->getNumResults() != 1) return failure();
-    // Two selections may stay in either order.
-    if (auto other = dyn_cast<SliceOp>(origin); other && selectedAxis(other)) return failure();
-    SmallVector<Operation *> alike;
-    for (Operation *user : whole.getUsers()) {
-      auto slice = dyn_cast<SliceOp>(user);
-      if (!slice || slice.getStarts() != op.getStarts() || slice.getSizes() != op.getSizes()) return failure();
-      if (!llvm::is_contained(alike, user)) alike.push_back(user);
-    }
-    int64_t index = op.getStarts()[*axis];
-    rewriter.setInsertionPoint(origin);
-    Value one = ofConcat(rewriter, origin, *axis, index);
-    if (!one) one = ofPart(rewriter, origin, *axis, index);
-    if (!one) one = ofElements(rewriter, origin, *axis, index);
-    if (!one) return failure();
-    for (Operation *user : alike) rewriter.replaceOp(user, one);
-    return success();
+LogicalResult selectOfComputed(SliceOp op, PatternRewriter &rewriter) {
+  Value whole = op.getOperand();
+  Operation *origin = whole.getDefiningOp();
+  std::optional<int64_t> axis = selectedAxis(op);
+  if (!origin || !axis || origin->getNumResults() != 1) return failure();
+  // Two selections may stay in either order.
+  if (auto other = dyn_cast<SliceOp>(origin); other && selectedAxis(other)) return failure();
+  SmallVector<Operation *> alike;
+  for (Operation *user : whole.getUsers()) {
+    auto slice = dyn_cast<SliceOp>(user);
+    if (!slice || slice.getStarts() != op.getStarts() || slice.getSizes() != op.getSizes()) return failure();
+    if (!llvm::is_contained(alike, user)) alike.push_back(user);
   }
-
-private:
-  static Value ofElements(PatternRewriter &rewriter, Operation *origin, int64_t axis, int64_t index) {
-    DimensionRule rule = dimensionRuleOf(origin);
-    ArrayRef<unsigned> wanted = rule.results[0][size_t(axis)];
-    if (wanted.size() != 1 || rule.factors[wanted.front()].kind != FactorKind::passes) return {};
-    unsigned factor = wanted.front();
-    SmallVector<std::optional<size_t>> dims;
-    for (const DimensionRule::Map &map : rule.operands) {
-      FailureOr<std::optional<size_t>> own = dimOf(factor, map);
-      if (failed(own)) return {};
-      dims.push_back(*own);
-    }
-    if (failed(dimOf(factor, rule.results[0])) || !allPrimitives(origin, mayBePart)) return {};
-    SmallVector<Value> operands;
-    for (auto [operand, dim] : llvm::zip_equal(origin->getOperands(), dims))
-      operands.push_back(dim ? select(rewriter, origin->getLoc(), operand, int64_t(*dim), index) : operand);
-    SmallVector<int64_t> sizes = llvm::map_to_vector(rule.factors, [](const Factor &each) { return each.size; });
-    sizes[factor] = 1;
-    return buildLocal(origin, rewriter, operands, sizes)->getResult(0);
-  }
-
-  /// Of what is joined along the axis, the operand that has the element.
-  static Value ofConcat(PatternRewriter &rewriter, Operation *origin, int64_t axis, int64_t index) {
-    auto joined = dyn_cast<ConcatOp>(origin);
-    if (!joined || int64_t(joined.getAxis()) != axis) return {};
-    for (Value operand : joined.getOperands()) {
-      int64_t size = tensorOf(operand).getDimSize(axis);
-      if (index < size) return size == 1 ? operand : select(rewriter, origin->getLoc(), operand, axis, index);
-      index -= size;
-    }
-    return {};
-  }
-
-  /// Of a slice that takes several elements along the axis.
-  static Value ofPart(PatternRewriter &rewriter, Operation *origin, int64_t axis, int64_t index) {
-    auto part = dyn_cast<SliceOp>(origin);
-    if (!part) return {};
-    Value one = select(rewriter, origin->getLoc(), part.getOperand(), axis,
-                       part.getStarts()[axis] + index * part.getSteps()[axis]);
-    SmallVector<int64_t> starts(part.getStarts()), sizes(part.getSizes()), steps(part.getSteps());
-    starts[axis] = 0, sizes[axis] = 1, steps[axis] = 1;
-    return SliceOp::create(rewriter, origin->getLoc(), one, starts, sizes, steps);
-  }
-};
+  int64_t index = op.getStarts()[*axis];
+  rewriter.setInsertionPoint(origin);
+  Value one = ofConcat(rewriter, origin, *axis, index);
+  if (!one) one = ofPart(rewriter, origin, *axis, index);
+  if (!one) one = ofElements(rewriter, origin, *axis, index);
+  if (!one) return failure();
+  for (Operation *user : alike) rewriter.replaceOp(user, one);
+  return success();
+}
 
 struct SelectEarly : sprig::impl::SelectEarlyBase<SelectEarly> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<SelectOfComputed>(&getContext());
+    patterns.add(selectOfComputed);
     SliceOp::getCanonicalizationPatterns(patterns, &getContext());
     // Each rewrite moves a slice up; one may have to wait for another's.
     GreedyRewriteConfig config;

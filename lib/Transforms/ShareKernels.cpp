@@ -1,18 +1,13 @@
 // Layers of one form differ in the numbers of their elementwise operations: here these become operands, so that one
 // kernel serves all layers.
+#define GEN_PASS_DEF_SHAREKERNELS
+#include "lib/Transforms/Passes.h"
 #include "dialects/Kernel/EqualDispatch.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "lib/Target/Registry.h"
-#include "lib/Transforms/Passes.h"
 #include "mlir/IR/Remarks.h"
-#include "llvm/ADT/MapVector.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_SHAREKERNELS
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

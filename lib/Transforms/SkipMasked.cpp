@@ -1,11 +1,7 @@
+#define GEN_PASS_DEF_SKIPMASKED
+#include "lib/Transforms/Passes.h"
 #include "dialects/Kernel/KernelDispatch.h"
 #include "dialects/NN/AttentionBand.h"
-#include "lib/Transforms/Passes.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_SKIPMASKED
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

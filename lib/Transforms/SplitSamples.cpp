@@ -5,17 +5,13 @@
 #include "dialects/NN/NNState.h"
 #include "lib/Shard/PartitionRank.h"
 #include "lib/Target/Registry.h"
+#define GEN_PASS_DEF_SPLITSAMPLES
 #include "lib/Transforms/Passes.h"
 #include "lib/Transforms/PieceCost.h"
 #include "lib/Transforms/SampleAxes.h"
 #include "runtime/base/Decimal.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/Support/FormatVariadic.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_SPLITSAMPLES
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

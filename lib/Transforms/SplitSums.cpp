@@ -1,13 +1,12 @@
 // Long sums over samples and positions as those of each sample, added up; see Passes.td.
+#define GEN_PASS_DEF_SPLITSUMS
+#include "lib/Transforms/Passes.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/ReduceOrder.h"
-#include "lib/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace sprig {
-#define GEN_PASS_DEF_SPLITSUMS
-#include "lib/Transforms/Passes.h.inc"
 
 static void split(ir::ReduceOp op) {
   OpBuilder b(op);
@@ -25,10 +24,9 @@ static void split(ir::ReduceOp op) {
 namespace {
 struct SplitSums : impl::SplitSumsBase<SplitSums> {
   void runOnOperation() override {
-    SmallVector<ir::ReduceOp> sums;
-    getOperation().walk([&](ir::ReduceOp op) { sums.push_back(op); });
-    for (ir::ReduceOp op : sums)
+    getOperation().walk([](ir::ReduceOp op) {
       if (ir::isSumOfSamplesAt(op, op.getOperand().getType().getShape())) split(op);
+    });
   }
 };
 } // namespace

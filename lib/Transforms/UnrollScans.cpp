@@ -1,16 +1,12 @@
 // The unroll-scans pass: spells out the loops over time that the target has no kernel for.
+#define GEN_PASS_DEF_UNROLLSCANS
+#include "lib/Transforms/Passes.h"
 #include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "dialects/NN/Select.h"
 #include "lib/Target/Registry.h"
-#include "lib/Transforms/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Remarks.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_UNROLLSCANS
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

@@ -1,16 +1,12 @@
 // The widen-products pass: products with an accumulator of their own that a target has no kernel for, on operands of
 // its type.
+#define GEN_PASS_DEF_WIDENPRODUCTS
+#include "lib/Transforms/Passes.h"
 #include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/Constants.h"
 #include "dialects/NN/ExpressionBuilder.h"
 #include "dialects/NN/NNRecurrent.h"
 #include "lib/Target/Registry.h"
-#include "lib/Transforms/Passes.h"
-
-namespace sprig {
-#define GEN_PASS_DEF_WIDENPRODUCTS
-#include "lib/Transforms/Passes.h.inc"
-} // namespace sprig
 
 using namespace mlir;
 using namespace sprig;

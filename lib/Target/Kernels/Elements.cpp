@@ -1,6 +1,7 @@
 // Elements of kernels: storage and compute types, conversions between them, loads, stores and arithmetic.
 #include "lib/Target/Kernels/ElementBuilder.h"
 #include "dialects/Interfaces/OpInterfaces.h"
+#include "dialects/NN/ScalarBuilder.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -255,7 +256,8 @@ Value ElementBuilder::round(Value computed, Type elementType) {
 }
 
 Value ElementBuilder::apply(Operation *elementwise, ValueRange arguments) {
-  Value result = cast<ElementwiseOpInterface>(elementwise).buildScalar(b, elementwise->getLoc(), arguments);
+  ScalarBuilder s(b, elementwise->getLoc());
+  Value result = cast<ElementwiseOpInterface>(elementwise).buildScalar(s, arguments);
   return round(result, cast<RankedTensorType>(elementwise->getResult(0).getType()).getElementType());
 }
 
