@@ -23,12 +23,10 @@ static void buildImport(OpPassManager &passes, const CompileOptions &options) {}
 
 static void simplify(OpPassManager &passes, const CompileOptions &options, bool keepQuantized = false,
                      bool keepNarrow = false, bool foldEmpty = false) {
-  FoldConstantsOptions fold;
-  fold.keepQuantized = keepQuantized;
-  fold.keepNarrow = keepNarrow;
-  fold.empty = foldEmpty;
-  fold.exact = options.math == MathMode::strict;
-  passes.addNestedPass<func::FuncOp>(createFoldConstants(fold));
+  passes.addNestedPass<func::FuncOp>(createFoldConstants({.keepQuantized = keepQuantized,
+                                                          .keepNarrow = keepNarrow,
+                                                          .exact = options.math == MathMode::strict,
+                                                          .empty = foldEmpty}));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }
@@ -39,11 +37,7 @@ static bool freezesParts(const CompileOptions &options) { return options.freeze 
 
 static void freezeAndSimplify(OpPassManager &passes, const CompileOptions &options) {
   // Before anything folds: what freeze makes constant decides what folds.
-  if (options.freeze) {
-    FreezeOptions freeze;
-    freeze.strict = options.math == MathMode::strict;
-    passes.addPass(createFreeze(freeze));
-  }
+  if (options.freeze) passes.addPass(createFreeze({.strict = options.math == MathMode::strict}));
   simplify(passes, options, /*keepQuantized=*/true);
 }
 
@@ -54,56 +48,36 @@ static void selectAndSimplify(OpPassManager &passes, const CompileOptions &optio
 
 static void buildCanonicalize(OpPassManager &passes, const CompileOptions &options) {
   // On programs as they were imported, while those of several lengths are alike.
-  MaskLengthsOptions lengths;
-  lengths.target = options.target;
-  passes.addPass(createMaskLengths(lengths));
+  passes.addPass(createMaskLengths({.target = options.target}));
   passes.addPass(createKeepStates());
   if (!freezesParts(options)) freezeAndSimplify(passes, options);
 }
 
-// While reads of parameters and gradients can be told from other values.
-static void stateStrategy(OpPassManager &passes, const CompileOptions &options) {
-  StateStrategyOptions stated;
-  stated.strategy = options.strategy;
-  stated.mesh = options.mesh;
-  stated.weights.assign(options.weights.begin(), options.weights.end());
-  passes.addPass(createStateStrategy(std::move(stated)));
-}
-
 static void buildDifferentiate(OpPassManager &passes, const CompileOptions &options) {
-  stateStrategy(passes, options);
+  // While reads of parameters and gradients can be told from other values.
+  passes.addPass(createStateStrategy(
+      {.strategy = options.strategy, .mesh = options.mesh, .weights = llvm::to_vector(options.weights)}));
   passes.addNestedPass<func::FuncOp>(createDifferentiate());
   if (!freezesParts(options)) selectAndSimplify(passes, options);
 }
 
 void sprig::addFactorPasses(OpPassManager &passes, const CompileOptions &options) {
   if (options.factors == FactorPolicy::never) return;
-  GatherFactorsOptions factors;
-  factors.always = options.factors == FactorPolicy::always;
-  factors.divide = options.dividesProducts;
-  passes.addNestedPass<func::FuncOp>(createGatherFactors(factors));
+  passes.addNestedPass<func::FuncOp>(
+      createGatherFactors({.always = options.factors == FactorPolicy::always, .divide = options.dividesProducts}));
   simplify(passes, options, /*keepQuantized=*/true);
 }
 
 void sprig::addShardingPasses(OpPassManager &passes, const CompileOptions &options) {
-  StateShardingsOptions stated;
-  stated.mesh = options.mesh;
-  stated.shardings.assign(options.shardings.begin(), options.shardings.end());
-  passes.addPass(createStateShardings(std::move(stated)));
-  PropagateShardingsOptions propagated;
-  propagated.parameters = true;
-  passes.addPass(createPropagateShardings(propagated));
+  passes.addPass(createStateShardings({.mesh = options.mesh, .shardings = llvm::to_vector(options.shardings)}));
+  passes.addPass(createPropagateShardings({.parameters = true}));
 }
 
 void sprig::addDivisionPasses(OpPassManager &passes, const CompileOptions &options, bool together) {
   if (options.strategy.empty()) return;
   passes.addPass(createPropagateShardings());
   passes.addPass(createCSEPass()); // a loss and its gradient count the same rows
-  PartitionOptions part;
-  part.rank = options.rank;
-  part.together = together;
-  part.allowGather = options.allowGather;
-  passes.addPass(createPartition(part));
+  passes.addPass(createPartition({.rank = options.rank, .together = together, .allowGather = options.allowGather}));
   simplify(passes, options, /*keepQuantized=*/true);
 }
 
@@ -111,9 +85,7 @@ static void buildShard(OpPassManager &passes, const CompileOptions &options) {
   addDivisionPasses(passes, options);
   if (!options.mesh.empty() && options.strategy.empty()) {
     addShardingPasses(passes, options);
-    PartitionRanksOptions parts;
-    parts.rank = options.rank;
-    passes.addPass(createPartitionRanks(parts));
+    passes.addPass(createPartitionRanks({.rank = options.rank}));
   }
   if (freezesParts(options)) {
     freezeAndSimplify(passes, options);
@@ -129,9 +101,7 @@ static void buildShard(OpPassManager &passes, const CompileOptions &options) {
 }
 
 static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
-  RematOptions remat;
-  remat.bytes = options.rematBytes;
-  passes.addNestedPass<func::FuncOp>(createRemat(remat));
+  passes.addNestedPass<func::FuncOp>(createRemat({.bytes = options.rematBytes}));
 }
 
 // On one device and lane, whose threads have pieces of the samples; of constant weights, which no piece packs anew.
@@ -151,20 +121,12 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   passes.addNestedPass<func::FuncOp>(createBandMasks());
   // On primitives, before layouts move axes.
   passes.addPass(createIndependentSamples());
-  if (splitsSamples(options)) {
-    SplitSamplesOptions split;
-    split.threads = options.threads;
-    split.target = options.target;
-    split.architectures.assign(options.architectures.begin(), options.architectures.end());
-    passes.addPass(createSplitSamples(split));
-  }
-  UnrollScansOptions unroll;
-  unroll.all = !options.fuse;
-  unroll.target = options.target;
-  passes.addNestedPass<func::FuncOp>(createUnrollScans(unroll));
-  WidenProductsOptions widen;
-  widen.target = options.target;
-  passes.addNestedPass<func::FuncOp>(createWidenProducts(widen));
+  if (splitsSamples(options))
+    passes.addPass(createSplitSamples({.threads = options.threads,
+                                       .target = options.target,
+                                       .architectures = llvm::to_vector(options.architectures)}));
+  passes.addNestedPass<func::FuncOp>(createUnrollScans({.all = !options.fuse, .target = options.target}));
+  passes.addNestedPass<func::FuncOp>(createWidenProducts({.target = options.target}));
   passes.addNestedPass<func::FuncOp>(createReshapeTransposes());
   passes.addNestedPass<func::FuncOp>(createSplitSums());
   targetOf(options).addLayoutPasses(passes, options);
@@ -174,95 +136,63 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   // What comes now joins operations and changes no bit, so that no choice of devices does.
   if (options.devices.size() > 1) {
     PlaceOptions place;
-    place.devices.assign(options.devices.begin(), options.devices.end());
+    place.devices = llvm::to_vector(options.devices);
     for (const auto &[layer, device] : options.places) place.pins.push_back(layer + "=" + device);
     place.links = llvm::join(options.links, ";");
     place.threads = options.threads;
     place.target = options.target;
-    place.architectures.assign(options.architectures.begin(), options.architectures.end());
+    place.architectures = llvm::to_vector(options.architectures);
     passes.addPass(createPlace(std::move(place), options.explainPlacement));
   }
-  FuseOptions fuse;
-  fuse.fuse = options.fuse;
-  fuse.target = options.target;
-  fuse.tf32 = options.precision == Precision::tf32;
-  passes.addNestedPass<func::FuncOp>(createFuse(fuse));
+  passes.addNestedPass<func::FuncOp>(
+      createFuse({.fuse = options.fuse, .target = options.target, .tf32 = options.precision == Precision::tf32}));
   if (options.precision == Precision::tf32) passes.addNestedPass<func::FuncOp>(createAllowTf32());
   if (options.freeze && options.math == MathMode::fast) passes.addNestedPass<func::FuncOp>(createSkipMasked());
-  ShareKernelsOptions shared;
-  shared.target = options.target;
-  if (options.fuse) passes.addNestedPass<func::FuncOp>(createShareKernels(shared));
-  ReportEmittersOptions report;
-  report.target = options.target;
-  passes.addNestedPass<func::FuncOp>(createReportEmitters(report));
+  if (options.fuse) passes.addNestedPass<func::FuncOp>(createShareKernels({.target = options.target}));
+  passes.addNestedPass<func::FuncOp>(createReportEmitters({.target = options.target}));
+}
+
+// A pass that makes or moves commands, and the proof of their order.
+static void addOrdered(OpPassManager &passes, std::unique_ptr<Pass> pass) {
+  passes.addPass(std::move(pass));
+  passes.addPass(createVerifyOrder());
 }
 
 static void buildSchedule(OpPassManager &passes, const CompileOptions &options) {
-  ScheduleOptions schedule;
-  schedule.target = options.target;
-  passes.addPass(createSchedule(schedule));
-  passes.addPass(createChooseThreads(threadShares(targetOf(options).machine(options), options.threads)));
-  passes.addPass(createVerifyOrder());
+  passes.addPass(createSchedule({.target = options.target}));
+  addOrdered(passes, createChooseThreads(threadShares(targetOf(options).machine(options), options.threads)));
 }
 
 static void spreadOverLanes(OpPassManager &passes, const CompileOptions &options) {
-  AssignLanesOptions spread;
-  spread.lanes = options.lanes ? unsigned(options.lanes) : targetOf(options).defaultLanes();
-  if (spread.lanes < 2) return;
-  spread.threads = options.threads;
-  spread.target = options.target;
-  spread.architectures.assign(options.architectures.begin(), options.architectures.end());
-  passes.addPass(createAssignLanes(spread));
-  passes.addPass(createVerifyOrder());
+  unsigned lanes = options.lanes ? unsigned(options.lanes) : targetOf(options).defaultLanes();
+  if (lanes < 2) return;
+  addOrdered(passes, createAssignLanes({.lanes = lanes,
+                                        .threads = options.threads,
+                                        .target = options.target,
+                                        .architectures = llvm::to_vector(options.architectures)}));
 }
 
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
   // Here, so that programs that come in after `schedule`, which name their devices themselves, are spread too. Where
   // the threads of one lane can have branches side by side, lanes choose first.
   const bool spreadsFirst = targetOf(options).takesComposites();
+  SmallVector<std::string> architectures = llvm::to_vector(options.architectures);
   if (spreadsFirst) spreadOverLanes(passes, options);
-  if (options.merge) {
-    JoinBranchesOptions joined;
-    joined.threads = options.threads;
-    joined.target = options.target;
-    joined.architectures.assign(options.architectures.begin(), options.architectures.end());
-    passes.addPass(createJoinBranches(joined));
-    passes.addPass(createVerifyOrder());
-  }
+  if (options.merge)
+    addOrdered(passes, createJoinBranches(
+                           {.threads = options.threads, .target = options.target, .architectures = architectures}));
   // The largest fusion there is; without it, those who look at single kernels find them.
-  if (options.fuse && options.merge) {
-    InlineDispatchesOptions inlined;
-    inlined.target = options.target;
-    passes.addPass(createInlineDispatches(inlined));
-    passes.addPass(createVerifyOrder());
-  }
+  if (options.fuse && options.merge) addOrdered(passes, createInlineDispatches({.target = options.target}));
   // Behind what makes kernels, which all repetitions share.
-  RepeatProgramsOptions repeated;
-  repeated.target = options.target;
-  repeated.architectures.assign(options.architectures.begin(), options.architectures.end());
-  passes.addPass(createRepeatPrograms(repeated));
-  passes.addPass(createVerifyOrder());
+  addOrdered(passes, createRepeatPrograms({.target = options.target, .architectures = architectures}));
   if (!spreadsFirst) spreadOverLanes(passes, options);
   // Behind what looks at programs of one lane.
-  OverlapCollectivesOptions apart;
-  apart.target = options.target;
-  apart.architectures.assign(options.architectures.begin(), options.architectures.end());
-  passes.addPass(createOverlapCollectives(apart));
-  passes.addPass(createVerifyOrder());
+  addOrdered(passes, createOverlapCollectives({.target = options.target, .architectures = architectures}));
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
   passes.addPass(createVerifyOrder());
-  RepeatPiecesOptions pieces;
-  pieces.threads = options.threads;
-  pieces.target = options.target;
-  pieces.architectures.assign(options.architectures.begin(), options.architectures.end());
-  passes.addPass(createRepeatPieces(pieces));
-  passes.addPass(createVerifyOrder());
-  if (options.merge) {
-    MergeDispatchesOptions merged;
-    merged.target = options.target;
-    passes.addPass(createMergeDispatches(merged));
-    passes.addPass(createVerifyOrder());
-  }
+  addOrdered(passes, createRepeatPieces(
+                         {.threads = options.threads, .target = options.target, .architectures = architectures}));
+  if (options.merge) addOrdered(passes, createMergeDispatches({.target = options.target}));
 }
 
 static bool isModuleOrFunction(Operation *op) { return isa<ModuleOp, func::FuncOp, func::ReturnOp>(op); }

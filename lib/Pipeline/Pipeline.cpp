@@ -257,22 +257,20 @@ void Compilation::tune() {
   tuneTiles(module, options, timer, options.reportDetails ? sink : RemarkSink());
 }
 
+/// Whether there is such an operation.
+template <typename OpT> static bool holds(ModuleOp module, llvm::function_ref<bool(OpT)> test) {
+  auto visit = [&](OpT op) { return test(op) ? WalkResult::interrupt() : WalkResult::advance(); };
+  return module.walk(visit).wasInterrupted();
+}
+
 // Of what is compiled: a program from a later phase brings its own.
 Precision Compilation::packagedPrecision() {
-  bool hasTf32 = module
-                     ->walk([](kernel::DispatchOp dispatch) {
-                       return dispatch.getTf32() ? WalkResult::interrupt() : WalkResult::advance();
-                     })
-                     .wasInterrupted();
-  if (hasTf32) return Precision::tf32;
-  bool hasBf16 = module
-                     ->walk([](Operation *op) {
-                       if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op)) return WalkResult::advance();
-                       auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
-                       bool isWider = panels.getElementType().isBF16() && kernel::interleaveIn(panels.getShape()) > 1;
-                       return isWider ? WalkResult::interrupt() : WalkResult::advance();
-                     })
-                     .wasInterrupted();
+  if (holds<kernel::DispatchOp>(module, [](auto dispatch) { return dispatch.getTf32(); })) return Precision::tf32;
+  bool hasBf16 = holds<Operation *>(module, [](Operation *op) {
+    if (!isa<kernel::MatmulPackedOp, kernel::ConvPackedOp>(op)) return false;
+    auto panels = cast<RankedTensorType>(op->getOperand(1).getType());
+    return panels.getElementType().isBF16() && kernel::interleaveIn(panels.getShape()) > 1;
+  });
   return hasBf16 ? Precision::bf16 : options.precision;
 }
 

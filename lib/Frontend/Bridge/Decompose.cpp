@@ -27,19 +27,7 @@ std::shared_ptr<const Graph> frontend::decompose(const GraphNode &node, std::spa
   if (!name.hasInterface<DecomposableOpInterface>()) return nullptr;
 
   Graph graph = graphOf(node, operands, results);
-  bridge::Lowering lowering(work.context());
-  func::FuncOp function = lowering.makeFunction(*work.module, "main", {operands.data(), operands.size()});
-  Block &body = function.getBody().front();
-  OpBuilder b = OpBuilder::atBlockEnd(&body);
-  SmallVector<Value> arguments(function.getArguments().begin(), function.getArguments().end());
-  SmallVector<Value> values = lowering.lowerNodes(b, graph, arguments);
-  ValueRange wanted = ValueRange(values).drop_front(operands.size());
-  func::ReturnOp::create(b, function.getLoc(), wanted);
-  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(), wanted.getTypes()));
+  func::FuncOp function = bridge::Lowering(work.context()).addFunction(*work.module, "main", graph);
   bridge::derive(function, bridge::Derivation::decompose);
-
-  bridge::GraphReader reader({node.source, node.layer});
-  for (Value argument : function.getArguments()) reader.addInput(argument);
-  reader.addOperations(body);
-  return std::make_shared<Graph>(reader.finish(body.getTerminator()->getOperands()));
+  return std::make_shared<Graph>(bridge::graphOf(function.getBody().front(), {node.source, node.layer}));
 }

@@ -3,16 +3,21 @@
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Transforms/Marks.h"
 #include "lib/Transforms/Passes.h"
-#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
 namespace sprig::frontend::bridge {
 
+void runPasses(PassManager &passes, Operation *op) {
+  DiagnosticText diagnostics(op->getContext());
+  if (succeeded(passes.run(op))) return;
+  std::string text = diagnostics.take();
+  throw Error(ErrorKind::unsupported, text.empty() ? "a pass of the compiler failed" : withoutOpNames(text));
+}
+
 void derive(func::FuncOp function, Derivation derivation) {
   MLIRContext *context = function.getContext();
-  DiagnosticText diagnostics(context);
   PassManager passes(context, func::FuncOp::getOperationName());
   passes.enableVerifier(false);
   if (derivation == Derivation::differentiate) {
@@ -20,19 +25,13 @@ void derive(func::FuncOp function, Derivation derivation) {
     passes.addPass(createDifferentiate());
   }
   if (derivation == Derivation::decompose) passes.addPass(createDecompose());
-  FoldConstantsOptions fold;
-  fold.exact = true;
-  passes.addPass(createFoldConstants(fold));
+  passes.addPass(createFoldConstants({.exact = true}));
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
-  if (succeeded(passes.run(function))) {
-    // Names of sums are for ranks.
-    if (!function->hasAttr(ir::kPassesAttr))
-      function.walk([](Operation *op) { op->removeDiscardableAttr(ir::kSumAttr); });
-    return;
-  }
-  std::string text = diagnostics.take();
-  throw Error(ErrorKind::unsupported, text.empty() ? "a pass of the compiler failed" : withoutOpNames(text));
+  runPasses(passes, function);
+  // Names of sums are for ranks.
+  if (!function->hasAttr(ir::kPassesAttr))
+    function.walk([](Operation *op) { op->removeDiscardableAttr(ir::kSumAttr); });
 }
 
 } // namespace sprig::frontend::bridge

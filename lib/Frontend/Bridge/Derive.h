@@ -2,6 +2,7 @@
 // For the files of this folder.
 #pragma once
 #include "lib/Frontend/Bridge/Lower.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace sprig::frontend::bridge {
 
@@ -11,7 +12,10 @@ enum class Derivation {
   simplify,      ///< nothing but what follows the others, too: constants fold, equal operations become one
 };
 
-/// Results are the function's, bit by bit. Throws Error (unsupported) with what a pass refused.
+/// Runs them on a module or function. Throws Error (unsupported) with what one refused.
+void runPasses(mlir::PassManager &passes, mlir::Operation *op);
+
+/// Results are the function's, bit by bit. Throws as runPasses does.
 void derive(mlir::func::FuncOp function, Derivation derivation);
 
 } // namespace sprig::frontend::bridge

@@ -30,13 +30,9 @@ static bool isElementwiseByRule(Operation *op) {
 
 bool frontend::isElementwise(const Graph &graph) try {
   bridge::Workspace work;
-  bridge::Lowering lowering(work.context());
-  func::FuncOp function =
-      lowering.makeFunction(*work.module, "main", ArrayRef(graph.types).take_front(graph.inputCount));
-  Block &body = function.getBody().front();
-  OpBuilder b = OpBuilder::atBlockEnd(&body);
-  lowering.lowerNodes(b, graph, SmallVector<Value>(body.getArguments().begin(), body.getArguments().end()));
-  return llvm::all_of(body, [](Operation &op) { return isa<ElementwiseOpInterface>(op) || isElementwiseByRule(&op); });
+  func::FuncOp function = bridge::Lowering(work.context()).addFunction(*work.module, "main", graph);
+  return llvm::all_of(function.getBody().front().without_terminator(),
+                      [](Operation &op) { return isa<ElementwiseOpInterface>(op) || isElementwiseByRule(&op); });
 } catch (const Error &) {
   return false;
 }

@@ -93,8 +93,7 @@ func::FuncOp EntryBuilder::add(const PackageEntry &entry) {
                              all[size_t(slot.output)]);
   for (size_t i = 0; i < all.size(); ++i)
     if (!updated.contains(int32_t(i))) results.push_back(all[i]);
-  func::ReturnOp::create(b, function.getLoc(), results);
-  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(), ValueRange(results).getTypes()));
+  giveResults(b, function, results);
   for (unsigned i = 0; i < results.size(); ++i)
     if (StringAttr name = portName(b, entry.outputNames, i)) function.setResultAttr(i, ir::kNameAttr, name);
   return function;

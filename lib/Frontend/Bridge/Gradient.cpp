@@ -69,11 +69,10 @@ Continuation Derived::finish(Operation *request) {
   unsigned count = request->getNumResults();
   SmallVector<Value> results(request->getResults());
   llvm::append_range(results, values);
-  auto last = func::ReturnOp::create(builder, function.getLoc(), results);
-  function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), ValueRange(results).getTypes()));
+  bridge::giveResults(builder, function, results);
   bridge::derive(function, bridge::Derivation::differentiate);
 
-  last = cast<func::ReturnOp>(body().getTerminator());
+  auto last = cast<func::ReturnOp>(body().getTerminator());
   llvm::DenseMap<Value, uint32_t> forwardValues;
   for (auto [index, value] : llvm::enumerate(last.getOperands().drop_front(count)))
     // A constant is as good as another.
@@ -93,9 +92,9 @@ Continuation Derived::finish(Operation *request) {
   bridge::GraphReader reader;
   for (auto [index, value] : used) {
     result.uses.push_back(index);
-    reader.addInput(value);
+    reader.addInputs(value);
   }
-  for (Value seed : seeds()) reader.addInput(seed);
+  reader.addInputs(seeds());
   reader.addOperations(body(), &needed);
   result.graph = reader.finish(wanted);
   return result;

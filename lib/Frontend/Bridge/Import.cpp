@@ -13,9 +13,9 @@ uint32_t GraphReader::number(Value value) {
   return numbers[value] = uint32_t(graph.types.size() - 1);
 }
 
-void GraphReader::addInput(Value value) {
-  number(value);
-  ++graph.inputCount;
+void GraphReader::addInputs(ValueRange values) {
+  for (Value value : values) number(value);
+  graph.inputCount += uint32_t(values.size());
 }
 
 void GraphReader::addOperations(Block &block, const llvm::DenseSet<Operation *> *only) {
@@ -43,13 +43,8 @@ void GraphReader::add(Operation *op) {
     if (StringAttr device = deviceIn(op->getLoc()))
       node.attrs.push_back(Attr::other(ir::kPlaceAttr.data(), intern('"' + device.str() + '"').c_str()));
   }
-  for (Region &region : op->getRegions()) {
-    GraphReader inner(place);
-    Block &block = region.front();
-    for (BlockArgument argument : block.getArguments()) inner.addInput(argument);
-    inner.addOperations(block);
-    node.regions.push_back(std::make_shared<Graph>(inner.finish(block.getTerminator()->getOperands())));
-  }
+  for (Region &region : op->getRegions())
+    node.regions.push_back(std::make_shared<Graph>(graphOf(region.front(), place)));
   node.firstResult = uint32_t(graph.types.size());
   node.resultCount = op->getNumResults();
   for (Value result : op->getResults()) number(result);
@@ -59,6 +54,13 @@ void GraphReader::add(Operation *op) {
 Graph GraphReader::finish(ValueRange outputs) {
   for (Value output : outputs) graph.outputs.push_back(numbers.at(output));
   return std::move(graph);
+}
+
+Graph graphOf(Block &block, Place otherwise) {
+  GraphReader reader(otherwise);
+  reader.addInputs(block.getArguments());
+  reader.addOperations(block);
+  return reader.finish(block.getTerminator()->getOperands());
 }
 
 llvm::DenseSet<Operation *> neededFor(ValueRange values, function_ref<bool(Value)> isKnown) {

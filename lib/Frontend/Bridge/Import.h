@@ -14,7 +14,7 @@ public:
   explicit GraphReader(Place otherwise = {}) : otherwise(otherwise) {}
 
   /// All inputs come before the first operation.
-  void addInput(mlir::Value value);
+  void addInputs(mlir::ValueRange values);
   /// Operations of a block in its order, those of the set alone where there is one.
   void addOperations(mlir::Block &block, const llvm::DenseSet<mlir::Operation *> *only = nullptr);
   Graph finish(mlir::ValueRange outputs);
@@ -27,6 +27,9 @@ private:
   Graph graph;
   llvm::DenseMap<mlir::Value, uint32_t> numbers;
 };
+
+/// A block, its arguments the inputs and its terminator's operands the outputs.
+Graph graphOf(mlir::Block &block, Place otherwise = {});
 
 /// The operations of the values' block that compute them from `known` values.
 llvm::DenseSet<mlir::Operation *> neededFor(mlir::ValueRange values, llvm::function_ref<bool(mlir::Value)> isKnown);

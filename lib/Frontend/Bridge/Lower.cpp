@@ -29,6 +29,19 @@ func::FuncOp Lowering::makeFunction(ModuleOp module, StringRef name, ArrayRef<Te
   return function;
 }
 
+void giveResults(OpBuilder &builder, func::FuncOp function, ValueRange results) {
+  func::ReturnOp::create(builder, function.getLoc(), results);
+  function.setFunctionType(builder.getFunctionType(function.getArgumentTypes(), results.getTypes()));
+}
+
+func::FuncOp Lowering::addFunction(ModuleOp module, StringRef name, const Graph &graph) {
+  func::FuncOp function = makeFunction(module, name, {graph.types.data(), graph.inputCount});
+  OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
+  SmallVector<Value> inputs(function.getArguments().begin(), function.getArguments().end());
+  giveResults(b, function, outputsOf(graph, lowerNodes(b, graph, inputs)));
+  return function;
+}
+
 [[noreturn]] static void refuseNode(const GraphNode &node, const std::string &text) {
   throw Error(ErrorKind::usage, describePlace(node.source, node.op->text, node.layer) + ": " + text);
 }
@@ -159,14 +172,7 @@ using namespace sprig::frontend;
 
 std::string frontend::printGraph(const Graph &graph) {
   bridge::Workspace work;
-  bridge::Lowering lowering(work.context());
-  func::FuncOp function =
-      lowering.makeFunction(*work.module, "main", ArrayRef(graph.types).take_front(graph.inputCount));
-  OpBuilder b = OpBuilder::atBlockEnd(&function.getBody().front());
-  SmallVector<Value> inputs(function.getArguments().begin(), function.getArguments().end());
-  SmallVector<Value> outputs = bridge::outputsOf(graph, lowering.lowerNodes(b, graph, inputs));
-  func::ReturnOp::create(b, function.getLoc(), outputs);
-  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(), ValueRange(outputs).getTypes()));
+  func::FuncOp function = bridge::Lowering(work.context()).addFunction(*work.module, "main", graph);
   std::string text;
   llvm::raw_string_ostream out(text);
   function.print(out, OpPrintingFlags().elideLargeElementsAttrs(32).elideLargeResourceString(64));

@@ -26,6 +26,9 @@ public:
   /// Appends a function of these inputs, whose body stays open: no terminator. `nameOf` an input gives its location.
   mlir::func::FuncOp makeFunction(mlir::ModuleOp module, llvm::StringRef name, llvm::ArrayRef<TensorType> inputs);
 
+  /// Appends a function that gives what the graph does.
+  mlir::func::FuncOp addFunction(mlir::ModuleOp module, llvm::StringRef name, const Graph &graph);
+
   /// Writes the nodes at the builder's place; gives all values, the inputs first. Calls `onNode` with each operation.
   llvm::SmallVector<mlir::Value>
   lowerNodes(mlir::OpBuilder &builder, const Graph &graph, llvm::ArrayRef<mlir::Value> inputs,
@@ -41,6 +44,9 @@ private:
   bool isDivided;
   AttributeWriter attributes;
 };
+
+/// Ends the function at the builder's place: it gives these values.
+void giveResults(mlir::OpBuilder &builder, mlir::func::FuncOp function, mlir::ValueRange results);
 
 /// The values that a graph gives.
 llvm::SmallVector<mlir::Value> outputsOf(const Graph &graph, llvm::ArrayRef<mlir::Value> values);

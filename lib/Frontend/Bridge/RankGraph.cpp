@@ -2,9 +2,9 @@
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
+#include "lib/Frontend/Bridge/Derive.h"
 #include "lib/Frontend/Bridge/Import.h"
 #include "lib/Frontend/Bridge/PlanFunction.h"
-#include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Phases.h"
 #include "mlir/Pass/PassManager.h"
 #include "runtime/collective/Collective.h"
@@ -92,10 +92,9 @@ Graph frontend::partOfRank(const Graph &graph, std::span<const StateSlot> states
   bridge::Workspace work;
   func::FuncOp function = bridge::addPlanFunction(*work.module, graph, states, name, ranks, options);
   bridge::stateDivision(*work.module, ranks, options);
-  DiagnosticText diagnostics(work.context());
   PassManager passes(work.context());
   addDivisionPasses(passes, options, /*together=*/false);
-  if (failed(passes.run(*work.module))) throw Error(ErrorKind::unsupported, bridge::withoutOpNames(diagnostics.take()));
+  bridge::runPasses(passes, *work.module);
   sliceParts(function, ranks.group->ranks(), ranks.group->rank());
   Block &body = function.getBody().front();
   Ports ports(function, states);
@@ -104,7 +103,7 @@ Graph frontend::partOfRank(const Graph &graph, std::span<const StateSlot> states
   for (Operation &op : body)
     if (!isa<ir::GetParamOp, ir::SetParamOp, func::ReturnOp>(op)) computes.insert(&op);
   bridge::GraphReader reader;
-  for (Value input : inputs) reader.addInput(input);
+  reader.addInputs(inputs);
   reader.addOperations(body, &computes);
   Graph part = reader.finish(outputs);
   for (GraphNode &node : part.nodes)

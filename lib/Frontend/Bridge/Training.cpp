@@ -62,9 +62,9 @@ Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::Tenso
       bridge::neededFor(outputs, [](Value value) { return bool(value.getDefiningOp<ir::GetParamOp>()); });
   bridge::GraphReader reader;
   Value own = reads[name];
-  reader.addInput(own ? own : body.getArgument(0));
-  for (Value argument : body.getArguments()) reader.addInput(argument);
-  for (Value slot : slotInputs) reader.addInput(slot);
+  reader.addInputs(own ? own : body.getArgument(0));
+  reader.addInputs(body.getArguments());
+  reader.addInputs(slotInputs);
   reader.addOperations(body, &needed);
   return reader.finish(outputs);
 }
@@ -90,11 +90,7 @@ Graph frontend::learningRate(const std::string &json) {
   OpBuilder b = OpBuilder::atBlockEnd(&body);
   ir::Expression e(b, b.getUnknownLoc());
   Value rate = training::learningRate(e, schedule, body.getArgument(0), body.getArgument(1));
-  func::ReturnOp::create(b, function.getLoc(), rate);
-  function.setFunctionType(b.getFunctionType(function.getArgumentTypes(), rate.getType()));
+  bridge::giveResults(b, function, rate);
   bridge::derive(function, bridge::Derivation::simplify);
-  bridge::GraphReader reader;
-  for (Value argument : body.getArguments()) reader.addInput(argument);
-  reader.addOperations(body);
-  return reader.finish(body.getTerminator()->getOperands());
+  return bridge::graphOf(body);
 }

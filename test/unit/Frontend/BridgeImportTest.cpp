@@ -26,7 +26,7 @@ Graph roundTrip(const Graph &graph) {
   llvm::SmallVector<mlir::Value> inputs(function.getArguments().begin(), function.getArguments().end());
   auto values = lowering.lowerNodes(b, graph, inputs);
   bridge::GraphReader reader;
-  for (mlir::Value input : inputs) reader.addInput(input);
+  reader.addInputs(inputs);
   reader.addOperations(function.getBody().front());
   return reader.finish(bridge::outputsOf(graph, values));
 }

@@ -66,7 +66,7 @@ bool mayBeRefused(const std::string &row, int opset, const std::string &error) {
 frontend::Graph graphOf(mlir::func::FuncOp function) {
   mlir::Block &body = function.getBody().front();
   frontend::bridge::GraphReader reader;
-  for (mlir::Value argument : function.getArguments()) reader.addInput(argument);
+  reader.addInputs(function.getArguments());
   reader.addOperations(body);
   return reader.finish(body.getTerminator()->getOperands());
 }

@@ -31,7 +31,7 @@ RecordedModel record(mlir::func::FuncOp function, const std::string &path) {
   RecordedModel model;
   mlir::Block &body = function.getBody().front();
   frontend::bridge::GraphReader reader;
-  for (mlir::BlockArgument argument : body.getArguments()) reader.addInput(argument);
+  reader.addInputs(body.getArguments());
   llvm::DenseSet<mlir::Operation *> others;
   for (mlir::Operation &op : body) {
     if (llvm::isa<ir::SetParamOp>(op)) unsupported(path + ": changes parameters; hybridize runs models that do not");
@@ -41,7 +41,7 @@ RecordedModel record(mlir::func::FuncOp function, const std::string &path) {
       continue;
     }
     auto parameter = mlir::SymbolTable::lookupNearestSymbolFrom<ir::ParamOp>(read, read.getParamAttr());
-    reader.addInput(read.getResult());
+    reader.addInputs(read.getResult());
     model.parameters.push_back(valueOf(parameter.getValue(), frontend::bridge::fromType(parameter.getTensorType())));
   }
   reader.addOperations(body, &others);
