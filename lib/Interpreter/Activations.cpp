@@ -10,9 +10,6 @@ double logistic(double x) { return 1 / (1 + std::exp(-x)); }
 double softplus(double x) { return larger(x, 0) + std::log1p(std::exp(-std::fabs(x))); }
 double clampToUnit(double x) { return larger(0, smaller(1, x)); }
 
-template <typename OpT, typename F> void addPlain(EvaluatorTable &table, F) {
-  table.add<OpT>(+[](OpT, Evaluation &e) { return e.give(mapFloats(e, F{})); });
-}
 // With the operation at hand for its attributes.
 template <typename OpT, typename F> void addScaled(EvaluatorTable &table, F) {
   table.add<OpT>(+[](OpT op, Evaluation &e) { return e.give(mapFloats(e, [&](double x) { return F{}(op, x); })); });
@@ -27,11 +24,11 @@ double gelu(ir::GeluOp op, double x) {
 } // namespace
 
 void addActivations(EvaluatorTable &table) {
-  addPlain<ir::SiluOp>(table, [](double x) { return x * logistic(x); });
-  addPlain<ir::MishOp>(table, [](double x) { return x * std::tanh(softplus(x)); });
-  addPlain<ir::SoftplusOp>(table, [](double x) { return softplus(x); });
-  addPlain<ir::SoftsignOp>(table, [](double x) { return x / (1 + std::fabs(x)); });
-  addPlain<ir::HardSwishOp>(table, [](double x) { return x * clampToUnit(x / 6 + 0.5); });
+  addFloat<ir::SiluOp>(table, [](double x) { return x * logistic(x); });
+  addFloat<ir::MishOp>(table, [](double x) { return x * std::tanh(softplus(x)); });
+  addFloat<ir::SoftplusOp>(table, [](double x) { return softplus(x); });
+  addFloat<ir::SoftsignOp>(table, [](double x) { return x / (1 + std::fabs(x)); });
+  addFloat<ir::HardSwishOp>(table, [](double x) { return x * clampToUnit(x / 6 + 0.5); });
   addScaled<ir::GeluOp>(table, [](ir::GeluOp op, double x) { return gelu(op, x); });
   addScaled<ir::EluOp>(
       table, [](ir::EluOp op, double x) { return x > 0 ? x : op.getAlpha().convertToDouble() * std::expm1(x); });

@@ -106,6 +106,13 @@ private:
     return false;
   }
 
+  bool note(mlir::OpResult result, const Difference &difference) {
+    report.operation = result.getOwner();
+    report.result = result.getResultNumber();
+    report.difference = difference;
+    return true;
+  }
+
   Tolerance toleranceOf(const Tensor &tensor) const { return options.tolerance(tensor.elementType()); }
 
   mlir::FailureOr<bool> checkOperation(mlir::Operation *op, const llvm::DenseMap<mlir::Value, Tensor> &compiled) {
@@ -119,12 +126,8 @@ private:
     if (mlir::failed(wants)) return mlir::failure();
     ++report.operations;
     for (auto [i, want] : llvm::enumerate(*wants))
-      if (Difference difference = compare(compiled.lookup(op->getResult(i)), want, toleranceOf(want))) {
-        report.operation = op;
-        report.result = i;
-        report.difference = difference;
-        return true;
-      }
+      if (Difference difference = compare(compiled.lookup(op->getResult(i)), want, toleranceOf(want)))
+        return note(op->getResult(i), difference);
     return false;
   }
 
@@ -163,12 +166,8 @@ private:
     if (mlir::failed(fused) || mlir::failed(apart)) return mlir::failure();
     for (size_t i = 0; i < outputs.size(); ++i)
       if (Difference difference = compare((*fused)[i], (*apart)[i], toleranceOf((*apart)[i]))) {
-        auto result = llvm::cast<mlir::OpResult>(outputs[i]);
-        report.operation = result.getOwner();
-        report.result = result.getResultNumber();
-        report.difference = difference;
         report.onlyWhenFused = true;
-        return true;
+        return note(llvm::cast<mlir::OpResult>(outputs[i]), difference);
       }
     return false;
   }

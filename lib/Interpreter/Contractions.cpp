@@ -45,12 +45,6 @@ template <typename T> void multiply(const Matrix &lhs, const Matrix &rhs, T *c) 
   }
 }
 
-template <typename T> mlir::LogicalResult giveWrapped(Evaluation &e, std::vector<T> values) {
-  if constexpr (std::is_same_v<T, int64_t>)
-    for (T &value : values) value = wrapTo(value, e.resultType().getElementType());
-  return e.give(Tensor::of<T>(e.resultType(), std::move(values)));
-}
-
 mlir::LogicalResult evaluateMatmul(ir::MatmulOp op, Evaluation &e) {
   const Tensor &lhs = e.operands[0], &rhs = e.operands[1];
   llvm::ArrayRef<int64_t> shape = e.resultType().getShape();
@@ -62,34 +56,28 @@ mlir::LogicalResult evaluateMatmul(ir::MatmulOp op, Evaluation &e) {
   int64_t n = sizes(rhs, op.getTransposeRhs()).second;
   std::array<Strides, 2> strides = {broadcastStrides(lhs.shape().drop_back(2), shape.drop_back(2)),
                                     broadcastStrides(rhs.shape().drop_back(2), shape.drop_back(2))};
-  return byClass(lhs, [&](auto zero) {
-    using T = decltype(zero);
-    std::vector<T> result(e.resultType().getNumElements());
+  return giveLike(lhs, e, [&]<typename T>(std::vector<T> &result) {
     // Batches that share one right side are one product of more rows.
-    if (rhs.rank() == 2 && !op.getTransposeLhs()) {
+    if (rhs.rank() == 2 && !op.getTransposeLhs())
       multiply<T>({lhs, 0, product(shape.drop_back()), k, false}, {rhs, 0, k, n, op.getTransposeRhs()}, result.data());
-      return giveWrapped(e, std::move(result));
-    }
-    walk(shape.drop_back(2), strides, [&](int64_t batch, const std::array<int64_t, 2> &at) {
-      multiply<T>({lhs, at[0] * m * k, m, k, op.getTransposeLhs()}, {rhs, at[1] * k * n, k, n, op.getTransposeRhs()},
-                  result.data() + batch * m * n);
-    });
-    return giveWrapped(e, std::move(result));
+    else
+      walk(shape.drop_back(2), strides, [&](int64_t batch, const std::array<int64_t, 2> &at) {
+        multiply<T>({lhs, at[0] * m * k, m, k, op.getTransposeLhs()}, {rhs, at[1] * k * n, k, n, op.getTransposeRhs()},
+                    result.data() + batch * m * n);
+      });
+    wrapAll(result, e.resultType().getElementType());
   });
 }
 
 mlir::LogicalResult evaluateMatmulParts(kernel::MatmulPartsOp, Evaluation &e) {
   const Tensor &lhs = e.operands[0], &rhs = e.operands[1];
   int64_t k = lhs.shape()[0], m = lhs.shape()[1], n = rhs.shape()[1];
-  return byClass(lhs, [&](auto zero) {
-    using T = decltype(zero);
-    std::vector<T> result(e.resultType().getNumElements());
+  return giveLike(lhs, e, [&]<typename T>(std::vector<T> &result) {
     for (int64_t first = 0; first < k; first += kChainPart) {
       int64_t rows = std::min(kChainPart, k - first);
       multiply<T>({lhs, first * m, m, rows, true}, {rhs, first * n, rows, n, false},
                   result.data() + first / kChainPart * m * n);
     }
-    return e.give(Tensor::of<T>(e.resultType(), std::move(result)));
   });
 }
 
@@ -107,23 +95,19 @@ mlir::LogicalResult evaluateLinear(ir::LinearOp op, Evaluation &e) {
 
 mlir::LogicalResult evaluatePack(kernel::PackOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0];
-  mlir::RankedTensorType type = e.resultType();
-  if (operand.isSplat() && operand.count()) return e.give(operand.reshaped(type));
+  if (operand.isSplat() && operand.count()) return e.give(operand.reshaped(e.resultType()));
   bool transposed = op.getTransposed();
   int64_t k = operand.shape()[transposed ? 1 : 0], n = operand.shape()[transposed ? 0 : 1];
   int64_t group = n / op.getGroups(), panels = (group + kPanelWidth - 1) / kPanelWidth;
   kernel::PanelPlaces places{k, std::max<int64_t>(k, 1), int64_t(op.getInterleave())};
-  return byClass(operand, [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(operand, e, [&]<typename T>(std::vector<T> &result) {
     Elements<T> in = operand.elements<T>();
-    std::vector<T> result(type.getNumElements(), T());
     for (int64_t column = 0; column < n; ++column) {
       int64_t g = column / group, inGroup = column % group;
       int64_t panel = (g * panels + inGroup / kPanelWidth) * places.size();
       for (int64_t row = 0; row < k; ++row)
         result[panel + places.at(row, inGroup % kPanelWidth)] = in[transposed ? column * k + row : row * n + column];
     }
-    return e.give(Tensor::of<T>(type, std::move(result)));
   });
 }
 
@@ -134,9 +118,8 @@ mlir::LogicalResult evaluateMatmulPacked(kernel::MatmulPackedOp op, Evaluation &
   kernel::PanelPlaces places{k, std::max<int64_t>(k, 1), kernel::interleaveIn(panels.shape())};
   kernel::NarrowPlaces halves{k, 4};
   std::optional<int64_t> lowest = op.getLowest();
-  return byClass(lhs, [&](auto zero) {
-    using T = decltype(zero);
-    std::vector<T> result(m * n), a(m * k), b(k * kPanelWidth), packed(lowest ? halves.size() : places.size());
+  return giveLike(lhs, e, [&]<typename T>(std::vector<T> &result) {
+    std::vector<T> a(m * k), b(k * kPanelWidth), packed(lowest ? halves.size() : places.size());
     auto number = [&](int64_t row, int64_t column) {
       if (!lowest) return packed[places.at(row, column)];
       return T(int64_t(packed[halves.byteAt(row, column)]) >> halves.shiftOf(row) & 15) + T(*lowest);
@@ -149,7 +132,7 @@ mlir::LogicalResult evaluateMatmulPacked(kernel::MatmulPackedOp op, Evaluation &
         for (int64_t j = 0; j < kPanelWidth; ++j) b[row * kPanelWidth + j] = number(row, j);
       multiplyAdd(m, width, k, a.data(), k, b.data(), kPanelWidth, result.data() + first, n);
     }
-    return giveWrapped(e, std::move(result));
+    wrapAll(result, e.resultType().getElementType());
   });
 }
 
@@ -226,13 +209,8 @@ mlir::LogicalResult evaluateMatmulNarrowDot(kernel::MatmulNarrowDotOp op, Evalua
 } // namespace
 
 void addContractions(EvaluatorTable &table) {
-  table.add(evaluateMatmul);
-  table.add(evaluateMatmulParts);
-  table.add(evaluateLinear);
-  table.add(evaluatePack);
-  table.add(evaluateMatmulPacked);
-  table.add(evaluateMatmulNarrow);
-  table.add(evaluateMatmulNarrowDot);
+  table.add(evaluateMatmul, evaluateMatmulParts, evaluateLinear, evaluatePack, evaluateMatmulPacked,
+            evaluateMatmulNarrow, evaluateMatmulNarrowDot);
 }
 
 } // namespace sprig::interp

@@ -28,23 +28,12 @@ struct Convolution {
   int64_t outputStride() const { return channelsLast ? groups * filters : 1; }
 };
 
-llvm::ArrayRef<int64_t> spatial(llvm::ArrayRef<int64_t> shape, bool channelsLast) {
-  return channelsLast ? shape.drop_front().drop_back() : shape.drop_front(2);
-}
-
 template <typename OpT>
 Convolution describeConvolution(OpT op, llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> output,
                                 llvm::ArrayRef<int64_t> window, int64_t groups, bool channelsLast) {
-  llvm::ArrayRef<int64_t> padding = op.getPadding();
   int64_t channels = channelsLast ? input.back() : input[1], filters = channelsLast ? output.back() : output[1];
-  return {{llvm::to_vector(spatial(input, channelsLast)), llvm::to_vector(spatial(output, channelsLast)),
-           llvm::to_vector(window), llvm::to_vector(op.getStrides()), llvm::to_vector(op.getDilations()),
-           llvm::to_vector(padding.take_front(padding.size() / 2))},
-          input[0],
-          groups,
-          channels / groups,
-          filters / groups,
-          channelsLast};
+  Window own = windowOf(op, input, output, window, channelsLast);
+  return {own, input[0], groups, channels / groups, filters / groups, channelsLast};
 }
 
 template <typename T> bool isFinite(const std::vector<T> &values) {
@@ -74,30 +63,17 @@ template <typename T>
 void convolveByMatrix(const Convolution &c, const std::vector<T> &filter, const Elements<T> &in, int64_t s, int64_t g,
                       std::vector<T> &out) {
   const Window &w = c.window;
-  int64_t rank = w.input.size(), taps = w.taps(), positions = w.positions();
+  int64_t positions = w.positions(), step = c.channelsLast ? 1 : w.inputs();
   constexpr int64_t kBlock = 1024;
   std::vector<T> columns, sums;
-  llvm::SmallVector<int64_t> at(rank, 0), tap(rank);
   for (int64_t first = 0; first < positions; first += kBlock) {
     int64_t width = std::min(kBlock, positions - first);
     columns.assign(c.depth() * width, T());
-    for (int64_t p = 0; p < width; ++p, Window::advance(at, w.output)) {
-      std::fill(tap.begin(), tap.end(), 0);
-      for (int64_t t = 0; t < taps; ++t, Window::advance(tap, w.window)) {
-        int64_t offset = 0;
-        bool inside = true;
-        for (int64_t d = 0; d < rank && inside; ++d) {
-          int64_t x = w.coordinate(d, at[d], tap[d]);
-          inside = x >= 0 && x < w.input[d];
-          offset = offset * w.input[d] + x;
-        }
-        if (!inside) continue;
-        int64_t from = c.plane(s, g, 0, w.inputs(), c.channels) + offset * c.inputStride();
-        int64_t step = c.channelsLast ? 1 : w.inputs();
-        T *column = columns.data() + t * c.channels * width + p;
-        for (int64_t ch = 0; ch < c.channels; ++ch) column[ch * width] = in[from + ch * step];
-      }
-    }
+    w.forEachTap(first, width, [&](int64_t position, int64_t tap, int64_t offset) {
+      int64_t from = c.plane(s, g, 0, w.inputs(), c.channels) + offset * c.inputStride();
+      T *column = columns.data() + tap * c.channels * width + position - first;
+      for (int64_t ch = 0; ch < c.channels; ++ch) column[ch * width] = in[from + ch * step];
+    });
     sums.assign(c.filters * width, T());
     multiplyAdd(c.filters, width, c.depth(), filter.data(), c.depth(), columns.data(), width, sums.data(), width);
     for (int64_t f = 0; f < c.filters; ++f)
@@ -120,8 +96,7 @@ mlir::LogicalResult convolve(Evaluation &e, const Convolution &c, Filter filter)
       else
         convolveDirectly(c, weights, in, s, g, out);
   }
-  if constexpr (std::is_same_v<T, int64_t>)
-    for (T &value : out) value = wrapTo(value, e.resultType().getElementType());
+  wrapAll(out, e.resultType().getElementType());
   return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
 }
 
@@ -202,27 +177,19 @@ mlir::LogicalResult evaluateConvDepthwiseDot(kernel::ConvDepthwiseDotOp op, Eval
             x * filter[places.at(tap / places.width, tap % places.width, ch)];
       }
     });
-  for (int64_t &value : out) value = wrapTo(value, e.resultType().getElementType());
+  wrapAll(out, e.resultType().getElementType());
   return e.give(Tensor::of<int64_t>(e.resultType(), std::move(out)));
 }
 
 // A transposed convolution scatters: the window slides over the result.
 mlir::LogicalResult evaluateConvTranspose(ir::ConvTransposeOp op, Evaluation &e) {
   llvm::ArrayRef<int64_t> input = e.operands[0].shape(), output = e.resultType().getShape();
-  llvm::ArrayRef<int64_t> padding = op.getPadding();
-  Window window{llvm::to_vector(output.drop_front(2)),
-                llvm::to_vector(input.drop_front(2)),
-                llvm::to_vector(e.operands[1].shape().drop_front(2)),
-                llvm::to_vector(op.getStrides()),
-                llvm::to_vector(op.getDilations()),
-                llvm::to_vector(padding.take_front(padding.size() / 2))};
+  Window window = windowOf(op, output, input, e.operands[1].shape().drop_front(2), /*channelsLast=*/false);
   int64_t groups = op.getGroups(), channels = input[1] / groups, filters = output[1] / groups;
   int64_t inputs = window.positions(), outputs = window.inputs(), taps = window.taps();
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &out) {
     using Wide = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;
     Elements<T> in = e.operands[0].elements<T>(), filter = e.operands[1].elements<T>();
-    std::vector<T> out(e.resultType().getNumElements());
     for (int64_t s = 0; s < input[0]; ++s)
       for (int64_t channel = 0; channel < input[1]; ++channel)
         for (int64_t f = 0; f < filters; ++f) {
@@ -233,19 +200,15 @@ mlir::LogicalResult evaluateConvTranspose(ir::ConvTransposeOp op, Evaluation &e)
             sum = T(Wide(sum) + Wide(in[from + position]) * Wide(filter[weights + tap]));
           });
         }
-    if constexpr (std::is_same_v<T, int64_t>)
-      for (T &value : out) value = wrapTo(value, e.resultType().getElementType());
-    return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
+    wrapAll(out, e.resultType().getElementType());
   });
 }
 
 // The definition: for each tap, the sum over samples and positions, of all of them or of each `pieceLength` in a row.
 mlir::LogicalResult filterGradient(Evaluation &e, const Convolution &c, int64_t pieceLength) {
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &out) {
     using Wide = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;
     Elements<T> in = e.operands[0].elements<T>(), g = e.operands[1].elements<T>();
-    std::vector<T> out(e.resultType().getNumElements());
     int64_t taps = c.window.taps(), piece = c.groups * c.filters * c.channels * taps, positions = c.window.positions();
     for (int64_t s = 0; s < c.samples; ++s)
       for (int64_t filter = 0; filter < c.groups * c.filters; ++filter)
@@ -260,9 +223,7 @@ mlir::LogicalResult filterGradient(Evaluation &e, const Convolution &c, int64_t 
                     Wide(in[from + offset * c.inputStride()]) * Wide(g[weight + position * c.outputStride()]));
           });
         }
-    if constexpr (std::is_same_v<T, int64_t>)
-      for (T &value : out) value = wrapTo(value, e.resultType().getElementType());
-    return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
+    wrapAll(out, e.resultType().getElementType());
   });
 }
 
@@ -279,26 +240,17 @@ mlir::LogicalResult evaluateConvFilterGradParts(kernel::ConvFilterGradPartsOp op
 }
 
 mlir::LogicalResult evaluateSumParts(kernel::SumPartsOp, Evaluation &e) {
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &out) {
     Elements<T> parts = e.operands[0].elements<T>();
-    std::vector<T> out(e.resultType().getNumElements());
     for (int64_t i = 0; i < e.operands[0].shape()[0] * int64_t(out.size()); ++i) out[i % out.size()] += parts[i];
-    return e.give(Tensor::of<T>(e.resultType(), std::move(out)));
   });
 }
 
 } // namespace
 
 void addConvolutions(EvaluatorTable &table) {
-  table.add(evaluateConv);
-  table.add(evaluateConvPacked);
-  table.add(evaluateConvDepthwise);
-  table.add(evaluateConvDepthwiseDot);
-  table.add(evaluateConvTranspose);
-  table.add(evaluateConvFilterGrad);
-  table.add(evaluateConvFilterGradParts);
-  table.add(evaluateSumParts);
+  table.add(evaluateConv, evaluateConvPacked, evaluateConvDepthwise, evaluateConvDepthwiseDot, evaluateConvTranspose,
+            evaluateConvFilterGrad, evaluateConvFilterGradParts, evaluateSumParts);
 }
 
 } // namespace sprig::interp

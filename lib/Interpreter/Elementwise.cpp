@@ -5,15 +5,11 @@
 #include "lib/Interpreter/Numbers.h"
 #include "runtime/base/Decimal.h"
 #include <cmath>
-#include <limits>
 
 namespace sprig::interp {
 namespace {
 
-// Registers a unary operation on floats, and one on any number with an integer formula.
-template <typename OpT, typename F> void addFloat(EvaluatorTable &table, F) {
-  table.add<OpT>(+[](OpT, Evaluation &e) { return e.give(mapFloats(e, F{})); });
-}
+// Registers a unary operation on any number, with an integer formula.
 template <typename OpT, typename F, typename I> void addNumber(EvaluatorTable &table, F, I) {
   table.add<OpT>(+[](OpT, Evaluation &e) {
     if (e.operands[0].isFloat()) return e.give(mapFloats(e, F{}));
@@ -28,8 +24,12 @@ template <typename OpT, typename F, typename I> void addBinary(EvaluatorTable &t
     return e.give(map2<int64_t, int64_t>(e, [&](int64_t a, int64_t b) { return wrapTo(I{}(a, b, type), type); }));
   });
 }
-template <typename OpT, typename I> void addInteger(EvaluatorTable &table, I i) {
-  addBinary<OpT>(table, [](double, double) { return 0.0; }, i);
+// Integers wrap: they are added, subtracted and multiplied as unsigned ones.
+template <typename OpT, typename F> void addWrapping(EvaluatorTable &table, F f) {
+  addBinary<OpT>(table, f, [](int64_t a, int64_t b, mlir::Type) { return int64_t(F{}(uint64_t(a), uint64_t(b))); });
+}
+template <typename OpT, typename F> void addBits(EvaluatorTable &table, F) {
+  table.add<OpT>(+[](OpT, Evaluation &e) { return e.give(map2<int64_t, int64_t>(e, F{})); });
 }
 
 bool less(int64_t a, int64_t b, mlir::Type type) { return isUnsigned(type) ? uint64_t(a) < uint64_t(b) : a < b; }
@@ -240,42 +240,27 @@ void addUnaries(EvaluatorTable &table) {
   addFloat<ir::AtanhOp>(table, [](double x) { return std::atanh(x); });
   addFloat<ir::ErfOp>(table, [](double x) { return std::erf(x); });
   addFloat<ir::SigmoidOp>(table, [](double x) { return 1 / (1 + std::exp(-x)); });
-  table.add(evaluateIsNan);
-  table.add(evaluateIsInf);
-  table.add(evaluateCast);
-  table.add(evaluateBitcast);
+  table.add(evaluateIsNan, evaluateIsInf, evaluateCast, evaluateBitcast);
 }
 
 } // namespace
 
 void addElementwise(EvaluatorTable &table) {
   addUnaries(table);
-  addBinary<ir::AddOp>(
-      table, [](double a, double b) { return a + b; },
-      [](int64_t a, int64_t b, mlir::Type) { return int64_t(uint64_t(a) + uint64_t(b)); });
-  addBinary<ir::SubOp>(
-      table, [](double a, double b) { return a - b; },
-      [](int64_t a, int64_t b, mlir::Type) { return int64_t(uint64_t(a) - uint64_t(b)); });
-  addBinary<ir::MulOp>(
-      table, [](double a, double b) { return a * b; },
-      [](int64_t a, int64_t b, mlir::Type) { return int64_t(uint64_t(a) * uint64_t(b)); });
+  addWrapping<ir::AddOp>(table, std::plus<>());
+  addWrapping<ir::SubOp>(table, std::minus<>());
+  addWrapping<ir::MulOp>(table, std::multiplies<>());
+  addBits<ir::AndOp>(table, std::bit_and<>());
+  addBits<ir::OrOp>(table, std::bit_or<>());
+  addBits<ir::XorOp>(table, std::bit_xor<>());
   addBinary<ir::MaxOp>(
       table, [](double a, double b) { return larger(a, b); },
       [](int64_t a, int64_t b, mlir::Type type) { return less(a, b, type) ? b : a; });
   addBinary<ir::MinOp>(
       table, [](double a, double b) { return smaller(a, b); },
       [](int64_t a, int64_t b, mlir::Type type) { return less(b, a, type) ? b : a; });
-  addInteger<ir::AndOp>(table, [](int64_t a, int64_t b, mlir::Type) { return a & b; });
-  addInteger<ir::OrOp>(table, [](int64_t a, int64_t b, mlir::Type) { return a | b; });
-  addInteger<ir::XorOp>(table, [](int64_t a, int64_t b, mlir::Type) { return a ^ b; });
-  table.add(evaluateDiv);
-  table.add(evaluateRem);
-  table.add(evaluateMod);
-  table.add(evaluatePow);
-  table.add(evaluateShl);
-  table.add(evaluateShr);
-  table.add(evaluateCompare);
-  table.add(evaluateSelect);
+  table.add(evaluateDiv, evaluateRem, evaluateMod, evaluatePow, evaluateShl, evaluateShr, evaluateCompare,
+            evaluateSelect);
 }
 
 } // namespace sprig::interp

@@ -24,6 +24,10 @@ template <typename In, typename Out, typename F> Tensor map(Evaluation &e, F f) 
   return Tensor::of<Out>(type, std::move(out));
 }
 template <typename F> Tensor mapFloats(Evaluation &e, F f) { return map<double, double>(e, f); }
+/// Registers a unary operation on floats.
+template <typename OpT, typename F> void addFloat(EvaluatorTable &table, F) {
+  table.add<OpT>(+[](OpT, Evaluation &e) { return e.give(mapFloats(e, F{})); });
+}
 
 /// f over the elements `a` and `b` of the two operands, broadcast to the result.
 template <typename Out, typename In, typename F>

@@ -1,25 +1,15 @@
 // The table of evaluators and shape arithmetic.
 #include "lib/Interpreter/Evaluation.h"
-#include "lib/Interpreter/Winograd.h"
 
 namespace sprig::interp {
 
 const EvaluatorTable &EvaluatorTable::get() {
   static const EvaluatorTable table = [] {
     EvaluatorTable rows;
-    addElementwise(rows);
-    addActivations(rows);
-    addShapeOps(rows);
-    addGathers(rows);
-    addReductions(rows);
-    addPools(rows);
-    addContractions(rows);
-    addConvolutions(rows);
-    addWinograd(rows);
-    addNorms(rows);
-    addRecurrent(rows);
-    addRandom(rows);
-    addQuantized(rows);
+    for (AddEvaluators *add :
+         {addElementwise, addActivations, addShapeOps, addGathers, addReductions, addPools, addContractions,
+          addConvolutions, addWinograd, addNorms, addRecurrent, addRandom, addQuantized})
+      add(rows);
     return rows;
   }();
   return table;

@@ -34,8 +34,8 @@ struct Evaluation {
 class EvaluatorTable {
 public:
   using Evaluator = std::function<mlir::LogicalResult(Evaluation &)>;
-  template <typename OpT> void add(mlir::LogicalResult (*evaluator)(OpT, Evaluation &)) {
-    rows[mlir::TypeID::get<OpT>()] = [evaluator](Evaluation &e) { return evaluator(llvm::cast<OpT>(e.op), e); };
+  template <typename... OpTs> void add(mlir::LogicalResult (*...evaluators)(OpTs, Evaluation &)) {
+    ((rows[mlir::TypeID::get<OpTs>()] = [=](Evaluation &e) { return evaluators(llvm::cast<OpTs>(e.op), e); }), ...);
   }
   const Evaluator *find(mlir::OperationName name) const {
     auto info = name.getRegisteredInfo();
@@ -48,22 +48,23 @@ private:
   llvm::DenseMap<mlir::TypeID, Evaluator> rows;
 };
 
-void addElementwise(EvaluatorTable &table);
-void addActivations(EvaluatorTable &table);
-void addShapeOps(EvaluatorTable &table);
-void addGathers(EvaluatorTable &table);
-void addReductions(EvaluatorTable &table);
-void addPools(EvaluatorTable &table);
-void addContractions(EvaluatorTable &table);
-void addConvolutions(EvaluatorTable &table);
-void addNorms(EvaluatorTable &table);
-void addRecurrent(EvaluatorTable &table);
-void addRandom(EvaluatorTable &table);
-void addQuantized(EvaluatorTable &table);
+/// Add the evaluators of one file.
+using AddEvaluators = void(EvaluatorTable &table);
+AddEvaluators addElementwise, addActivations, addShapeOps, addGathers, addReductions, addPools, addContractions,
+    addConvolutions, addWinograd, addNorms, addRecurrent, addRandom, addQuantized;
 
 /// Calls `body` with a value of the tensor's class (double or int64_t), for generic lambdas: [&](auto zero) { ... }.
 template <typename Body> auto byClass(const Tensor &tensor, Body body) {
   return tensor.isFloat() ? body(double()) : body(int64_t());
+}
+
+/// Gives a result of the tensor's class: `fill` writes its elements, which are zeros, or sets the evaluation's error.
+template <typename Fill> mlir::LogicalResult giveLike(const Tensor &tensor, Evaluation &e, Fill fill) {
+  return byClass(tensor, [&](auto zero) {
+    std::vector<decltype(zero)> result(e.resultType().getNumElements());
+    fill(result);
+    return e.error.empty() ? e.give(Tensor::of(e.resultType(), std::move(result))) : mlir::failure();
+  });
 }
 
 using Strides = llvm::SmallVector<int64_t>;

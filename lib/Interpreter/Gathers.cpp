@@ -1,7 +1,6 @@
 // Gathers and scatters. An index counts from the end when negative; one out of range is an error.
-#include "lib/Interpreter/Elementwise.h"
+#include "lib/Interpreter/Reduction.h"
 #include "dialects/NN/NNShapeOps.h"
-#include "lib/Interpreter/Numbers.h"
 #include <optional>
 
 namespace sprig::interp {
@@ -17,19 +16,15 @@ int64_t checkedIndex(Evaluation &e, int64_t index, int64_t size) {
 
 // Copies `blocks` runs of `width` elements, run b from offset from(b).
 template <typename From> mlir::LogicalResult giveBlocks(Evaluation &e, int64_t blocks, int64_t width, From from) {
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
-    mlir::RankedTensorType type = e.resultType();
-    std::vector<T> result(type.getNumElements());
+  return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &result) {
     std::optional<Elements<T>> in;
     if (!isSmallPart(e.operands[0], blocks * width)) in = e.operands[0].elements<T>();
     for (int64_t b = 0; b < blocks; ++b) {
       int64_t offset = from(b);
-      if (offset < 0) return mlir::failure();
+      if (offset < 0) return;
       if (!in) e.operands[0].load(offset, width, result.data() + b * width);
       for (int64_t i = 0; in && i < width; ++i) result[b * width + i] = (*in)[offset + i];
     }
-    return e.give(Tensor::of<T>(type, std::move(result)));
   });
 }
 
@@ -52,16 +47,12 @@ mlir::LogicalResult evaluateGatherElements(ir::GatherElementsOp op, Evaluation &
   int64_t along = strides[axis];
   strides[axis] = 0;
   Elements<int64_t> indices = e.operands[1].integers();
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &result) {
     Elements<T> in = e.operands[0].elements<T>();
-    std::vector<T> result(e.resultType().getNumElements());
     walk<1>(e.resultType().getShape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) {
       int64_t index = checkedIndex(e, indices[i], shape[axis]);
       if (index >= 0) result[i] = in[at[0] + index * along];
     });
-    if (!e.error.empty()) return mlir::failure();
-    return e.give(Tensor::of<T>(e.resultType(), std::move(result)));
   });
 }
 
@@ -91,24 +82,14 @@ mlir::LogicalResult evaluateGatherNd(ir::GatherNdOp op, Evaluation &e) {
   });
 }
 
-double combine(ir::ScatterKind kind, double old, double update, mlir::Type) {
+// What an element becomes.
+template <typename T> T combine(ir::ScatterKind kind, T old, T update, mlir::Type type) {
   switch (kind) {
   case ir::ScatterKind::none: return update;
-  case ir::ScatterKind::add: return old + update;
-  case ir::ScatterKind::mul: return old * update;
-  case ir::ScatterKind::max: return larger(old, update);
-  case ir::ScatterKind::min: return smaller(old, update);
-  }
-  return update;
-}
-int64_t combine(ir::ScatterKind kind, int64_t old, int64_t update, mlir::Type type) {
-  bool below = isUnsigned(type) ? uint64_t(old) < uint64_t(update) : old < update;
-  switch (kind) {
-  case ir::ScatterKind::none: return update;
-  case ir::ScatterKind::add: return wrapTo(uint64_t(old) + uint64_t(update), type);
-  case ir::ScatterKind::mul: return wrapTo(uint64_t(old) * uint64_t(update), type);
-  case ir::ScatterKind::max: return below ? update : old;
-  case ir::ScatterKind::min: return below ? old : update;
+  case ir::ScatterKind::add: return reduceStep(ir::ReduceKind::sum, type, old, update);
+  case ir::ScatterKind::mul: return reduceStep(ir::ReduceKind::prod, type, old, update);
+  case ir::ScatterKind::max: return reduceStep(ir::ReduceKind::max, type, old, update);
+  case ir::ScatterKind::min: return reduceStep(ir::ReduceKind::min, type, old, update);
   }
   return update;
 }
@@ -120,10 +101,8 @@ mlir::LogicalResult evaluateScatterElements(ir::ScatterElementsOp op, Evaluation
   int64_t along = strides[axis];
   strides[axis] = 0;
   Elements<int64_t> indices = e.operands[1].integers();
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &result) {
     Elements<T> updates = e.operands[2].elements<T>();
-    std::vector<T> result(e.operands[0].count());
     e.operands[0].load(0, result.size(), result.data());
     walk<1>(e.operands[1].shape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) {
       int64_t index = checkedIndex(e, indices[i], shape[axis]);
@@ -131,8 +110,6 @@ mlir::LogicalResult evaluateScatterElements(ir::ScatterElementsOp op, Evaluation
       T &element = result[at[0] + index * along];
       element = combine(op.getKind(), element, updates[i], e.operands[0].elementType());
     });
-    if (!e.error.empty()) return mlir::failure();
-    return e.give(Tensor::of<T>(e.resultType(), std::move(result)));
   });
 }
 
@@ -141,30 +118,23 @@ mlir::LogicalResult evaluateScatterNd(ir::ScatterNdOp op, Evaluation &e) {
   int64_t length = indexShape.back(), tuples = product(indexShape.drop_back());
   int64_t width = product(shape.drop_front(length));
   Elements<int64_t> indices = e.operands[1].integers();
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &result) {
     Elements<T> updates = e.operands[2].elements<T>();
-    std::vector<T> result(e.operands[0].count());
     e.operands[0].load(0, result.size(), result.data());
     for (int64_t tuple = 0; tuple < tuples && width > 0; ++tuple) {
       int64_t offset = tupleOffset(e, indices, tuple, length, shape, 0);
-      if (offset < 0) return mlir::failure();
+      if (offset < 0) return;
       for (int64_t i = 0; i < width; ++i)
         result[offset + i] =
             combine(op.getKind(), result[offset + i], updates[tuple * width + i], e.operands[0].elementType());
     }
-    return e.give(Tensor::of<T>(e.resultType(), std::move(result)));
   });
 }
 
 } // namespace
 
 void addGathers(EvaluatorTable &table) {
-  table.add(evaluateGather);
-  table.add(evaluateGatherElements);
-  table.add(evaluateGatherNd);
-  table.add(evaluateScatterElements);
-  table.add(evaluateScatterNd);
+  table.add(evaluateGather, evaluateGatherElements, evaluateGatherNd, evaluateScatterElements, evaluateScatterNd);
 }
 
 } // namespace sprig::interp

@@ -61,6 +61,13 @@ public:
     return Results();
   }
 
+  /// Of operations inside another one, which write no state.
+  static mlir::FailureOr<Results> runInside(mlir::Operation *symbols, mlir::Block &block, llvm::ArrayRef<Tensor> inputs,
+                                            Precision precision) {
+    RunOptions inner{precision};
+    return BlockRunner(inner, symbols).run(block, inputs);
+  }
+
 private:
   void countUses(mlir::Block &block) {
     for (mlir::Operation &op : block)
@@ -74,23 +81,18 @@ private:
   }
 
   mlir::FailureOr<Results> runOne(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
-    if (auto dispatch = llvm::dyn_cast<kernel::DispatchOp>(op)) {
-      RunOptions inner{options.precision};
-      return BlockRunner(inner, symbols).run(dispatch.getBody().front(), operands);
-    }
+    auto runPart = [&](mlir::Region &region) {
+      return runInside(symbols, region.front(), operands, options.precision);
+    };
+    if (auto dispatch = llvm::dyn_cast<kernel::DispatchOp>(op)) return runPart(dispatch.getBody());
     if (auto get = llvm::dyn_cast<ir::GetParamOp>(op)) return parameter(get);
     if (auto set = llvm::dyn_cast<ir::SetParamOp>(op)) {
       updates.push_back({set.getParam().str(), operands.front()});
       return Results();
     }
-    if (auto part = llvm::dyn_cast<ir::CheckpointOp>(op)) return runPart(part.getBody(), operands);
-    if (auto part = llvm::dyn_cast<ir::CustomGradientOp>(op)) return runPart(part.getForward(), operands);
+    if (auto part = llvm::dyn_cast<ir::CheckpointOp>(op)) return runPart(part.getBody());
+    if (auto part = llvm::dyn_cast<ir::CustomGradientOp>(op)) return runPart(part.getForward());
     return evaluate(op, operands, options.precision);
-  }
-
-  mlir::FailureOr<Results> runPart(mlir::Region &region, llvm::ArrayRef<Tensor> operands) {
-    RunOptions inner{options.precision};
-    return BlockRunner(inner, symbols).run(region.front(), operands);
   }
 
   mlir::FailureOr<Results> parameter(ir::GetParamOp get) {
@@ -123,8 +125,7 @@ mlir::FailureOr<Results> runScan(ir::ScanOp scan, llvm::ArrayRef<Tensor> operand
     for (size_t k = 0; k < inputs; ++k)
       arguments[k] =
           sliceOf(operands[k], step, llvm::cast<mlir::RankedTensorType>(scan.getStep().getArgument(k).getType()));
-    RunOptions options{precision};
-    mlir::FailureOr<Results> yielded = BlockRunner(options, scan).run(scan.getStep(), arguments);
+    mlir::FailureOr<Results> yielded = BlockRunner::runInside(scan, scan.getStep(), arguments, precision);
     if (mlir::failed(yielded)) return mlir::failure();
     for (size_t k = 0; k < carried; ++k) arguments[inputs + k] = (*yielded)[k];
     for (size_t k = 0; k < outputs.size(); ++k) outputs[k][step] = (*yielded)[carried + k];
@@ -133,12 +134,6 @@ mlir::FailureOr<Results> runScan(ir::ScanOp scan, llvm::ArrayRef<Tensor> operand
   for (size_t k = 0; k < outputs.size(); ++k)
     results.push_back(stacked(outputs[k], llvm::cast<mlir::RankedTensorType>(scan.getResult(carried + k).getType())));
   return results;
-}
-
-mlir::FailureOr<Results> runRegion(mlir::Operation *op, mlir::Region &region, llvm::ArrayRef<Tensor> arguments,
-                                   Precision precision) {
-  RunOptions options{precision};
-  return BlockRunner(options, op).run(region.front(), arguments);
 }
 
 bool isTrue(const Tensor &flag) {
@@ -152,7 +147,7 @@ bool isTrue(const Tensor &flag) {
 // A branch: one of its regions.
 mlir::FailureOr<Results> runCond(ir::CondOp cond, llvm::ArrayRef<Tensor> operands, Precision precision) {
   mlir::Region &taken = isTrue(operands.front()) ? cond.getThenRegion() : cond.getElseRegion();
-  return runRegion(cond, taken, operands.drop_front(), precision);
+  return BlockRunner::runInside(cond, taken.front(), operands.drop_front(), precision);
 }
 
 // A loop: its condition, and where that holds its body.
@@ -160,10 +155,10 @@ mlir::FailureOr<Results> runWhile(ir::WhileOp loop, llvm::ArrayRef<Tensor> opera
   size_t carried = loop.getNumCarried();
   Results arguments(operands);
   for (uint64_t step = 0; !loop.getMaxSteps() || step < *loop.getMaxSteps(); ++step) {
-    mlir::FailureOr<Results> flag = runRegion(loop, loop.getCondition(), arguments, precision);
+    mlir::FailureOr<Results> flag = BlockRunner::runInside(loop, loop.getCondition().front(), arguments, precision);
     if (mlir::failed(flag)) return mlir::failure();
     if (!isTrue(flag->front())) break;
-    mlir::FailureOr<Results> next = runRegion(loop, loop.getBody(), arguments, precision);
+    mlir::FailureOr<Results> next = BlockRunner::runInside(loop, loop.getBody().front(), arguments, precision);
     if (mlir::failed(next)) return mlir::failure();
     llvm::copy(*next, arguments.begin());
   }

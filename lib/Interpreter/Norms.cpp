@@ -97,12 +97,8 @@ mlir::LogicalResult evaluateGroupNorm(ir::GroupNormOp op, Evaluation &e) {
 } // namespace
 
 void addNorms(EvaluatorTable &table) {
-  table.add(evaluateSoftmax);
-  table.add(evaluateLogSoftmax);
-  table.add(evaluateBatchNorm);
-  table.add(evaluateLayerNorm);
-  table.add(evaluateRmsNorm);
-  table.add(evaluateGroupNorm);
+  table.add(evaluateSoftmax, evaluateLogSoftmax, evaluateBatchNorm, evaluateLayerNorm, evaluateRmsNorm,
+            evaluateGroupNorm);
 }
 
 } // namespace sprig::interp

@@ -3,6 +3,7 @@
 #pragma once
 #include "mlir/IR/BuiltinTypes.h"
 #include <cstdint>
+#include <vector>
 
 namespace sprig::interp {
 
@@ -11,6 +12,12 @@ double roundTo(double value, mlir::Type floatType);
 
 /// The low bits of `value` as a value of an integer type: sign-extended, or zero-extended for unsigned types and i1.
 int64_t wrapTo(int64_t value, mlir::Type integerType);
+
+/// All elements of a type's class: integers by `wrapTo`, floats as they are.
+inline void wrapAll(std::vector<double> &, mlir::Type) {}
+inline void wrapAll(std::vector<int64_t> &values, mlir::Type integerType) {
+  for (int64_t &value : values) value = wrapTo(value, integerType);
+}
 
 /// Truncated towards zero and clamped to the type's range; NaN gives 0.
 int64_t saturateTo(double value, mlir::Type integerType);

@@ -8,17 +8,6 @@
 namespace sprig::interp {
 namespace {
 
-template <typename OpT>
-Window windowOf(OpT op, llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> output, bool channelsLast) {
-  auto spatial = [&](llvm::ArrayRef<int64_t> shape) {
-    return channelsLast ? shape.drop_front().drop_back() : shape.drop_front(2);
-  };
-  llvm::ArrayRef<int64_t> padding = op.getPadding();
-  return {llvm::to_vector(spatial(input)),    llvm::to_vector(spatial(output)),
-          llvm::to_vector(op.getWindow()),    llvm::to_vector(op.getStrides()),
-          llvm::to_vector(op.getDilations()), llvm::to_vector(padding.take_front(padding.size() / 2))};
-}
-
 // Where sample and channel `plane` starts, and how far its spatial positions lie apart.
 struct Planes {
   int64_t count, channels;
@@ -35,14 +24,12 @@ struct Planes {
 
 mlir::LogicalResult evaluatePool(ir::PoolOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0];
-  mlir::RankedTensorType type = e.resultType();
-  Window window = windowOf(op, operand.shape(), type.getShape(), op.getChannelsLast());
+  Window window = windowOf(op, operand.shape(), e.resultType().getShape(), op.getWindow(), op.getChannelsLast());
   Planes planes(operand.shape(), op.getChannelsLast());
   mlir::Type element = operand.elementType();
-  return byClass(operand, [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(operand, e, [&]<typename T>(std::vector<T> &result) {
     Elements<T> in = operand.elements<T>();
-    std::vector<T> result(type.getNumElements(), reduceStart(op.getKind(), element, T()));
+    llvm::fill(result, reduceStart(op.getKind(), element, T()));
     for (int64_t plane = 0; plane < planes.count; ++plane) {
       int64_t from = planes.start(plane, window.inputs()), to = planes.start(plane, window.positions());
       window.forEachTap([&](int64_t position, int64_t, int64_t offset) {
@@ -50,13 +37,12 @@ mlir::LogicalResult evaluatePool(ir::PoolOp op, Evaluation &e) {
         value = reduceStep(op.getKind(), element, value, in[from + offset * planes.stride()]);
       });
     }
-    return e.give(Tensor::of<T>(type, std::move(result)));
   });
 }
 
 mlir::LogicalResult evaluatePoolGrad(ir::PoolGradOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0], &cotangent = e.operands[1];
-  Window window = windowOf(op, operand.shape(), cotangent.shape(), op.getChannelsLast());
+  Window window = windowOf(op, operand.shape(), cotangent.shape(), op.getWindow(), op.getChannelsLast());
   Planes planes(operand.shape(), op.getChannelsLast());
   Elements<double> in = operand.floats(), g = cotangent.floats();
   std::vector<double> result(operand.count(), 0.0);
@@ -93,7 +79,7 @@ int64_t columnMajor(int64_t offset, llvm::ArrayRef<int64_t> shape) {
 mlir::LogicalResult evaluateArgMaxPool(ir::ArgMaxPoolOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0];
   mlir::RankedTensorType type = e.resultType();
-  Window window = windowOf(op, operand.shape(), type.getShape(), false);
+  Window window = windowOf(op, operand.shape(), type.getShape(), op.getWindow(), false);
   Planes planes(operand.shape(), false);
   mlir::Type element = operand.elementType();
   return byClass(operand, [&](auto zero) {
@@ -148,7 +134,7 @@ std::vector<int64_t> countedTaps(const Window &window, llvm::ArrayRef<int64_t> c
 mlir::LogicalResult evaluateAvgPool(ir::AvgPoolOp op, Evaluation &e) {
   const Tensor &operand = e.operands[0];
   mlir::RankedTensorType type = e.resultType();
-  Window window = windowOf(op, operand.shape(), type.getShape(), false);
+  Window window = windowOf(op, operand.shape(), type.getShape(), op.getWindow(), false);
   Planes planes(operand.shape(), false);
   Elements<double> in = operand.floats();
   std::vector<double> result(type.getNumElements(), 0);
@@ -164,11 +150,6 @@ mlir::LogicalResult evaluateAvgPool(ir::AvgPoolOp op, Evaluation &e) {
 
 } // namespace
 
-void addPools(EvaluatorTable &table) {
-  table.add(evaluatePool);
-  table.add(evaluatePoolGrad);
-  table.add(evaluateArgMaxPool);
-  table.add(evaluateAvgPool);
-}
+void addPools(EvaluatorTable &table) { table.add(evaluatePool, evaluatePoolGrad, evaluateArgMaxPool, evaluateAvgPool); }
 
 } // namespace sprig::interp

@@ -47,9 +47,6 @@ mlir::LogicalResult evaluateDequantize(ir::DequantizeOp, Evaluation &e) {
 
 } // namespace
 
-void addQuantized(EvaluatorTable &table) {
-  table.add(evaluateQuantize);
-  table.add(evaluateDequantize);
-}
+void addQuantized(EvaluatorTable &table) { table.add(evaluateQuantize, evaluateDequantize); }
 
 } // namespace sprig::interp

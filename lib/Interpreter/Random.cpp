@@ -49,10 +49,7 @@ mlir::LogicalResult evaluateStopGradient(ir::StopGradientOp, Evaluation &e) { re
 } // namespace
 
 void addRandom(EvaluatorTable &table) {
-  table.add(evaluatePhilox);
-  table.add(evaluateClassIndex);
-  table.add(evaluateAfter);
-  table.add(evaluateStopGradient);
+  table.add(evaluatePhilox, evaluateClassIndex, evaluateAfter, evaluateStopGradient);
 }
 
 } // namespace sprig::interp

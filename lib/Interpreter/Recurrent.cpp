@@ -237,11 +237,6 @@ mlir::LogicalResult evaluateLstmInteger(ir::LstmIntegerOp op, Evaluation &e) {
 
 } // namespace
 
-void addRecurrent(EvaluatorTable &table) {
-  table.add(evaluateRnn);
-  table.add(evaluateGru);
-  table.add(evaluateLstm);
-  table.add(evaluateLstmInteger);
-}
+void addRecurrent(EvaluatorTable &table) { table.add(evaluateRnn, evaluateGru, evaluateLstm, evaluateLstmInteger); }
 
 } // namespace sprig::interp

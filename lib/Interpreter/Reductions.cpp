@@ -7,24 +7,6 @@
 
 namespace sprig::interp {
 
-double reduceStart(ir::ReduceKind kind, mlir::Type, double) {
-  switch (kind) {
-  case ir::ReduceKind::sum: return 0;
-  case ir::ReduceKind::prod: return 1;
-  case ir::ReduceKind::max: return -std::numeric_limits<double>::infinity();
-  case ir::ReduceKind::min: return std::numeric_limits<double>::infinity();
-  }
-  return 0;
-}
-int64_t reduceStart(ir::ReduceKind kind, mlir::Type type, int64_t) {
-  switch (kind) {
-  case ir::ReduceKind::sum: return 0;
-  case ir::ReduceKind::prod: return 1;
-  case ir::ReduceKind::max: return lowestOf(type);
-  case ir::ReduceKind::min: return highestOf(type);
-  }
-  return 0;
-}
 double reduceStep(ir::ReduceKind kind, mlir::Type, double a, double b) {
   switch (kind) {
   case ir::ReduceKind::sum: return a + b;
@@ -88,10 +70,8 @@ template <typename T> std::vector<T> reduceInto(Evaluation &e, ir::ReduceKind ki
 }
 
 mlir::LogicalResult evaluateReduce(ir::ReduceOp op, Evaluation &e) {
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
-    return e.give(Tensor::of<T>(e.resultType(), reduceInto<T>(e, op.getKind(), op.getAxes())));
-  });
+  return giveLike(e.operands[0], e,
+                  [&]<typename T>(std::vector<T> &result) { result = reduceInto<T>(e, op.getKind(), op.getAxes()); });
 }
 
 mlir::LogicalResult evaluateReduceMean(ir::ReduceMeanOp op, Evaluation &e) {
@@ -150,10 +130,8 @@ mlir::LogicalResult evaluateArgReduce(ir::ArgReduceOp op, Evaluation &e) {
 mlir::LogicalResult evaluateCumulative(ir::CumulativeOp op, Evaluation &e) {
   Axis axis(e.operands[0].shape(), op.getAxis());
   mlir::Type type = e.operands[0].elementType();
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &result) {
     Elements<T> in = e.operands[0].elements<T>();
-    std::vector<T> result(e.resultType().getNumElements());
     for (int64_t o = 0; o < axis.outer; ++o)
       for (int64_t n = 0; n < axis.inner; ++n) {
         T running = reduceStart(op.getKind(), type, T());
@@ -164,7 +142,6 @@ mlir::LogicalResult evaluateCumulative(ir::CumulativeOp op, Evaluation &e) {
           running = next;
         }
       }
-    return e.give(Tensor::of<T>(e.resultType(), std::move(result)));
   });
 }
 
@@ -204,11 +181,7 @@ mlir::LogicalResult evaluateTopK(ir::TopKOp op, Evaluation &e) {
 } // namespace
 
 void addReductions(EvaluatorTable &table) {
-  table.add(evaluateReduce);
-  table.add(evaluateReduceMean);
-  table.add(evaluateArgReduce);
-  table.add(evaluateCumulative);
-  table.add(evaluateTopK);
+  table.add(evaluateReduce, evaluateReduceMean, evaluateArgReduce, evaluateCumulative, evaluateTopK);
 }
 
 } // namespace sprig::interp

@@ -2,7 +2,6 @@
 #include "lib/Interpreter/Evaluation.h"
 #include "dialects/NN/NNShapeOps.h"
 #include <algorithm>
-#include <cstring>
 
 namespace sprig::interp {
 namespace {
@@ -26,24 +25,21 @@ mlir::LogicalResult giveStrided(Evaluation &e, Strides strides, int64_t offset =
   const Tensor &operand = e.operands[0];
   mlir::RankedTensorType type = e.resultType();
   if (operand.isSplat()) return e.give(operand.reshaped(type));
-  return byClass(operand, [&](auto zero) {
-    using T = decltype(zero);
-    std::vector<T> result(type.getNumElements());
+  return giveLike(operand, e, [&]<typename T>(std::vector<T> &result) {
     if (isSmallPart(operand, type.getNumElements())) {
       // Runs of neighbours, so that what thousands of slices are cut of is not read as a whole for each.
       int64_t run = 1, outer = type.getRank();
       while (outer > 0 && (strides[outer - 1] == run || type.getDimSize(outer - 1) == 1))
         run *= type.getDimSize(--outer);
       strides.truncate(outer);
-      walk<1>(type.getShape().take_front(outer), {strides},
-              [&](int64_t i, const std::array<int64_t, 1> &at) { operand.load(at[0], run, result.data() + i * run); },
-              {offset});
-      return e.give(Tensor::of<T>(type, std::move(result)));
+      return walk<1>(
+          type.getShape().take_front(outer), {strides},
+          [&](int64_t i, const std::array<int64_t, 1> &at) { operand.load(at[0], run, result.data() + i * run); },
+          {offset});
     }
     Elements<T> in = operand.elements<T>();
     walk<1>(type.getShape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) { result[i] = in[at[0]]; },
             {offset});
-    return e.give(Tensor::of<T>(type, std::move(result)));
   });
 }
 
@@ -79,16 +75,13 @@ mlir::LogicalResult evaluateConcat(ir::ConcatOp op, Evaluation &e) {
   if (type.getNumElements() && areOneSplat(e.operands)) return e.give(e.operands[0].reshaped(type));
   int64_t axis = fromFront(op.getAxis(), type.getRank());
   int64_t outer = product(type.getShape().take_front(axis)), row = product(type.getShape().drop_front(axis));
-  return byClass(e.operands[0], [&](auto zero) {
-    using T = decltype(zero);
-    std::vector<T> result(type.getNumElements());
+  return giveLike(e.operands[0], e, [&](auto &result) {
     int64_t column = 0;
     for (const Tensor &part : e.operands) {
       int64_t width = product(part.shape().drop_front(axis));
       for (int64_t o = 0; o < outer; ++o) part.load(o * width, width, result.data() + o * row + column);
       column += width;
     }
-    return e.give(Tensor::of<T>(type, std::move(result)));
   });
 }
 
@@ -124,10 +117,8 @@ mlir::LogicalResult evaluatePad(ir::PadOp op, Evaluation &e) {
       int64_t at = paddedIndex(op.getMode(), i - op.getLow()[d], operand.shape()[d]);
       offsets[d].push_back(at < 0 ? -1 : at * strides[d]);
     }
-  return byClass(operand, [&](auto zero) {
-    using T = decltype(zero);
+  return giveLike(operand, e, [&]<typename T>(std::vector<T> &result) {
     Elements<T> in = operand.elements<T>(), fill = value.elements<T>();
-    std::vector<T> result(type.getNumElements());
     llvm::SmallVector<int64_t> index(type.getRank(), 0);
     for (T &out : result) {
       int64_t at = 0;
@@ -136,20 +127,14 @@ mlir::LogicalResult evaluatePad(ir::PadOp op, Evaluation &e) {
       out = at < 0 ? fill[0] : in[at];
       for (int64_t d = type.getRank() - 1; d >= 0 && ++index[d] == type.getDimSize(d); --d) index[d] = 0;
     }
-    return e.give(Tensor::of<T>(type, std::move(result)));
   });
 }
 
 } // namespace
 
 void addShapeOps(EvaluatorTable &table) {
-  table.add(evaluateIota);
-  table.add(evaluateReshape);
-  table.add(evaluateBroadcast);
-  table.add(evaluateTranspose);
-  table.add(evaluateSlice);
-  table.add(evaluateConcat);
-  table.add(evaluatePad);
+  table.add(evaluateIota, evaluateReshape, evaluateBroadcast, evaluateTranspose, evaluateSlice, evaluateConcat,
+            evaluatePad);
 }
 
 } // namespace sprig::interp

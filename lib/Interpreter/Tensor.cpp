@@ -7,32 +7,20 @@
 namespace sprig::interp {
 
 // A tensor of one element counts as a splat too, so that scalars take the splat's paths.
-static bool isSplatCount(int64_t stored) { return stored == 1; }
-
-Tensor Tensor::ofFloats(mlir::RankedTensorType type, std::vector<double> elements) {
-  Tensor result;
-  result.tensorType = type;
-  result.splat = isSplatCount(elements.size());
-  assert((result.splat || int64_t(elements.size()) == type.getNumElements()) && "all elements, or one");
-  result.floatValues = std::make_shared<const std::vector<double>>(std::move(elements));
-  return result;
+Tensor::Tensor(mlir::RankedTensorType type, int64_t elements) : tensorType(type), splat(elements == 1) {
+  assert((splat || elements == type.getNumElements()) && "all elements, or one");
 }
 
-Tensor Tensor::ofIntegers(mlir::RankedTensorType type, std::vector<int64_t> elements) {
-  Tensor result;
-  result.tensorType = type;
-  result.splat = isSplatCount(elements.size());
-  assert((result.splat || int64_t(elements.size()) == type.getNumElements()) && "all elements, or one");
-  result.integerValues = std::make_shared<const std::vector<int64_t>>(std::move(elements));
+template <typename T> Tensor Tensor::of(mlir::RankedTensorType type, std::vector<T> elements) {
+  Tensor result(type, int64_t(elements.size()));
+  std::get<Held<T>>(result.values) = std::make_shared<const std::vector<T>>(std::move(elements));
   return result;
 }
+template Tensor Tensor::of(mlir::RankedTensorType type, std::vector<double> elements);
+template Tensor Tensor::of(mlir::RankedTensorType type, std::vector<int64_t> elements);
 
 Tensor Tensor::viewBytes(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes, std::shared_ptr<const void> owner) {
-  Tensor result;
-  result.tensorType = type;
-  result.splat = isSplatCount(bytes.size() / storageBytes(type.getElementType()));
-  assert((result.splat || int64_t(bytes.size()) == type.getNumElements() * storageBytes(type.getElementType())) &&
-         "all elements, or one");
+  Tensor result(type, int64_t(bytes.size()) / storageBytes(type.getElementType()));
   result.raw = bytes;
   result.rawOwner = std::move(owner);
   return result;
@@ -43,55 +31,36 @@ Tensor Tensor::ofBytes(mlir::RankedTensorType type, llvm::ArrayRef<char> bytes) 
   return viewBytes(type, *owner, owner);
 }
 
-Elements<double> Tensor::floats() const {
-  assert(isFloat() && "floats of a float tensor");
-  if (floatValues) return {floatValues, splat};
-  auto values = std::make_shared<std::vector<double>>(stored());
-  decode(elementType(), raw.data(), stored(), values->data());
-  return {values, splat};
+template <typename T> Elements<T> Tensor::elements() const {
+  assert(isFloat() == (std::is_same_v<T, double>) && "elements of the tensor's class");
+  if (const Held<T> &held = std::get<Held<T>>(values)) return {held, splat};
+  auto read = std::make_shared<std::vector<T>>(stored());
+  decode(elementType(), raw.data(), stored(), read->data());
+  return {read, splat};
 }
-
-Elements<int64_t> Tensor::integers() const {
-  assert(!isFloat() && "integers of an integer tensor");
-  if (integerValues) return {integerValues, splat};
-  auto values = std::make_shared<std::vector<int64_t>>(stored());
-  decode(elementType(), raw.data(), stored(), values->data());
-  return {values, splat};
-}
+template Elements<double> Tensor::elements() const;
+template Elements<int64_t> Tensor::elements() const;
 
 Elements<double> Tensor::doubles() const {
   if (isFloat()) return floats();
   Elements<int64_t> source = integers();
-  auto values = std::make_shared<std::vector<double>>(stored());
-  for (int64_t i = 0; i < stored(); ++i) (*values)[i] = toDouble(source.data()[i], elementType());
-  return {values, splat};
+  auto converted = std::make_shared<std::vector<double>>(stored());
+  for (int64_t i = 0; i < stored(); ++i) (*converted)[i] = toDouble(source.data()[i], elementType());
+  return {converted, splat};
 }
 
-template <typename T>
-static void loadRange(const std::vector<T> *values, llvm::ArrayRef<char> raw, mlir::Type type, bool splat,
-                      int64_t begin, int64_t count, T *out) {
-  if (count == 0) return;
-  if (splat) {
-    T value;
-    if (values)
-      value = values->front();
-    else
-      decode(type, raw.data(), 1, &value);
-    std::fill_n(out, count, value);
-  } else if (values) {
-    std::copy_n(values->data() + begin, count, out);
+template <typename T> void Tensor::load(int64_t begin, int64_t count, T *out) const {
+  const Held<T> &held = std::get<Held<T>>(values);
+  if (splat && count > 0) {
+    std::fill_n(out, count, elements<T>()[0]);
+  } else if (held) {
+    std::copy_n(held->data() + begin, count, out);
   } else {
-    decode(type, raw.data() + begin * storageBytes(type), count, out);
+    decode(elementType(), raw.data() + begin * storageBytes(elementType()), count, out);
   }
 }
-
-void Tensor::load(int64_t begin, int64_t count, double *out) const {
-  loadRange(floatValues.get(), raw, elementType(), splat, begin, count, out);
-}
-
-void Tensor::load(int64_t begin, int64_t count, int64_t *out) const {
-  loadRange(integerValues.get(), raw, elementType(), splat, begin, count, out);
-}
+template void Tensor::load(int64_t begin, int64_t count, double *out) const;
+template void Tensor::load(int64_t begin, int64_t count, int64_t *out) const;
 
 Tensor Tensor::reshaped(mlir::RankedTensorType type) const {
   assert(type.getElementType() == elementType() && (splat || type.getNumElements() == count()));
@@ -102,21 +71,20 @@ Tensor Tensor::reshaped(mlir::RankedTensorType type) const {
 }
 
 Tensor Tensor::rounded() const {
-  if (!isFloat() || !floatValues || elementType().isF64()) return *this;
-  std::vector<double> values(*floatValues);
-  for (double &value : values) value = roundTo(value, elementType());
-  return ofFloats(tensorType, std::move(values));
+  if (!isFloat() || !std::get<Held<double>>(values) || elementType().isF64()) return *this;
+  std::vector<double> exact(*std::get<Held<double>>(values));
+  for (double &value : exact) value = roundTo(value, elementType());
+  return ofFloats(tensorType, std::move(exact));
 }
 
 std::vector<char> Tensor::bytes(bool keepSplat) const {
   int64_t size = storageBytes(elementType()), have = stored();
   std::vector<char> result(have * size);
-  if (floatValues)
-    encode(elementType(), floatValues->data(), have, result.data());
-  else if (integerValues)
-    encode(elementType(), integerValues->data(), have, result.data());
-  else
-    std::copy(raw.begin(), raw.end(), result.begin());
+  auto write = [&](const auto &held) {
+    if (held) encode(elementType(), held->data(), have, result.data());
+  };
+  std::apply([&](const auto &...held) { (write(held), ...); }, values);
+  if (raw.data()) std::copy(raw.begin(), raw.end(), result.begin());
   if (!splat || keepSplat) return result;
   std::vector<char> whole(count() * size);
   for (int64_t i = 0; i < count(); ++i) std::copy(result.begin(), result.end(), whole.begin() + i * size);

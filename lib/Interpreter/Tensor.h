@@ -4,6 +4,7 @@
 #pragma once
 #include "mlir/IR/BuiltinTypes.h"
 #include <memory>
+#include <tuple>
 #include <vector>
 
 namespace sprig::interp {
@@ -28,13 +29,12 @@ class Tensor {
 public:
   Tensor() = default;
   /// `elements` are all elements in row-major order, or the single one of a splat.
-  static Tensor ofFloats(mlir::RankedTensorType type, std::vector<double> elements);
-  static Tensor ofIntegers(mlir::RankedTensorType type, std::vector<int64_t> elements);
-  template <typename T> static Tensor of(mlir::RankedTensorType type, std::vector<T> elements) {
-    if constexpr (std::is_same_v<T, double>)
-      return ofFloats(type, std::move(elements));
-    else
-      return ofIntegers(type, std::move(elements));
+  template <typename T> static Tensor of(mlir::RankedTensorType type, std::vector<T> elements);
+  static Tensor ofFloats(mlir::RankedTensorType type, std::vector<double> elements) {
+    return of(type, std::move(elements));
+  }
+  static Tensor ofIntegers(mlir::RankedTensorType type, std::vector<int64_t> elements) {
+    return of(type, std::move(elements));
   }
   /// Little-endian storage form (an i1 is a byte), all elements or the single one of a splat. `viewBytes` leaves them
   /// where they are: they must outlive the tensor, or `owner` keeps them.
@@ -51,18 +51,12 @@ public:
   bool isSplat() const { return splat; }
 
   /// The elements; `floats` only of float tensors, `integers` only of the others, `doubles` of all (converted).
-  Elements<double> floats() const;
-  Elements<int64_t> integers() const;
+  Elements<double> floats() const { return elements<double>(); }
+  Elements<int64_t> integers() const { return elements<int64_t>(); }
   Elements<double> doubles() const;
-  template <typename T> Elements<T> elements() const {
-    if constexpr (std::is_same_v<T, double>)
-      return floats();
-    else
-      return integers();
-  }
+  template <typename T> Elements<T> elements() const;
   /// Copies elements [begin, begin + count) of the tensor's class to `out`.
-  void load(int64_t begin, int64_t count, double *out) const;
-  void load(int64_t begin, int64_t count, int64_t *out) const;
+  template <typename T> void load(int64_t begin, int64_t count, T *out) const;
 
   /// The same elements under another shape (or one splat's element under another count).
   Tensor reshaped(mlir::RankedTensorType type) const;
@@ -72,12 +66,14 @@ public:
   std::vector<char> bytes(bool keepSplat = false) const;
 
 private:
+  template <typename T> using Held = std::shared_ptr<const std::vector<T>>;
+
+  Tensor(mlir::RankedTensorType type, int64_t elements);
   int64_t stored() const { return splat ? 1 : count(); }
 
   mlir::RankedTensorType tensorType;
   bool splat = false;
-  std::shared_ptr<const std::vector<double>> floatValues;
-  std::shared_ptr<const std::vector<int64_t>> integerValues;
+  std::tuple<Held<double>, Held<int64_t>> values; // those of the tensor's class, or none
   llvm::ArrayRef<char> raw;
   std::shared_ptr<const void> rawOwner;
 };

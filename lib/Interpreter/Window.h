@@ -1,6 +1,7 @@
 // Sliding windows over spatial dimensions, for pools and convolutions.
 // Positions and taps count in row-major order; a tap may lie in the padding, where it reads nothing.
 #pragma once
+#include "lib/Interpreter/Compare.h"
 #include "lib/Interpreter/Evaluation.h"
 
 namespace sprig::interp {
@@ -18,10 +19,13 @@ struct Window {
   }
   /// Calls body(output position, tap, input position) for each pair whose tap lies in the input, taps ascending for
   /// each position.
-  template <typename Body> void forEachTap(Body body) const {
-    int64_t rank = input.size(), tapCount = taps(), count = positions();
+  template <typename Body> void forEachTap(Body body) const { forEachTap(0, positions(), body); }
+  /// Of `count` output positions from the first on.
+  template <typename Body> void forEachTap(int64_t first, int64_t count, Body body) const {
+    int64_t rank = input.size(), tapCount = taps();
     llvm::SmallVector<int64_t> at(rank, 0), tap(rank);
-    for (int64_t p = 0; p < count; ++p) {
+    if (first > 0) at = coordinates(first, output);
+    for (int64_t p = first; p < first + count; ++p) {
       std::fill(tap.begin(), tap.end(), 0);
       for (int64_t t = 0; t < tapCount; ++t) {
         int64_t offset = 0;
@@ -41,5 +45,21 @@ struct Window {
     for (int64_t d = int64_t(shape.size()) - 1; d >= 0 && ++index[d] == shape[d]; --d) index[d] = 0;
   }
 };
+
+inline llvm::ArrayRef<int64_t> spatial(llvm::ArrayRef<int64_t> shape, bool channelsLast) {
+  return channelsLast ? shape.drop_front().drop_back() : shape.drop_front(2);
+}
+
+/// How an operation slides a window over the spatial dimensions of its shapes.
+template <typename OpT>
+Window windowOf(OpT op, llvm::ArrayRef<int64_t> input, llvm::ArrayRef<int64_t> output, llvm::ArrayRef<int64_t> window,
+                bool channelsLast) {
+  return {llvm::to_vector(spatial(input, channelsLast)),
+          llvm::to_vector(spatial(output, channelsLast)),
+          llvm::to_vector(window),
+          llvm::to_vector(op.getStrides()),
+          llvm::to_vector(op.getDilations()),
+          llvm::to_vector(op.getPadding().take_front(window.size()))};
+}
 
 } // namespace sprig::interp

@@ -1,7 +1,7 @@
 // kernel.conv_winograd by its definition: every tile to frequencies, a product over the channels for each, and back.
 #include "dialects/Kernel/KernelContraction.h"
 #include "dialects/Kernel/Winograd.h"
-#include "lib/Interpreter/Winograd.h"
+#include "lib/Interpreter/Evaluation.h"
 
 namespace sprig::interp {
 namespace {
