@@ -34,9 +34,6 @@ inline constexpr llvm::StringLiteral kLateAttr = "dist.late";
 inline constexpr llvm::StringLiteral kOrderAttr = "dist.order";
 /// On functions, in words: of which gradients the factors are gathered.
 inline constexpr llvm::StringLiteral kFactorsAttr = "dist.factors";
-/// On meshes, and then on programs: what an all-reduce of their ranks is expected to take, in seconds, and in bytes/s
-/// of its buffers beyond; and whether collectives have a lane of their own, without it where that pays.
-inline constexpr llvm::StringLiteral kLatencyAttr = "dist.latency", kRateAttr = "dist.rate", kApartAttr = "dist.apart";
 
 /// On functions that are a rank's: the mesh, also where ranks do nothing together in them. On their arguments and
 /// results that are pieces: the shape of the whole, then where the piece begins along each dimension. On parameters

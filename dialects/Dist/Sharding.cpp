@@ -286,10 +286,6 @@ static LogicalResult verifyFlatPiece(Operation *op, Attribute value) {
 }
 
 namespace {
-bool isRate(Attribute value) {
-  auto rate = dyn_cast<FloatAttr>(value);
-  return rate && rate.getValue().isFinite() && !rate.getValue().isNegative();
-}
 bool isNumberFromZero(Attribute value) {
   auto number = dyn_cast<IntegerAttr>(value);
   return number && number.getType().isInteger(64) && number.getInt() >= 0;
@@ -301,9 +297,6 @@ constexpr AttributeRow kPlainAttributes[] = {
     {kSamplesAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
     {kFactorsAttr, "a function", isOn<FunctionOpInterface>, "a string", isOf<StringAttr>},
     {kLateAttr, "an all-reduce, a reduce-scatter or an all-gather", mayBeLate, "no value", isOf<UnitAttr>},
-    {kLatencyAttr, "a mesh or a program", isOn<SymbolOpInterface>, "a number of seconds", isRate},
-    {kRateAttr, "a mesh or a program", isOn<SymbolOpInterface>, "a number of bytes a second", isRate},
-    {kApartAttr, "a mesh or a program", isOn<SymbolOpInterface>, "a boolean", isOf<BoolAttr>},
 };
 } // namespace
 

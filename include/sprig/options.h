@@ -142,6 +142,18 @@ struct CompileOptions {
   /// The only rank of the mesh whose programs are compiled; below 0: the package has those of all.
   int64_t rank = -1;
 
+  /// What collectives between the ranks are expected to take, by which programs go on beside them; none: as between
+  /// processes of one machine. It never changes a bit.
+  struct Link {
+    /// When a program goes on beside them: never, as where no core is left for them; where that is expected to pay; or
+    /// wherever there is something to go on with.
+    enum class Beside { never, wherePays, always };
+    double latency = 0;        ///< seconds of an all-reduce of no bytes
+    double bytesPerSecond = 0; ///< of its buffers, beyond
+    Beside beside = Beside::wherePays;
+  };
+  std::optional<Link> link;
+
   /// Most bytes of sums over ranks, and of gathers, that go together, of which each has fewer; 0: one megabyte. It
   /// never changes a bit.
   int64_t bucketBytes = 0;

@@ -43,10 +43,12 @@ private:
 double expectedStepSeconds(ModuleOp module, const CompileOptions &options) {
   runPhases(module, options, "schedule");
   machine::MachineModel model = targetOf(options).machine(options);
+  machine::AllReduceRate rate;
+  if (options.link) rate = {options.link->latency, options.link->bytesPerSecond};
   SymbolTableCollection symbols;
   double seconds = 0;
   for (auto program : module.getOps<exec::ProgramOp>()) {
-    CommandSeconds others(program, model, {});
+    CommandSeconds others(model, rate);
     DispatchSeconds dispatches(program, model, std::max(options.threads, 1), symbols);
     program.walk([&](exec::CommandOpInterface command) {
       auto dispatch = dyn_cast<exec::DispatchOp>(*command);

@@ -172,6 +172,12 @@ static void spreadOverLanes(OpPassManager &passes, const CompileOptions &options
                                         .architectures = llvm::to_vector(options.architectures)}));
 }
 
+template <typename PassOptions> static void describeLink(PassOptions &pass, const CompileOptions &options) {
+  if (!options.link) return;
+  pass.latency = options.link->latency;
+  pass.rate = options.link->bytesPerSecond;
+}
+
 static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
   // Here, so that programs that come in after `schedule`, which name their devices themselves, are spread too. Where
   // the threads of one lane can have branches side by side, lanes choose first.
@@ -184,10 +190,17 @@ static void buildPlan(OpPassManager &passes, const CompileOptions &options) {
   // The largest fusion there is; without it, those who look at single kernels find them.
   if (options.fuse && options.merge) addOrdered(passes, createInlineDispatches({.target = options.target}));
   // Behind what makes kernels, which all repetitions share.
-  addOrdered(passes, createRepeatPrograms({.target = options.target, .architectures = architectures}));
+  RepeatProgramsOptions repeated{.target = options.target, .architectures = architectures};
+  describeLink(repeated, options);
+  addOrdered(passes, createRepeatPrograms(repeated));
   if (!spreadsFirst) spreadOverLanes(passes, options);
   // Behind what looks at programs of one lane.
-  addOrdered(passes, createOverlapCollectives({.target = options.target, .architectures = architectures}));
+  using Beside = CompileOptions::Link::Beside;
+  const Beside beside = options.link ? options.link->beside : Beside::wherePays;
+  OverlapCollectivesOptions apart{
+      .all = beside == Beside::always, .target = options.target, .architectures = architectures};
+  describeLink(apart, options);
+  if (beside != Beside::never) addOrdered(passes, createOverlapCollectives(apart));
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
   passes.addPass(createVerifyOrder());
   addOrdered(passes, createRepeatPieces(

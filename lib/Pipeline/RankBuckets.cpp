@@ -4,13 +4,6 @@
 using namespace mlir;
 
 namespace sprig {
-void describeLink(ir::dist::MeshOp mesh, const machine::ExpectedLink &link) {
-  Builder b(mesh.getContext());
-  mesh->setAttr(ir::dist::kLatencyAttr, b.getF64FloatAttr(link.latency));
-  mesh->setAttr(ir::dist::kRateAttr, b.getF64FloatAttr(link.bytesPerSecond));
-  if (!link.isApart) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(false));
-}
-
 BucketChoice chooseRankBuckets(func::FuncOp step, const BucketRequest &request, const CompileOptions &options) {
   auto collective = [&](rt::collective::Kind kind, int64_t bytes) {
     return machine::collectiveSeconds(request.link.rate(), kind, request.ranks, double(bytes));

@@ -35,8 +35,11 @@ struct BucketChoice {
   std::string factors;              ///< in words, of which gradients the factors are gathered
 };
 
-/// Says of a mesh what its collectives are expected to take.
-void describeLink(ir::dist::MeshOp mesh, const machine::ExpectedLink &link);
+/// What passes are told of a link.
+inline CompileOptions::Link linkOf(const machine::ExpectedLink &link) {
+  using Beside = CompileOptions::Link::Beside;
+  return {link.latency, link.bytesPerSecond, link.isApart ? Beside::wherePays : Beside::never};
+}
 
 /// Of a step with the collectives that the phase `shard` joins (divideForRanks); it stays as it is. `options`: of whose
 /// machine.

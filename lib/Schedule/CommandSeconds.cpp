@@ -6,15 +6,6 @@ using namespace mlir;
 using namespace sprig;
 using namespace sprig::exec;
 
-CommandSeconds::CommandSeconds(ProgramOp program, const machine::MachineModel &model, machine::AllReduceRate otherwise)
-    : model(model), rate(otherwise) {
-  auto take = [&](StringRef name, double &value) {
-    if (auto fact = program->getAttrOfType<FloatAttr>(name)) value = fact.getValueAsDouble();
-  };
-  take(ir::dist::kLatencyAttr, rate.latency);
-  take(ir::dist::kRateAttr, rate.bytesPerSecond);
-}
-
 double CommandSeconds::of(CommandOpInterface command, SymbolTableCollection &symbols) const {
   double bytes = 0;
   if (isCollectiveCommand(command)) {

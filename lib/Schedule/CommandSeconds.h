@@ -8,8 +8,7 @@ namespace sprig {
 
 class CommandSeconds {
 public:
-  /// What the program says of its collectives (dist.latency, dist.rate) goes before `otherwise`.
-  CommandSeconds(exec::ProgramOp program, const machine::MachineModel &model, machine::AllReduceRate otherwise);
+  CommandSeconds(const machine::MachineModel &model, machine::AllReduceRate rate) : model(model), rate(rate) {}
 
   double of(exec::CommandOpInterface command, mlir::SymbolTableCollection &symbols) const;
 

@@ -104,8 +104,6 @@ struct OverlapCollectives : sprig::impl::OverlapCollectivesBase<OverlapCollectiv
       if (program.getArenas() || lanes.size() != 1) continue;
       auto isCollective = [](Operation &command) { return isCollectiveCommand(&command); };
       if (llvm::none_of(lanes.front().getBody().front(), isCollective)) continue;
-      auto isApart = program->getAttrOfType<BoolAttr>(ir::dist::kApartAttr);
-      if (isApart && !isApart.getValue()) continue;
       if (!model) model = machineForPass(getOperation(), target, architectures);
       if (!model) return signalPassFailure();
       overlap(program, lanes.front(), *model, symbols);
@@ -115,13 +113,13 @@ struct OverlapCollectives : sprig::impl::OverlapCollectivesBase<OverlapCollectiv
 private:
   Expectation expect(ProgramOp program, const machine::MachineModel &model, SymbolTableCollection &symbols) const {
     Expectation expectation(model.handOff);
-    CommandSeconds seconds(program, model, {latency, rate});
+    CommandSeconds seconds(model, {latency, rate});
     ProgramOrder ordered = orderOf(program, &symbols);
     SmallVector<uint32_t> order(ordered.commands.size());
     std::iota(order.begin(), order.end(), 0);
     for (auto [command, before] : llvm::zip_equal(ordered.commands, dependences(ordered.schedule, order)))
       expectation.add({command, seconds.of(command, symbols), std::move(before), isCollectiveCommand(command), false});
-    expectation.findLate(/*all=*/program->hasAttr(ir::dist::kApartAttr));
+    expectation.findLate(all);
     return expectation;
   }
 
@@ -139,8 +137,7 @@ private:
                     .str();
     };
     auto options = remark::RemarkOpts::name("collectives").category("schedule");
-    bool isWanted = program->hasAttr(ir::dist::kApartAttr);
-    if (facts.apart.empty() || (!isWanted && apart > kWorthOverlap * onOneLane))
+    if (facts.apart.empty() || (!all && apart > kWorthOverlap * onOneLane))
       return remarkOn(remark::missed(program.getLoc(), options), "could have a lane of their own, and stay");
     remarkOn(remark::passed(program.getLoc(), options), "have a lane of their own");
     DeviceOp device = symbols.lookupNearestSymbolFrom<DeviceOp>(program, lane.getDeviceAttr());

@@ -103,8 +103,8 @@ def RepeatPrograms : Pass<"sprig-repeat-programs", "::mlir::ModuleOp"> {
     states, by the same kernels. The bits are those of as many calls. What is written to outputs and states is written
     there in the first place where it can, so that the repetition behind finds it.
     Where ranks run it, what a repetition reads of the one before may come back from them while it has begun: commands
-    begin as soon as what they read is expected to be there, by the machine model and what a collective takes
-    (`dist.latency`, `dist.rate`, else the options), and of those that may the first of the old order. The order of
+    begin as soon as what they read is expected to be there, by the machine model and what a collective takes,
+    and of those that may the first of the old order. The order of
     collectives follows from what needs them alone, so that all ranks have the same: with `nn.repeat_turn` so many
     all-reduces that no other collective of their repetition needs go as they come, the rest in the reverse order, as
     what is made last is read first by the next repetition; others pass those that they do not need. Wants programs of
@@ -197,13 +197,12 @@ def OverlapCollectives : Pass<"sprig-overlap-collectives", "::mlir::ModuleOp"> {
     behind what does not; what is waited for at once stays where it is. Events keep all collectives in the order that they
     have, which is that of all ranks.
     Leaves a program as it is where that is not expected to end sooner, hand-offs included: where nothing hides the
-    collectives, as of one loss, or they take next to nothing. Programs of several lanes and of planned memory stay, too,
-    and what a program says itself goes before that (`dist.apart`), as of what a collective takes (`dist.latency`,
-    `dist.rate`); its mesh did before.
+    collectives, as of one loss, or they take next to nothing. Programs of several lanes and of planned memory stay, too.
     Ranks need not decide the same: they come to the same collectives in the same order either way. Changes no bit.
     Remarks of the category `schedule` say what was weighed, taken or not.
   }];
   let options = [
+    Option<"all", "all", "bool", "false", "all that may go beside something else, whatever it is expected to take">,
     Option<"latency", "latency", "double", "9e-5", "seconds that a collective of no bytes takes">,
     Option<"rate", "rate", "double", "1.5e9", "bytes of its buffers for each second that one takes beyond">,
     Option<"target", "target", "std::string", "\"cpu\"", "kind of device that the kernels are for">,

@@ -70,8 +70,6 @@ void stateRanks(exec::ProgramOp program, func::FuncOp function) {
       program.setMeshAxesAttr(mesh.getAxesAttr());
       program.setMeshSizesAttr(mesh.getSizesAttr());
     }
-    for (StringRef fact : {dist::kLatencyAttr, dist::kRateAttr, dist::kApartAttr})
-      if (Attribute value = mesh->getDiscardableAttr(fact)) program->setDiscardableAttr(fact, value);
   };
   if (stated) return stateMesh(SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(function, stated));
   function.walk([&](Operation *op) {

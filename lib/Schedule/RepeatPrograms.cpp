@@ -72,11 +72,11 @@ public:
     repeatPorts();
   }
 
-  /// What comes back late from other ranks comes beside the repetition behind; `machine` says what commands take.
-  /// Remarks on what was moved.
-  void order(uint64_t turn, const machine::MachineModel &machine, machine::AllReduceRate otherwise) {
+  /// What comes back late from other ranks comes beside the repetition behind; `machine` says what commands take,
+  /// `rate` what collectives do. Remarks on what was moved.
+  void order(uint64_t turn, const machine::MachineModel &machine, machine::AllReduceRate rate) {
     SymbolTableCollection symbols;
-    CommandSeconds seconds(program, machine, otherwise);
+    CommandSeconds seconds(machine, rate);
     ProgramOrder ordered = orderOf(program, &symbols);
     SmallVector<uint32_t> given(ordered.commands.size());
     std::iota(given.begin(), given.end(), 0);

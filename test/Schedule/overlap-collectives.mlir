@@ -107,43 +107,6 @@ exec.program @norm inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>, 
 
 // -----
 
-// What the program says of its ranks counts: never, and always.
-// REMARK: program 'always': 1 of 1 collectives have a lane of their own
-// CHECK-LABEL: exec.program @never
-// CHECK: exec.lane on @cpu {
-// CHECK-NOT: exec.lane
-// CHECK-LABEL: exec.program @always
-// CHECK: exec.lane on @cpu {
-// CHECK: exec.lane on @cpu {
-exec.device @cpu "cpu"
-exec.kernel @work(%x: tensor<4096xf32>) -> tensor<4096xf32> attributes {tiles = 1 : i64, flops = 4000000 : i64} {
-  exec.yield %x : tensor<4096xf32>
-}
-exec.program @never inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>) attributes {ranks = 2 : i64, dist.apart = false} {
-  %x = exec.buffer input[0] : memref<4096xf32>
-  %a = exec.buffer arena : memref<4096xf32>
-  %b = exec.buffer arena : memref<4096xf32>
-  %y = exec.buffer output[0] : memref<4096xf32>
-  exec.lane on @cpu {
-    exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
-    exec.collective all_reduce sum (%a) : memref<4096xf32>
-    exec.dispatch @work(%x, %b) : memref<4096xf32>, memref<4096xf32>
-    exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
-  }
-}
-exec.program @always inputs("x": tensor<4096xf32>) outputs("y": tensor<4096xf32>) attributes {ranks = 2 : i64, dist.apart = true} {
-  %x = exec.buffer input[0] : memref<4096xf32>
-  %a = exec.buffer arena : memref<4096xf32>
-  %y = exec.buffer output[0] : memref<4096xf32>
-  exec.lane on @cpu {
-    exec.dispatch @work(%x, %a) : memref<4096xf32>, memref<4096xf32>
-    exec.collective all_reduce sum (%a) : memref<4096xf32>
-    exec.dispatch @work(%a, %y) : memref<4096xf32>, memref<4096xf32>
-  }
-}
-
-// -----
-
 // A part of a sum takes half of what a sum of as many bytes does, and so does a gather. Parts are added up while the next
 // is made or updated, the first whole is gathered while the second part is updated; nothing goes beside the last gather.
 // REMARK: program 'halves': 3 of 4 collectives have a lane of their own; {{.*}} of which 52.77 are collectives; beside the rest 13.19 of them

@@ -45,11 +45,6 @@ static void addRankFacts(func::FuncOp function, const PlanRanks &ranks, CompileO
       sum->setAttr(ir::dist::kOrderAttr, b.getI64IntegerAttr(place));
 }
 
-static void describeLinks(ModuleOp module, const RankBuckets &buckets) {
-  if (buckets.link)
-    for (auto mesh : module.getOps<ir::dist::MeshOp>()) describeLink(mesh, *buckets.link);
-}
-
 func::FuncOp bridge::addPlanFunction(ModuleOp module, const Graph &graph, std::span<const StateSlot> states,
                                      const std::string &name, const PlanRanks &ranks, CompileOptions &options) {
   PackageEntry entry{name, &graph, {states.begin(), states.end()}, {}, {}};
@@ -65,7 +60,7 @@ func::FuncOp bridge::addPlanFunction(ModuleOp module, const Graph &graph, std::s
   else
     addRankFacts(function, ranks, options);
   options.bucketBytes = ranks.buckets.bytes;
-  describeLinks(module, ranks.buckets);
+  if (ranks.buckets.link) options.link = linkOf(*ranks.buckets.link);
   return function;
 }
 
@@ -77,7 +72,6 @@ void bridge::stateDivision(ModuleOp module, const PlanRanks &ranks, CompileOptio
     throw Error(error.kind(), withoutOpNames(error.what()));
   }
   options.compileFrom = "shard";
-  describeLinks(module, ranks.buckets);
 }
 
 RankBuckets chooseBuckets(const Graph &graph, std::span<const StateSlot> states, const CompileOptions &given,

@@ -575,21 +575,6 @@ func.func @late_value(%x: tensor<8xf32>) {
 
 // -----
 
-// expected-error @+1 {{has 'dist.latency' = -1.000000e+00 : f64, expected a number of seconds}}
-dist.mesh @mesh ["data"] [4] {dist.latency = -1.0}
-
-// -----
-
-// expected-error @+1 {{has 'dist.rate' = 0x7FF0000000000000 : f64, expected a number of bytes a second}}
-dist.mesh @mesh ["data"] [4] {dist.rate = 0x7FF0000000000000 : f64}
-
-// -----
-
-// expected-error @+1 {{has 'dist.apart' = 1 : i64, expected a boolean}}
-dist.mesh @mesh ["data"] [4] {dist.apart = 1}
-
-// -----
-
 // expected-error @+1 {{has 'dist.ranc', which dist does not know}}
 func.func @misspelt() attributes {dist.ranc = 1 : i64} {
   return

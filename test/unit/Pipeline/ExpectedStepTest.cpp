@@ -1,7 +1,9 @@
 // What steps are expected to take before they are compiled: more threads take less of what is large, and what ranks say
 // to each other comes on top.
 #include "lib/Pipeline/ExpectedStep.h"
+#include "dialects/Exec/Exec.h"
 #include "lib/Pipeline/Phases.h"
+#include "lib/Pipeline/Pipeline.h"
 #include "lib/Pipeline/RankBuckets.h"
 #include "mlir/Parser/Parser.h"
 #include <gtest/gtest.h>
@@ -32,9 +34,8 @@ protected:
     auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
     EXPECT_TRUE(module);
     if (!module) return 0;
-    if (link)
-      for (auto mesh : module->getOps<ir::dist::MeshOp>()) describeLink(mesh, *link);
     CompileOptions options;
+    if (link) options.link = linkOf(*link);
     options.threads = threads;
     return expectedStepSeconds(*module, options);
   }
@@ -51,10 +52,39 @@ TEST_F(ExpectedStepTest, LargeStepsTakeLongerAndLessOnMoreThreads) {
   EXPECT_LE(seconds(8, 4), small);
 }
 
-TEST_F(ExpectedStepTest, CollectivesTakeWhatTheirMeshSays) {
+TEST_F(ExpectedStepTest, CollectivesTakeWhatTheirLinkSays) {
   machine::ExpectedLink link{1e-3, 1e9, false, "given"};
   double bytes = 64 * 256 * 4;
   EXPECT_NEAR(seconds(64, 1, &link) - seconds(64, 1), 1e-3 + bytes / 1e9, 2e-5);
+}
+
+// Of two sums the first can travel while what the second is of is computed, where a core is left for it.
+TEST_F(ExpectedStepTest, CollectivesHaveALaneOfTheirOwnWhereTheLinkIsApart) {
+  using Beside = CompileOptions::Link::Beside;
+  auto lanes = [&](Beside beside) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(R"(
+dist.mesh @mesh ["data"] [2]
+func.func @main(%x: tensor<1024x256xf32>, %w: tensor<256x256xf32>) -> (tensor<1024x256xf32>, tensor<1024x256xf32>)
+    attributes {nn.entry = "main"} {
+  %a = nn.matmul %x, %w : tensor<1024x256xf32>, tensor<256x256xf32>
+  %0 = dist.all_reduce sum %a on @mesh ["data"] : tensor<1024x256xf32>
+  %b = nn.matmul %a, %w : tensor<1024x256xf32>, tensor<256x256xf32>
+  %1 = dist.all_reduce sum %b on @mesh ["data"] : tensor<1024x256xf32>
+  return %0, %1 : tensor<1024x256xf32>, tensor<1024x256xf32>
+}
+)",
+                                                          &context);
+    CompileOptions options;
+    options.threads = 1;
+    options.bucketBytes = 1;
+    options.link = {1e-5, 1e9, beside};
+    runPhases(*module, options, "plan");
+    int64_t count = 0;
+    module->walk([&](sprig::exec::LaneOp) { ++count; });
+    return count;
+  };
+  EXPECT_EQ(lanes(Beside::wherePays), 2);
+  EXPECT_EQ(lanes(Beside::never), 1);
 }
 
 TEST_F(ExpectedStepTest, WhatIsGivenIsNotChosen) {

@@ -226,11 +226,12 @@ rt::Package compileStep(const Case &of, int rank, int rankCount, const Ways &way
     runPhases(*module, options, "differentiate"); // which adds the mesh
     options.compileFrom = "shard";
   }
-  mlir::Builder b(module->getContext());
   if (ways.turn >= 0)
     for (auto step : module->getOps<mlir::func::FuncOp>())
-      if (step->hasAttr(ir::kRepeatAttr)) step->setAttr(ir::kRepeatTurnAttr, b.getI64IntegerAttr(ways.turn));
-  for (auto mesh : module->getOps<ir::dist::MeshOp>()) mesh->setAttr(ir::dist::kApartAttr, b.getBoolAttr(ways.isApart));
+      if (step->hasAttr(ir::kRepeatAttr))
+        step->setAttr(ir::kRepeatTurnAttr, mlir::Builder(module->getContext()).getI64IntegerAttr(ways.turn));
+  using Beside = CompileOptions::Link::Beside;
+  options.link = {9e-5, 1.5e9, ways.isApart ? Beside::always : Beside::never};
   options.threads = 1;
   options.bucketBytes = ways.bucketBytes;
   options.cacheFolder = codeCache(); // the kernels are the same

@@ -145,7 +145,7 @@ std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileO
                           std::vector<sprig::PhaseTime> &phases, const RemarkSink &remarks) {
   runPhases(module, options, "differentiate", &phases, remarks);
   divideForRanks(module, options, &phases, remarks);
-  for (auto mesh : module.getOps<ir::dist::MeshOp>()) describeLink(mesh, *request.link);
+  options.link = linkOf(*request.link);
   func::FuncOp step = largestStep(module);
   if (!step) return "";
   BucketRequest asked{request.ranks, *request.link,         options.bucketBytes, request.stepsPerCall,
