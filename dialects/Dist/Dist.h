@@ -32,6 +32,9 @@ inline constexpr llvm::StringLiteral kLateAttr = "dist.late";
 /// The same, an integer: late ones that say so come in the order of these numbers, where others could come in their
 /// places; as one rank's backward pass makes what they sum.
 inline constexpr llvm::StringLiteral kOrderAttr = "dist.order";
+/// On functions of ranks: the collectives that all of them come to, in words and in their order. From the division on
+/// until code is about to be made.
+inline constexpr llvm::StringLiteral kPlanAttr = "dist.plan";
 /// On functions, in words: of which gradients the factors are gathered.
 inline constexpr llvm::StringLiteral kFactorsAttr = "dist.factors";
 

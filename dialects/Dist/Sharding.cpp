@@ -290,11 +290,16 @@ bool isNumberFromZero(Attribute value) {
   auto number = dyn_cast<IntegerAttr>(value);
   return number && number.getType().isInteger(64) && number.getInt() >= 0;
 }
+bool isTexts(Attribute value) {
+  auto texts = dyn_cast<ArrayAttr>(value);
+  return texts && llvm::all_of(texts, [](Attribute each) { return isa<StringAttr>(each); });
+}
 
 /// Attributes that speak of nothing else.
 constexpr AttributeRow kPlainAttributes[] = {
     {kRankAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
     {kSamplesAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
+    {kPlanAttr, "a function", isOn<FunctionOpInterface>, "an array of strings", isTexts},
     {kFactorsAttr, "a function", isOn<FunctionOpInterface>, "a string", isOf<StringAttr>},
     {kLateAttr, "an all-reduce, a reduce-scatter or an all-gather", mayBeLate, "no value", isOf<UnitAttr>},
 };

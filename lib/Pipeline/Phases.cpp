@@ -98,6 +98,7 @@ static void buildShard(OpPassManager &passes, const CompileOptions &options) {
   BucketCollectivesOptions buckets;
   if (options.bucketBytes) buckets.bytes = options.bucketBytes;
   passes.addNestedPass<func::FuncOp>(createBucketCollectives(buckets));
+  passes.addNestedPass<func::FuncOp>(createPlanCollectives());
 }
 
 static void buildRemat(OpPassManager &passes, const CompileOptions &options) {
@@ -150,6 +151,7 @@ static void buildFuse(OpPassManager &passes, const CompileOptions &options) {
   if (options.freeze && options.math == MathMode::fast) passes.addNestedPass<func::FuncOp>(createSkipMasked());
   if (options.fuse) passes.addNestedPass<func::FuncOp>(createShareKernels({.target = options.target}));
   passes.addNestedPass<func::FuncOp>(createReportEmitters({.target = options.target}));
+  passes.addNestedPass<func::FuncOp>(createCheckCollectives());
 }
 
 // A pass that makes or moves commands, and the proof of their order.

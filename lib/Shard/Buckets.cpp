@@ -10,15 +10,6 @@ namespace dist = ir::dist;
 
 namespace {
 
-// A rank's part may be of another size than another's, the whole is the same.
-int64_t bytesOf(Operation *collective) {
-  bool isGather = isa<dist::AllGatherOp>(collective);
-  int64_t bytes = 0;
-  for (Value whole : isGather ? ValueRange(collective->getResults()) : ValueRange(collective->getOperands()))
-    bytes += shard::bytesOf(whole);
-  return bytes;
-}
-
 bool isOfOneKind(Operation *a, Operation *b) {
   if (a->getName() != b->getName()) return false;
   dist::CollectiveUse one = *dist::collectiveUse(a), other = *dist::collectiveUse(b);
@@ -67,11 +58,11 @@ private:
   void joinLate(ArrayRef<Operation *> ops, llvm::function_ref<bool(Operation *, Operation *)> areApart,
                 llvm::function_ref<void(Bucket &)> finish);
   bool takes(const Bucket &bucket, Operation *op) const {
-    return isOfOneKind(bucket.members.front(), op) && bucket.bytes + bytesOf(op) <= most;
+    return isOfOneKind(bucket.members.front(), op) && bucket.bytes + shard::wholeBytesOf(op) <= most;
   }
   static void add(Bucket &bucket, Operation *op) {
     bucket.members.push_back(op);
-    if (dist::mayBeLate(op)) bucket.bytes += bytesOf(op);
+    if (dist::mayBeLate(op)) bucket.bytes += shard::wholeBytesOf(op);
   }
   // How many fences are in front of what stands behind so many prompt buckets.
   unsigned fencesOf(unsigned place) const { return unsigned(llvm::upper_bound(fences, place) - fences.begin()); }

@@ -1,6 +1,7 @@
 #include "lib/Shard/Mesh.h"
 #include "runtime/collective/Shares.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -161,6 +162,14 @@ FailureOr<dist::MeshOp> findMesh(ModuleOp module) {
 int64_t bytesOf(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   return type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+}
+
+int64_t wholeBytesOf(Operation *collective) {
+  auto bytes = [](ValueRange values) {
+    return std::accumulate(values.begin(), values.end(), int64_t(0),
+                           [](int64_t sum, Value each) { return sum + bytesOf(each); });
+  };
+  return std::max(bytes(collective->getOperands()), bytes(collective->getResults()));
 }
 
 } // namespace sprig::shard

@@ -101,6 +101,8 @@ private:
 
 /// Of a tensor, as it is sent.
 int64_t bytesOf(mlir::Value tensor);
+/// Of what a collective is of: a rank's part may be of another size than another's, the whole is the same.
+int64_t wholeBytesOf(mlir::Operation *collective);
 
 /// The one mesh that the shardings of a module are about; null where there is none, an error where there are several.
 mlir::FailureOr<ir::dist::MeshOp> findMesh(mlir::ModuleOp module);

@@ -30,6 +30,25 @@ def DropLoneCollectives : Pass<"sprig-drop-lone-collectives", "::mlir::func::Fun
   let dependentDialects = ["::sprig::ir::dist::DistDialect"];
 }
 
+def PlanCollectives : Pass<"sprig-plan-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Writes down the collectives of a function, for sprig-check-collectives";
+  let description = [{
+    Ranks that come to other collectives than the rest wait for ever, or read each other's numbers. `dist.plan` says what
+    the function does together with other ranks: kind, bytes, group and order. It is written where the program of a rank
+    is final in this, and read where code is about to be made.
+  }];
+  let dependentDialects = ["::sprig::ir::dist::DistDialect"];
+}
+
+def CheckCollectives : Pass<"sprig-check-collectives", "::mlir::func::FuncOp"> {
+  let summary = "Refuses a function whose collectives are not those of its plan";
+  let description = [{
+    Passes behind `sprig-plan-collectives` may move a collective to where its operands are ready and its result is
+    needed, but drop, repeat, join or exchange none. What differs is an error of the compiler, and names both. The plan is
+    removed.
+  }];
+}
+
 def GatherFactors : Pass<"sprig-gather-factors", "::mlir::func::FuncOp"> {
   let summary = "Makes products of gathered factors of sums of products over ranks";
   let description = [{
