@@ -121,9 +121,9 @@ private:
 };
 
 /// While it lives, what this thread computes is of its rank's share of a batch of so many samples of all ranks, those
-/// of `rowsOf`: batch norms in training take the statistics of all ranks' samples (or of its own), so every rank has to
-/// have one, and
-/// dropout of what has the samples as its first axis drops the elements that one rank with all samples would drop.
+/// of `rowsOf`. Batch norms in training, running statistics and ranges of nn::FakeQuantize are of all ranks' samples
+/// (norms of its own where `norms` says so), for which all ranks meet, those without samples too. Dropout and draws
+/// whose first axis is the rank's samples give what one rank with all of them would draw. Other values are the rank's.
 class SPRIG_API BatchShare {
 public:
   BatchShare(Group &group, int64_t samples, NormStatistics norms = NormStatistics::all, Source at = Source::here());

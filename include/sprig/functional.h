@@ -37,7 +37,8 @@ SPRIG_API Tensor adaptiveMaxPool3d(const Operand &x, const Ints &size);
 SPRIG_API Tensor batchNorm(const Operand &x, const Operand &mean, const Operand &variance, const Operand &scale = {},
                            const Operand &shift = {}, double epsilon = 1e-5);
 struct BatchStatistics {
-  Tensor output, mean, variance; ///< the variance is biased (over n, not n - 1)
+  Tensor output, mean, variance;
+  double correction = 1; ///< what makes the variance unbiased: n / (n - 1) of a channel's n values, 1 where it is
 };
 /// With the statistics of the batch, which it gives back: training. One value per channel is an error.
 SPRIG_API BatchStatistics batchNormTraining(const Operand &x, const Operand &scale = {}, const Operand &shift = {},

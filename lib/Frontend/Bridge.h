@@ -59,6 +59,8 @@ struct Division {
   bool allowGather = false;
   /// Of the graph's inputs without states, whether their first axes are samples; of the others all ranks have all.
   std::vector<bool> ofSamples = {};
+  /// How many of its results, the first ones, have samples as their first axes, too.
+  size_t resultsOfSamples = 0;
 };
 
 /// What collectives of a plan are of.

@@ -230,7 +230,7 @@ void Writer::describe() {
   int64_t samples = llvm::sum_of(passes.asArrayRef());
   function->removeAttr(ir::kPassesAttr);
   function->setAttr(dist::kSamplesAttr, b.getI64IntegerAttr(samples));
-  if (together || passes.size() != 1) return;
+  if (!function->hasAttr(dist::kRankAttr) || passes.size() != 1 || function.getNumArguments() == 0) return;
   SmallVector<int64_t> shares;
   for (int64_t each = 0; each < mesh.numRanks(); ++each)
     shares.push_back(mesh.countOf(samples, plan.raw(function.getArgument(0)).dims[0], each));
@@ -255,6 +255,9 @@ LogicalResult Writer::write() {
     if (failed(write(op))) return failure();
   llvm::append_range(results, body->getTerminator()->getOperandTypes());
   markLate(*body);
+  // A program in which ranks do nothing together is like any other.
+  auto isCollective = [](Operation &op) { return dist::collectiveUse(&op).has_value(); };
+  if (!together && llvm::any_of(*body, isCollective)) function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
   describe();
   whole.dropAllReferences();
   whole.erase();
@@ -263,9 +266,6 @@ LogicalResult Writer::write() {
   for (unsigned i = 0; i < inputs.size(); ++i) function.removeArgAttr(i, dist::kShardingAttr);
   for (unsigned i = 0; i < results.size(); ++i)
     function.removeResultAttr(i, StringAttr::get(function.getContext(), dist::kShardingAttr));
-  // A program in which ranks do nothing together is like any other.
-  auto isCollective = [](Operation &op) { return dist::collectiveUse(&op).has_value(); };
-  if (!together && llvm::any_of(*body, isCollective)) function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
   return success();
 }
 

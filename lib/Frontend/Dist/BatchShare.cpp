@@ -1,19 +1,17 @@
 #include "lib/Frontend/Dist/Group.h"
-#include "lib/Frontend/Engine/SampleShare.h"
-#include "lib/Frontend/Record.h"
+#include "lib/Frontend/Engine/BatchScope.h"
 
 namespace sprig::dist {
 
-struct BatchShare::Impl : frontend::SampleShare {
-  using SampleShare::SampleShare;
+struct BatchShare::Impl : frontend::BatchScope {
+  using BatchScope::BatchScope;
 };
 
 BatchShare::BatchShare(Group &group, int64_t samples, NormStatistics norms, Source at) {
   if (samples < 0)
     frontend::fail(at, "BatchShare", "expected a batch of 0 samples or more, found " + std::to_string(samples));
   group.own("BatchShare", at);
-  auto [begin, end] = group.rowsOf(samples);
-  impl = std::make_unique<Impl>(endOf(group), begin, end - begin, samples, norms);
+  impl = std::make_unique<Impl>(endOf(group), samples, norms, std::vector<int64_t>(), at);
 }
 
 BatchShare::~BatchShare() = default;

@@ -3,9 +3,11 @@
 // For sprig/dist.h, compiled functions and gradients. Used by the rank's thread, but for what says otherwise.
 #pragma once
 #include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/Hash.h"
 #include "lib/Machine/ExpectedLink.h"
 #include "runtime/comm/RankGroup.h"
 #include <optional>
+#include <unordered_map>
 
 namespace sprig::frontend {
 
@@ -61,6 +63,8 @@ public:
   const std::shared_ptr<CollectiveOrder> order;
   const char *const mesh;                    ///< what graphs call it
   std::optional<machine::ExpectedLink> link; ///< what all-reduces take, from when it was asked for (BucketChoices.h)
+  /// This rank's parts of what looks at all samples, by its structure (BatchScope.h).
+  std::unordered_map<Hash, std::shared_ptr<const Graph>> parts;
 
 private:
   RankEnd(std::shared_ptr<rt::comm::RankGroup> group, std::shared_ptr<CollectiveOrder> order, bool isPart);

@@ -9,7 +9,7 @@
 namespace sprig::frontend {
 
 using Cell = Parameter::Cell;
-class SampleShare;
+class BatchScope;
 
 /// The samples of all ranks of which functions with collectives are recorded.
 struct SamplesOfRanks {
@@ -17,7 +17,7 @@ struct SamplesOfRanks {
   int64_t rows = 0, samples = 0;
   std::vector<int64_t> weights = {};
   bool differ = false; ///< there are several shares that are not alike
-  void note(const SampleShare &share);
+  void note(const BatchScope &scope);
 };
 
 /// A parameter within a trace.

@@ -1,7 +1,6 @@
 #include "sprig/nn/normalization.h"
 #include "sprig/grad.h"
-#include "lib/Frontend/Engine/GlobalStep.h"
-#include "lib/Frontend/Engine/SampleShare.h"
+#include "lib/Frontend/Engine/BatchScope.h"
 #include "lib/Frontend/Layers/LayerText.h"
 #include "sprig/ops.h"
 #include <utility>
@@ -37,29 +36,12 @@ void moveMean(const Parameter &running, const Tensor &batch, double kept, const 
       add(with(mul(with(running, caller), kept), caller), with(cast(with(share, caller), running.dtype()), caller)),
       caller.at);
 }
-void moveVariance(const Parameter &running, const Tensor &biased, double kept, int64_t count, const Operand &caller) {
-  double unbiased = count > 1 ? double(count) / double(count - 1) : 1;
-  Tensor share = mul(with(biased, caller), (1 - kept) * unbiased);
+void moveVariance(const Parameter &running, const Tensor &variance, double kept, double correction,
+                  const Operand &caller) {
+  Tensor share = mul(with(variance, caller), (1 - kept) * correction);
   running.set(
       add(with(mul(with(running, caller), kept), caller), with(cast(with(share, caller), running.dtype()), caller)),
       caller.at);
-}
-
-/// Statistics over the ranks need samples of each.
-void requireSamplesOfAll(const frontend::SampleShare &share, const std::string &layer, const Operand &caller) {
-  if (std::string why = share.whyNotOfAll(); !why.empty())
-    frontend::fail(caller.at, layer, "takes the statistics of all ranks' samples, and " + why);
-}
-
-/// What each rank has found in its `count` values of a channel, weighed by samples; variances are unbiased then.
-BatchStatistics meanOfRanks(const frontend::SampleShare &share, const BatchStatistics &own, int64_t count,
-                            const std::string &layer, const Operand &caller) {
-  requireSamplesOfAll(share, layer, caller);
-  auto mean = [&](const Tensor &value) {
-    return share.sum(mul(with(value, caller), double(share.rows) / double(share.samples)), caller.at);
-  };
-  double unbiased = count > 1 ? double(count) / double(count - 1) : 1;
-  return {own.output, mean(own.mean), mean(mul(with(own.variance, caller), unbiased))};
 }
 
 } // namespace
@@ -83,26 +65,17 @@ Tensor BatchNorm::operator()(const Operand &x) const {
   if (!isTraining() || !options.trackRunningStats) return hooked(x, batch.output);
   {
     NoGrad statistics;
-    int64_t count = x.tensor.numel() / channels;
-    const frontend::SampleShare *share = frontend::SampleShare::current();
-    if (share && share->norms == NormStatistics::replica)
-      batch = meanOfRanks(*share, batch, std::exchange(count, 1), typeName(), x);
-    else if (share)
-      count = count / share->rows * share->samples;
-    else if (const auto *step = frontend::GlobalStep::current(); step && step->norms == NormStatistics::replica)
-      count = 1; // variances are unbiased
     numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
     if (options.momentum) {
       moveMean(runningMean, batch.mean, 1 - *options.momentum, x);
-      moveVariance(runningVariance, batch.variance, 1 - *options.momentum, count, x);
+      moveVariance(runningVariance, batch.variance, 1 - *options.momentum, batch.correction, x);
     } else { // the mean over all batches: a share of 1 / batches
       Tensor share = reciprocal(with(cast(with(numBatchesTracked, x), runningMean.dtype()), x));
-      double unbiased = count > 1 ? double(count) / double(count - 1) : 1;
       auto move = [&](const Parameter &running, const Tensor &value) {
         running.set(lerp(with(running, x), with(value, x), with(share, x)), x.at);
       };
       move(runningMean, batch.mean);
-      move(runningVariance, mul(with(batch.variance, x), unbiased));
+      move(runningVariance, mul(with(batch.variance, x), batch.correction));
     }
   }
   return hooked(x, batch.output);
@@ -129,10 +102,6 @@ Tensor InstanceNorm::operator()(const Operand &x) const {
   const bool isBatched = x.tensor.rank() != axes + 1;
   checkInput(*this, x, axes + 1, axes + 2, isBatched ? 1 : 0, channels);
   if (isBatched) return hooked(x, normalized(x));
-  if (options.trackRunningStats && isTraining() && frontend::SampleShare::current())
-    frontend::fail(x.at, typeName(),
-                   "moves the statistics of all ranks' samples, and the input " + describe(x.tensor.type()) +
-                       " is one sample without an axis for them");
   return hooked(x, squeeze(with(normalized(with(unsqueeze(x, 0), x)), x), 0));
 }
 
@@ -142,19 +111,19 @@ Tensor InstanceNorm::normalized(const Operand &x) const {
     return batchNorm(x, with(runningMean, x), with(runningVariance, x), with(weight, x), with(bias, x),
                      options.epsilon);
   {
-    NoGrad statistics;
+    NoGrad quiet;
     Shape spatial;
     for (int i = 2; i < x.tensor.rank(); ++i) spatial.push_back(i);
-    const frontend::SampleShare *share = frontend::SampleShare::current();
-    if (share) requireSamplesOfAll(*share, typeName(), x);
-    auto overSamples = [&](const Tensor &each) {
-      if (!share) return mean(with(each, x), 0);
-      return mul(with(share->sum(sum(with(each, x), 0), x.at), x), 1 / double(share->samples));
+    auto statistics = [&](std::span<const Tensor> in) {
+      auto overAll = [&](const Tensor &each) { return mean(with(each, x), 0); };
+      Operand all = with(in[0], x);
+      return std::vector{overAll(mean(all, spatial)), overAll(var(all, spatial))}; // var is unbiased already
     };
+    auto found =
+        frontend::overSamples(typeName().c_str(), std::span(&x.tensor, 1), /*keepsSamples=*/false, statistics, x.at);
     numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
-    moveMean(runningMean, overSamples(mean(x, spatial)), 1 - options.momentum, x);
-    // var is unbiased already.
-    moveVariance(runningVariance, overSamples(var(x, spatial)), 1 - options.momentum, 1, x);
+    moveMean(runningMean, found[0], 1 - options.momentum, x);
+    moveVariance(runningVariance, found[1], 1 - options.momentum, 1, x);
   }
   return instanceNorm(x, with(weight, x), with(bias, x), options.epsilon);
 }

@@ -1,6 +1,6 @@
 // Quantisation-aware layers: what is quantised of them, and by which numbers.
 #include "sprig/nn/quantize.h"
-#include "lib/Frontend/Engine/SampleShare.h"
+#include "lib/Frontend/Engine/BatchScope.h"
 #include "lib/Frontend/Layers/LayerText.h"
 #include "lib/Frontend/Layers/ModuleState.h"
 #include "lib/Frontend/Layers/QuantizedWeight.h"
@@ -67,10 +67,6 @@ Tensor FakeQuantize::operator()(const Operand &x) const {
   auto of = [&](const Tensor &value) { return Operand(value, at); };
   auto number = [&](double value) { return Operand(value, at); };
   if (isTraining()) {
-    if (frontend::SampleShare::current())
-      fail(at, "FakeQuantize",
-           "takes the range of all samples of a batch, of which a rank has a share here; "
-           "ranks train a quantisation-aware module in evaluation mode alone");
     NoGrad quiet;
     Tensor value = stopGradient(x);
     Tensor isFirst = isNan(of(low.value()));
@@ -79,8 +75,10 @@ Tensor FakeQuantize::operator()(const Operand &x) const {
       Tensor moved = sprig::add(of(now), of(mul(of(sub(of(seen), of(now))), number(options.momentum))));
       bound.set(where(of(isFirst), of(seen), of(moved)), at);
     };
-    move(low, min(of(value)));
-    move(high, max(of(value)));
+    auto range = [&](std::span<const Tensor> all) { return std::vector{min(of(all[0])), max(of(all[0]))}; };
+    auto found = frontend::overSamples("FakeQuantize", std::span(&value, 1), /*keepsSamples=*/false, range, at);
+    move(low, found[0]);
+    move(high, found[1]);
   }
   // As lib/Quantize has quantisers of a range.
   int64_t span = int64_t(1) << options.bits, least = options.isSigned ? -span / 2 : 0, most = least + span - 1;

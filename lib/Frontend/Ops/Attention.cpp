@@ -1,5 +1,5 @@
 // Dropout and attention.
-#include "lib/Frontend/Engine/SampleShare.h"
+#include "lib/Frontend/Engine/BatchScope.h"
 #include "lib/Frontend/Ops/Indexing.h"
 #include "sprig/functional.h"
 #include <cmath>
@@ -17,22 +17,14 @@ void checkProbability(const Emitter &r, double p) {
 Tensor dropped(const Emitter &r, const Tensor &x, double p) {
   if (p == 0) return x;
   auto words = frontend::nextRandom(r.at);
-  const frontend::SampleShare *share = frontend::SampleShare::current();
-  auto threshold = int64_t(std::llround(std::ldexp(p, 32))); // as nn.dropout has it
-  const bool dropsAll = threshold > int64_t(UINT32_MAX);     // whatever p below 1
-  if (const TensorType type = x.type(r.at); share && share->has(type) && !dropsAll) {
-    frontend::CreationScope scope(*frontend::findDevice(frontend::deviceFor(x)));
-    // What one rank would drop, which has all samples: elements are numbered from the first of this rank's.
-    int64_t before = share->rows ? type.elements() / share->rows * share->first : 0;
-    Tensor index = r.add(frontend::flatPositions(r, type.shape), frontend::scalarInteger(before, DType::i64, r.at));
-    Tensor bits = r.emit(SPRIG_OP("philox"), {index, words.key, words.counter}, {Attr::of("stream", 0)},
-                         {DType::u32, type.shape});
-    Tensor isKept = r.compare("predicate ge", bits, frontend::scalarInteger(threshold, DType::u32, r.at));
-    Tensor wide = r.cast(x, size(type.dtype) < 4 ? DType::f32 : type.dtype);
-    Tensor scaled = r.cast(r.mul(wide, r.number(1 / (1 - p), wide)), type.dtype);
-    return r.select(isKept, scaled, r.number(0, x));
-  }
-  return r.emit(SPRIG_OP("dropout"), {x, words.key, words.counter}, {Attr::of("ratio", p)}, x.type(r.at));
+  // To the nearest of 2^32, as nn.dropout counts: then no draw decides, and each rank drops its own.
+  if (std::llround(std::ldexp(p, 32)) > int64_t(UINT32_MAX))
+    return r.select(frontend::scalar(0, DType::boolean, r.at), x, r.number(0, x));
+  const Tensor inputs[] = {x, words.key, words.counter};
+  auto drop = [&](std::span<const Tensor> in) {
+    return std::vector{r.emit(SPRIG_OP("dropout"), {in[0], in[1], in[2]}, {Attr::of("ratio", p)}, in[0].type(r.at))};
+  };
+  return frontend::drawForEach(inputs, drop, r.at);
 }
 } // namespace
 

@@ -1,6 +1,5 @@
 // Normalisation by statistics that are given, of the batch, or of each sample.
-#include "lib/Frontend/Engine/GlobalStep.h"
-#include "lib/Frontend/Engine/SampleShare.h"
+#include "lib/Frontend/Engine/BatchScope.h"
 #include "lib/Frontend/Ops/Emitter.h"
 #include "sprig/functional.h"
 
@@ -8,8 +7,6 @@ namespace sprig {
 
 using frontend::Attr;
 using frontend::Emitter;
-using frontend::GlobalStep;
-using frontend::SampleShare;
 
 namespace {
 /// A parameter of this shape; where there is none, a constant.
@@ -55,54 +52,25 @@ Tensor batchNorm(const Operand &x, const Operand &mean, const Operand &variance,
                 {Attr::of("epsilon", epsilon)}, type);
 }
 
-namespace {
-/// As nn.batch_norm_train, with sums over all ranks: of the operand, then of squared differences, as `sprig train`
-/// does.
-BatchStatistics overRanks(const Emitter &r, const SampleShare &share, const Tensor &x, const Tensor &scale,
-                          const Tensor &shift, double epsilon) {
-  const TensorType type = x.type(r.at);
-  if (!share.has(type))
-    r.fail("normalises " + describe(type) + " as rank " + std::to_string(share.end->group->rank()) +
-           "'s share of a batch, which has " + std::to_string(share.rows) + " samples; they have to be its first axis");
-  if (std::string why = share.whyNotOfAll(); !why.empty())
-    r.fail("takes the statistics of all ranks' samples, and " + why);
-  int64_t count = type.elements() / type.shape[1] / share.rows * share.samples;
-  if (count < 2) r.fail("has one value for each channel of " + describe(type) + ", which have no variance");
-  Shape axes{0}, broadcast{type.shape[1]};
-  for (int axis = 2; axis < type.shape.rank(); ++axis) {
-    axes.push_back(axis);
-    broadcast.push_back(1);
-  }
-  auto channel = [&](const Tensor &each) { return r.reshape(each, broadcast); };
-  auto mean = [&](const Tensor &of) {
-    Tensor sum = share.sum(r.sum(of, axes, false), r.at);
-    return r.div(sum, r.number(double(count), sum));
-  };
-  Tensor average = mean(x), centred = r.sub(x, channel(average)), variance = mean(r.mul(centred, centred));
-  Tensor deviation = r.unary(SPRIG_OP("rsqrt"), r.add(variance, r.number(epsilon, variance)));
-  return {r.add(r.mul(centred, channel(r.mul(deviation, scale))), channel(shift)), average, variance};
-}
-} // namespace
-
 BatchStatistics batchNormTraining(const Operand &x, const Operand &scale, const Operand &shift, double epsilon) {
   Emitter r("batchNormTraining", x.at);
   Tensor input = channelled(r, x);
   const TensorType type = input.type(r.at), each = perChannel(type);
-  if (const SampleShare *share = SampleShare::current(); share && share->norms == NormStatistics::all)
-    return overRanks(r, *share, input, parameterOr(r, scale, 1, each, "scale", type),
-                     parameterOr(r, shift, 0, each, "shift", type), epsilon);
-  if (type.elements() <= type.shape[1])
-    r.fail("has one value or none for each channel of " + describe(type) + ", which have no variance");
   const Tensor operands[] = {input, parameterOr(r, scale, 1, each, "scale", type),
                              parameterOr(r, shift, 0, each, "shift", type)};
-  const TensorType results[] = {type, each, each};
-  frontend::AttrList attrs{Attr::of("epsilon", epsilon)};
-  if (const GlobalStep *step = GlobalStep::current(); step && step->norms == NormStatistics::replica) {
-    attrs.push_back(Attr::unit("unbiased")); // each of the variances
-    attrs.push_back(Attr::other("groups", "[\"data\"]"));
-  }
-  auto found = frontend::recordAll(SPRIG_OP("batch_norm_train"), operands, std::move(attrs), results, r.at);
-  return {found[0], found[1], found[2]};
+  double correction = 1;
+  auto norm = [&](std::span<const Tensor> in) {
+    const TensorType &all = in[0].type(r.at);
+    int64_t count = all.elements() / std::max<int64_t>(all.shape[1], 1);
+    if (count < 2) r.fail("has one value or none for each channel of " + describe(all) + ", which have no variance");
+    frontend::AttrList attrs = frontend::normGroups();
+    if (attrs.empty()) correction = double(count) / double(count - 1); // else variances are unbiased
+    attrs.insert(attrs.begin(), Attr::of("epsilon", epsilon));
+    const TensorType results[] = {all, each, each};
+    return frontend::recordAll(SPRIG_OP("batch_norm_train"), in, std::move(attrs), results, r.at);
+  };
+  auto found = frontend::overSamples(r.op, operands, /*keepsSamples=*/true, norm, r.at);
+  return {found[0], found[1], found[2], correction};
 }
 
 Tensor layerNorm(const Operand &x, const Ints &shape, const Operand &scale, const Operand &shift, double epsilon) {
@@ -158,7 +126,9 @@ Tensor instanceNorm(const Operand &x, const Operand &scale, const Operand &shift
   Emitter r("instanceNorm", x.at);
   Tensor input = channelled(r, x);
   const TensorType &type = input.type(r.at);
-  if (type.elements() <= type.shape[0] * type.shape[1])
+  int64_t positions = 1;
+  for (int axis = 2; axis < type.shape.rank(); ++axis) positions *= type.shape[axis];
+  if (positions < 2)
     r.fail("has one value or none for each channel and sample of " + describe(type) + ", which have no variance");
   return grouped(r, input, type.shape[1], scale, shift, epsilon);
 }

@@ -1,7 +1,7 @@
 // Random tensors from nn.philox: word i, of stream 0 and 1, of the operation's own counter belongs to element i.
 // The formulas stand in docs/numerics.md; nothing else in the front-end turns bits into numbers.
 #include "sprig/random.h"
-#include "lib/Frontend/Engine/SampleShare.h"
+#include "lib/Frontend/Engine/BatchScope.h"
 #include "lib/Frontend/Ops/Indexing.h"
 #include <cmath>
 #include <limits>
@@ -17,11 +17,10 @@ namespace {
 /// The words of one random operation.
 class Words {
 public:
-  Words(const Emitter &r, const Shape &shape, DType type) : r(r), shape(shape) {
-    frontend::SampleShare::refuseDraw(r.op, {type, shape}, r.at);
+  Words(const Emitter &r, const Shape &shape) : r(r), shape(shape) {
     r.checkShape(shape);
     if (shape.elements() >= int64_t(1) << 34) r.fail("draws " + describe(shape) + ", of 2^34 elements or more");
-    index = frontend::flatPositions(r, shape);
+    index = frontend::drawOfShape(shape, [&](const Shape &all) { return frontend::flatPositions(r, all); }, r.at);
     words = frontend::nextRandom(r.at);
   }
 
@@ -75,17 +74,16 @@ Tensor affine(const Emitter &r, const Tensor &x, double a, double b) {
 
 Tensor uniformOf(const Emitter &r, const Shape &shape, DType type) {
   requireFloatType(r, type);
-  return Words(r, shape, type).uniform(type);
+  return Words(r, shape).uniform(type);
 }
 Tensor normalOf(const Emitter &r, const Shape &shape, DType type) {
   requireFloatType(r, type);
-  return Words(r, shape, type).normal(type);
+  return Words(r, shape).normal(type);
 }
 
 /// -log of an exponential draw: the largest of log weights plus this is a draw from the weights.
 Tensor gumbel(const Emitter &r, const Shape &shape, DType type) {
-  Words words(r, shape, type);
-  Tensor u = words.uniform(type);
+  Tensor u = Words(r, shape).uniform(type);
   Tensor exponential = r.neg(r.log(r.sub(r.number(1, u), u)));
   // u = 0 stands for all that is below the next u.
   return r.neg(r.log(r.max(exponential, r.number(type == DType::f64 ? 0x1p-54 : 0x1p-25, u))));
@@ -139,7 +137,7 @@ Tensor randint(int64_t low, int64_t high, const Shape &shape, DType type, Source
   if (!isFloat(type))
     for (int64_t end : {low, high - 1}) frontend::bitsOfInteger(end, type, at, r.op);
   uint64_t range = uint64_t(high) - uint64_t(low);
-  Words words(r, shape, type);
+  Words words(r, shape);
   Tensor result;
   if (range <= uint64_t(1) << 31) {
     // The upper half of word times range: as even as 32 bits can be.
@@ -161,8 +159,9 @@ Tensor randperm(int64_t n, Source at) {
   Emitter r("randperm", at);
   CreationScope here;
   if (n < 0) r.fail("permutes " + std::to_string(n) + " numbers");
+  frontend::refuseDrawOfAll(r.op, n, at);
   // The order of random keys; 64 bits, so that equal ones do not matter.
-  Words words(r, {n}, DType::i64);
+  Words words(r, {n});
   Tensor upper =
       r.binary(SPRIG_OP("shl"), r.cast(words.bits(0), DType::i64), frontend::scalarInteger(32, DType::i64, at));
   Tensor keys = r.add(upper, r.cast(words.bits(1), DType::i64));

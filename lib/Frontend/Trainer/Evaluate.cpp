@@ -32,8 +32,8 @@ Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, dist::G
     Scores scores;
   };
   std::vector<Part> parts;
-  for (const data::Batch &batch : set)
-    if (batch.size()) parts.push_back({batch.size(), programs.evaluate(batch)});
+  for (const data::Batch &batch : set) // ranks without samples draw, and meet the others, like those that have some
+    if (batch.size() || group) parts.push_back({batch.size(), programs.evaluate(batch)});
   double loss = 0, weight = 0;
   int64_t samples = 0, hits = 0, withHits = 0;
   for (const Part &part : parts) {

@@ -2,7 +2,7 @@
 #include "lib/Frontend/Dist/Group.h"
 #include "lib/Frontend/Engine/GlobalStep.h"
 #include "lib/Frontend/Engine/PlanCache.h"
-#include "lib/Frontend/Engine/SampleShare.h"
+#include "lib/Frontend/Engine/BatchScope.h"
 #include "lib/Frontend/Engine/Variant.h"
 #include "runtime/collective/Shares.h"
 #include "sprig/grad.h"
@@ -164,9 +164,9 @@ std::vector<std::pair<Tensor, Tensor>> TrainingPrograms::steps(std::span<const d
 }
 
 Scores TrainingPrograms::evaluate(const data::Batch &batch) const {
-  // What draws numbers for the samples is refused here, too.
-  std::optional<SampleShare> share;
-  if (options.group) share.emplace(dist::endOf(*options.group), 0, batch.size(), batch.samplesOfRanks());
+  std::optional<BatchScope> share;
+  if (options.group)
+    share.emplace(dist::endOf(*options.group), batch.samplesOfRanks(), NormStatistics::all, options.shares, at);
   Fields results = evaluation(fieldsOf(batch, at));
   Scores scores{results[0]};
   for (size_t i = 1; i < results.size(); ++i)

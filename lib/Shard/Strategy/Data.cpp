@@ -112,6 +112,7 @@ LogicalResult stateSamples(ModuleOp module, const Mesh &mesh, const StrategyOpti
     for (auto &[name, value] : gradients)
       stateValue(b, value, mesh, ofGradient(cast<RankedTensorType>(value.getType())), name);
     for (auto [i, value] : llvm::enumerate(SmallVector<Value>(end->getOperands()))) {
+      if (function.getResultAttr(unsigned(i), dist::kShardingAttr)) continue; // stated already, as of an argument
       auto name = function.getResultAttrOfType<StringAttr>(unsigned(i), ir::kNameAttr);
       stateValue(b, value, mesh, Sharding::replicated(value.getType()), name ? name.getValue() : "");
       function.setResultAttr(unsigned(i), dist::kShardingAttr, mesh.write(Sharding::replicated(value.getType())));

@@ -79,8 +79,6 @@ TEST(Lines, Ranks) {
   IN(group.scatter(none));
   IN(group.allToAll(f({})));
   IN(dist::BatchShare(group, -1));
-  nn::FakeQuantize layer; // its range would be that of a rank's samples
-  IN((dist::BatchShare(group, 4), layer(x)));
   IN(group.sub({1}));
   IN(group.split(-1).barrier());
 #undef IN
