@@ -52,12 +52,14 @@ FailureOr<SmallVector<Value>> DropoutOp::decompose(OpBuilder &b) {
   Value x = getOperand();
   double ratio = getRatio().convertToDouble();
   if (ratio == 0) return one(x);
+  // Bits below the threshold drop: ratio of all 2^32, to the nearest.
+  uint64_t threshold = std::llround(std::ldexp(ratio, 32));
+  // At 1 all do. A result still goes with the operand at its place, so that ranks which have parts drop their own.
+  if (threshold > UINT32_MAX)
+    return one(e.select(createSplat(b, e.loc, getType().clone(b.getI1Type()), 0), x, e.splat(x, 0)));
   auto scalar = [&](Value v) { return e.reshape(v, {}); };
   Value bits = PhiloxOp::create(b, e.loc, elementIndices(e, getType().getShape()), scalar(getKey()),
                                 scalar(getCounter()), getStream());
-  // Bits below the threshold drop: ratio of all 2^32, to the nearest. At 1 all do.
-  uint64_t threshold = std::llround(std::ldexp(ratio, 32));
-  if (threshold > UINT32_MAX) return one(createSplat(b, e.loc, getType(), 0));
   Value isKept = e.compare(ComparePredicate::ge, bits, e.splat(bits, double(threshold)));
   Value wide = e.widened(x);
   Value scaled = e.cast(e.mul(wide, e.splat(wide, 1 / (1 - ratio))), getType().getElementType());

@@ -27,3 +27,14 @@ func.func @dropout(%x: tensor<301x200xf32> {dist.sharding = #dist.sharding<@mesh
   %0 = nn.dropout %x, %k, %c {ratio = 0.5 : f64, stream = 3 : i64} : tensor<301x200xf32>, tensor<i64>, tensor<i64>
   return %0 : tensor<301x200xf32>
 }
+
+// Where all is dropped no draw decides, and a rank drops what it has.
+// CHECK-LABEL: func.func @all
+// FUSED-LABEL: func.func @all
+// CHECK-NOT: dist.all_gather
+// LAST: return %{{.*}} : tensor<100x200xf32>
+// FIRST: return %{{.*}} : tensor<101x200xf32>
+func.func @all(%x: tensor<301x200xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}, %k: tensor<i64>, %c: tensor<i64>) -> (tensor<301x200xf32> {dist.sharding = #dist.sharding<@mesh, [["data"], []]>}) {
+  %0 = nn.dropout %x, %k, %c {ratio = 1.0 : f64, stream = 3 : i64} : tensor<301x200xf32>, tensor<i64>, tensor<i64>
+  return %0 : tensor<301x200xf32>
+}

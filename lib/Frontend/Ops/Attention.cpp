@@ -17,9 +17,6 @@ void checkProbability(const Emitter &r, double p) {
 Tensor dropped(const Emitter &r, const Tensor &x, double p) {
   if (p == 0) return x;
   auto words = frontend::nextRandom(r.at);
-  // To the nearest of 2^32, as nn.dropout counts: then no draw decides, and each rank drops its own.
-  if (std::llround(std::ldexp(p, 32)) > int64_t(UINT32_MAX))
-    return r.select(frontend::scalar(0, DType::boolean, r.at), x, r.number(0, x));
   const Tensor inputs[] = {x, words.key, words.counter};
   auto drop = [&](std::span<const Tensor> in) {
     return std::vector{r.emit(SPRIG_OP("dropout"), {in[0], in[1], in[2]}, {Attr::of("ratio", p)}, in[0].type(r.at))};
