@@ -1,6 +1,6 @@
 #include "tools/sprig/train/BatchScaling.h"
 #include "lib/Training/Schedule.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 
 namespace sprig::cli {
 
@@ -8,16 +8,16 @@ double scaleBatch(training::TrainConfig &config, const TrainOptions &options, co
   using training::RateRule;
   if (!options.scaleBatch) {
     if (options.lrScaling == "none") return 1;
-    throw Error(ErrorKind::usage, "--lr-scaling " + options.lrScaling +
-                                      ": goes with --scale-batch; without it the batch of all ranks is the "
-                                      "configuration's, however many they are");
+    badUse("--lr-scaling " + options.lrScaling +
+           ": goes with --scale-batch; without it the batch of all ranks is the "
+           "configuration's, however many they are");
   }
   if (model.kind == ModelKind::package)
-    throw Error(ErrorKind::usage, "--scale-batch: the steps of " + options.model +
-                                      " were compiled for a batch of all ranks of " + std::to_string(config.batch));
+    badUse("--scale-batch: the steps of " + options.model + " were compiled for a batch of all ranks of " +
+           std::to_string(config.batch));
   if (__int128_t(config.batch) * config.accumulate * ranks > INT64_MAX)
-    throw Error(ErrorKind::usage, "--scale-batch: a step of " + std::to_string(ranks) + " times " +
-                                      std::to_string(config.batch * config.accumulate) + " samples is too large");
+    badUse("--scale-batch: a step of " + std::to_string(ranks) + " times " +
+           std::to_string(config.batch * config.accumulate) + " samples is too large");
   config.batch *= ranks;
   RateRule rule = options.lrScaling == "linear" ? RateRule::linear
                   : options.lrScaling == "sqrt" ? RateRule::sqrt

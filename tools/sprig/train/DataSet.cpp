@@ -1,5 +1,5 @@
 #include "tools/sprig/train/DataSet.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <algorithm>
 #include <cctype>
 
@@ -35,7 +35,7 @@ std::vector<fs::path> sorted(const fs::path &folder) {
   std::vector<fs::path> entries;
   std::error_code error;
   for (auto &entry : fs::directory_iterator(folder, error)) entries.push_back(entry.path());
-  if (error) throw Error(ErrorKind::badInput, folder.string() + ": cannot read the folder: " + error.message());
+  if (error) badInput(folder.string() + ": cannot read the folder: " + error.message());
   std::sort(entries.begin(), entries.end(),
             [](auto &a, auto &b) { return naturalLess(a.filename().string(), b.filename().string()); });
   return entries;
@@ -56,8 +56,8 @@ std::vector<data::Stored> readNumbered(const fs::path &folder, const std::string
   }
   for (size_t k = 0; k < files.size(); ++k) {
     if (files[k].first != k)
-      throw Error(ErrorKind::badInput, folder.string() + ": expected " + prefix + std::to_string(k) + ", found " +
-                                           files[k].second.filename().string());
+      badInput(folder.string() + ": expected " + prefix + std::to_string(k) + ", found " +
+               files[k].second.filename().string());
     values.push_back(data::readStored(files[k].second, k < holders.size() ? holders[k] : data::Holder::tensor));
   }
   return values;
@@ -69,8 +69,7 @@ DataSet readDataSet(const fs::path &folder, const std::vector<data::Holder> &inp
                     const std::vector<data::Holder> &outputs) {
   DataSet set{readNumbered(folder, "input_", inputs), readNumbered(folder, "output_", outputs)};
   if (set.outputs.empty())
-    throw Error(ErrorKind::badInput,
-                folder.string() + ": has no output_0.npy (.npz, .safetensors, .pb) to compare with");
+    badInput(folder.string() + ": has no output_0.npy (.npz, .safetensors, .pb) to compare with");
   return set;
 }
 

@@ -1,7 +1,7 @@
 #include "tools/sprig/train/RankLink.h"
 #include "runtime/comm/RankLimits.h"
-#include "sprig/error.h"
 #include "sprig/rt/links.hpp"
+#include "tools/sprig/Report.h"
 #include "tools/sprig/run/Runner.h"
 #include <algorithm>
 #include <cmath>
@@ -26,8 +26,8 @@ static void checkEnd(const std::string &place, const std::string &text, int rank
   bool isKnown = kind == "cpu" || kind == "cuda" || kind == "null";
   bool isNumber = !number.empty() && number.size() < 6 && number.find_first_not_of("0123456789") == std::string::npos;
   if (place == "host" || (isKnown && isNumber && std::stoi(number) < ranks)) return;
-  throw Error(ErrorKind::usage, "--link " + text + ": '" + place +
-                                    "' is no device of a rank; expected cpu:0 to cpu:" + std::to_string(ranks - 1));
+  badUse("--link " + text + ": '" + place +
+         "' is no device of a rank; expected cpu:0 to cpu:" + std::to_string(ranks - 1));
 }
 
 RankLink givenOr(RankLink own, const Settings &settings, int ranks) {
@@ -35,8 +35,7 @@ RankLink givenOr(RankLink own, const Settings &settings, int ranks) {
   double latencyNs = 0, rate = INFINITY;
   for (const std::string &text : settings.links) {
     rt::GivenLink link;
-    if (std::string why = rt::parseGivenLink(text, link); !why.empty())
-      throw Error(ErrorKind::usage, "--link " + text + ": " + why);
+    if (std::string why = rt::parseGivenLink(text, link); !why.empty()) badUse("--link " + text + ": " + why);
     checkEnd(link.a, text, ranks);
     checkEnd(link.b, text, ranks);
     latencyNs = std::max(latencyNs, link.latencyNs());

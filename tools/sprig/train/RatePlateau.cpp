@@ -1,6 +1,6 @@
 #include "tools/sprig/train/RatePlateau.h"
 #include "lib/Training/StateNames.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -13,11 +13,11 @@ RatePlateau::RatePlateau(const training::TrainConfig &config, bool measures)
     : schedule(config.schedule), measures(measures), lr(config.optimizer.lr),
       state(training::beginPlateau(config.schedule.byAccuracy)) {
   if (schedule.byAccuracy && !measures)
-    throw Error(ErrorKind::usage, "lr_schedule.metric: found \"accuracy\", expected data to evaluate on (--eval-x and "
-                                  "--eval-y), which it is measured on");
+    badUse("lr_schedule.metric: found \"accuracy\", expected data to evaluate on (--eval-x and "
+           "--eval-y), which it is measured on");
   if (measures && config.evalEvery == 0)
-    throw Error(ErrorKind::usage, "eval.every: found 0, expected evaluations at the ends of epochs, which lr_schedule "
-                                  "'plateau' goes by");
+    badUse("eval.every: found 0, expected evaluations at the ends of epochs, which lr_schedule "
+           "'plateau' goes by");
 }
 
 void RatePlateau::addStep(float loss) {
@@ -55,8 +55,8 @@ static std::optional<std::vector<double>> numbersOf(std::vector<data::Array> &ar
   auto found = std::find_if(arrays.begin(), arrays.end(), [&](const data::Array &array) { return array.name == name; });
   if (found == arrays.end()) return std::nullopt;
   if (found->dtype != data::DType::f64 || found->shape != shape)
-    throw Error(ErrorKind::badInput, "'" + std::string(name) + "' is " + data::describe(*found) +
-                                         " in the checkpoint, expected " + data::describe(data::DType::f64, shape));
+    badInput("'" + std::string(name) + "' is " + data::describe(*found) + " in the checkpoint, expected " +
+             data::describe(data::DType::f64, shape));
   std::vector<double> numbers(found->bytes.size() / sizeof(double));
   std::memcpy(numbers.data(), found->bytes.data(), numbers.size() * sizeof(double));
   if (!stays) arrays.erase(found);
@@ -66,13 +66,11 @@ static std::optional<std::vector<double>> numbersOf(std::vector<data::Array> &ar
 void RatePlateau::takeFrom(std::vector<data::Array> &arrays) {
   auto rate = numbersOf(arrays, kLr, {}, /*stays=*/true), numbers = numbersOf(arrays, kPlateau, {3}),
        losses = numbersOf(arrays, kPlateauLoss, {2});
-  if (!rate || !numbers)
-    throw Error(ErrorKind::badInput, std::string("the checkpoint has no array '") + (rate ? kPlateau : kLr) + "'");
+  if (!rate || !numbers) badInput(std::string("the checkpoint has no array '") + (rate ? kPlateau : kLr) + "'");
   if (measures == losses.has_value())
-    throw Error(ErrorKind::badInput, std::string("the checkpoint is of a run whose rate went by ") +
-                                         (measures ? "the losses of its steps" : "evaluations") +
-                                         ", this one's goes by " +
-                                         (measures ? "evaluations" : "the losses of its steps"));
+    badInput(std::string("the checkpoint is of a run whose rate went by ") +
+             (measures ? "the losses of its steps" : "evaluations") + ", this one's goes by " +
+             (measures ? "evaluations" : "the losses of its steps"));
   lr = (*rate)[0];
   state = {(*numbers)[0], int64_t((*numbers)[1]), int64_t((*numbers)[2])};
   if (!losses) return;

@@ -1,6 +1,5 @@
 #include "tools/sprig/train/ResumePoint.h"
 #include "lib/Data/File.h"
-#include "sprig/error.h"
 #include "tools/sprig/Report.h"
 #include "tools/sprig/train/ConfigDifference.h"
 
@@ -34,21 +33,20 @@ std::optional<checkpoints::Checkpoint> findCheckpoint(const TrainOptions &option
       options.checkpoints.empty() ? std::vector<int64_t>() : checkpoints::listSteps(options.checkpoints);
   if (options.resume.empty()) {
     if (!steps.empty())
-      throw Error(ErrorKind::usage, options.checkpoints + ": holds the checkpoint of step " +
-                                        std::to_string(steps.front()) +
-                                        " of another run\nnote: --resume goes on with it; or give another folder");
+      badUse(options.checkpoints + ": holds the checkpoint of step " + std::to_string(steps.front()) +
+             " of another run\nnote: --resume goes on with it; or give another folder");
     return std::nullopt;
   }
   std::string from = options.resume == "true" ? options.checkpoints : options.resume;
-  if (from.empty()) throw Error(ErrorKind::usage, "--resume: from where? give --checkpoint DIR, or --resume=DIR");
+  if (from.empty()) badUse("--resume: from where? give --checkpoint DIR, or --resume=DIR");
   if (options.resume == "true" && steps.empty()) {
     inform("no checkpoint in " + from + " yet: starting at step 0");
     return std::nullopt;
   }
   checkpoints::Checkpoint found = checkpoints::loadForResume(from);
   auto differs = [&](const std::string &what, const std::string &may) {
-    throw Error(ErrorKind::badInput, from + ": the checkpoint of step " + std::to_string(found.manifest.step) +
-                                         " is of another " + what + ", so the run would not be the same" + may);
+    badInput(from + ": the checkpoint of step " + std::to_string(found.manifest.step) + " is of another " + what +
+             ", so the run would not be the same" + may);
   };
   if (found.manifest.modelDigest != identity.modelDigest) differs("model", "");
   if (found.manifest.configDigest != identity.configDigest) {

@@ -1,5 +1,5 @@
 #include "tools/sprig/train/StepsPerCall.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <CLI/CLI.hpp>
 
 namespace sprig::cli {
@@ -21,19 +21,18 @@ int64_t StepsPerCall::count(const Settings &settings) const {
   if (count == 1) return 1;
   std::string flag = "--steps-per-call " + std::to_string(count);
   if (settings.lanes > 1)
-    throw Error(ErrorKind::usage,
-                flag + ": repeats programs of one lane, and --lanes asks for " + std::to_string(settings.lanes));
+    badUse(flag + ": repeats programs of one lane, and --lanes asks for " + std::to_string(settings.lanes));
   rt::core::GivenDevices given = settings.parsedDevices();
   if (!given.threads && given.list.size() > 1)
-    throw Error(ErrorKind::usage, flag + ": repeats programs of one device, and --devices " + settings.givenDevices() +
-                                      " names " + std::to_string(given.list.size()));
+    badUse(flag + ": repeats programs of one device, and --devices " + settings.givenDevices() + " names " +
+           std::to_string(given.list.size()));
   return count;
 }
 
 void StepsPerCall::refuseOf(const std::string &package) const {
   if (!steps) return;
-  throw Error(ErrorKind::usage, "--steps-per-call " + std::to_string(*steps) + ": " + package +
-                                    " is a package, which has the calls that it was compiled with");
+  badUse("--steps-per-call " + std::to_string(*steps) + ": " + package +
+         " is a package, which has the calls that it was compiled with");
 }
 
 } // namespace sprig::cli

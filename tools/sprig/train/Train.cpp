@@ -1,4 +1,5 @@
 // sprig train: compiles a network's whole training step once, and trains.
+#include "tools/sprig/Report.h"
 #include "tools/sprig/train/TrainRun.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
@@ -13,7 +14,7 @@ void addSets(TrainOptions &options) {
   for (const std::string &text : options.set) {
     size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
-      throw Error(ErrorKind::usage, "--set " + text + ": expected FIELD=VALUE, as in optimizer.lr=0.1");
+      badUse("--set " + text + ": expected FIELD=VALUE, as in optimizer.lr=0.1");
     options.overrides.push_back({"--set " + text.substr(0, equals), text.substr(0, equals), text.substr(equals + 1)});
   }
 }

@@ -10,6 +10,7 @@
 #include "lib/Quantize/FoldWeights.h"
 #include "lib/Model/AddTraining.h"
 #include "lib/Training/StateNames.h"
+#include "tools/sprig/Report.h"
 #include "tools/sprig/compile/CompileSettings.h"
 #include "tools/sprig/compile/ImportModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,21 +45,19 @@ int zeroOf(const TrainRequest &request) {
 EntryRequest entryFor(const Model &model, const std::vector<InputSpec> &specs, const Settings &settings,
                       int64_t batch) {
   auto dims = settings.entryDims();
-  if (dims.size() != 1) throw Error(ErrorKind::usage, "--dim gives several sizes, which training has no use for");
+  if (dims.size() != 1) badUse("--dim gives several sizes, which training has no use for");
   EntryRequest entry{dims.front(), settings.inputShapes(), {}};
   requireDims(model.path, specs, settings);
   bindShapes(specs, entry.shapes, entry.dims);
   for (const InputSpec &spec : specs) {
     if (spec.dims.empty())
-      throw Error(ErrorKind::badInput,
-                  model.path + ": input '" + spec.name + "' is a scalar; expected samples along a first dimension");
+      badInput(model.path + ": input '" + spec.name + "' is a scalar; expected samples along a first dimension");
     const auto &first = spec.dims.front();
     // Text has a function for each size, of which these are the first one's.
     if (first.size && *first.size != batch && model.kind != ModelKind::mlir)
-      throw Error(ErrorKind::badInput, model.path + ": input '" + spec.name + "' takes batches of " +
-                                           std::to_string(*first.size) + " samples and training needs one of " +
-                                           std::to_string(batch) +
-                                           "; export the model with a symbolic first dimension");
+      badInput(model.path + ": input '" + spec.name + "' takes batches of " + std::to_string(*first.size) +
+               " samples and training needs one of " + std::to_string(batch) +
+               "; export the model with a symbolic first dimension");
     if (!first.size) entry.dims[first.symbol] = batch;
   }
   requireSizes(model.path, specs, entry.dims);
@@ -265,8 +264,7 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
 }
 
 std::vector<char> exportTrained(const Model &model, std::span<const data::Array> parameters) {
-  if (model.kind != ModelKind::onnx)
-    throw Error(ErrorKind::usage, model.path + ": is no ONNX file, so its trained form can be none");
+  if (model.kind != ModelKind::onnx) badUse(model.path + ": is no ONNX file, so its trained form can be none");
   std::string file = withWeights(model.text, model.path, folderOfModel(model.path), parameters);
   if (model.foldsWeights) {
     quantize::Graph graph(file, model.path, folderOfModel(model.path));

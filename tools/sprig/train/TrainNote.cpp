@@ -1,7 +1,6 @@
 #include "tools/sprig/train/TrainNote.h"
 #include "tools/sprig/train/ConfigDifference.h"
 #include "lib/Training/ReadTrainConfig.h"
-#include "sprig/error.h"
 #include "tools/sprig/Report.h"
 
 namespace sprig::cli {
@@ -37,12 +36,12 @@ void checkAgrees(const TrainNote &note, const training::TrainConfig &config, int
                  const std::string &package) {
   Json there = compiledIn(note.config), wanted = compiledIn(config);
   if (std::string difference = firstDifference(there, wanted); !difference.empty())
-    throw Error(ErrorKind::badInput, package + ": was compiled for another configuration: " + difference +
-                                         "\nnote: learning rate, seed, length, order and evaluations may change");
+    badInput(package + ": was compiled for another configuration: " + difference +
+             "\nnote: learning rate, seed, length, order and evaluations may change");
   int64_t was = training::stepsPerEpoch(note.config, note.samples), is = training::stepsPerEpoch(config, samples);
   if (config.schedule.perEpoch && was != is)
-    throw Error(ErrorKind::badInput, package + ": its schedule counts epochs of " + std::to_string(was) +
-                                         " steps, the data have " + std::to_string(is));
+    badInput(package + ": its schedule counts epochs of " + std::to_string(was) + " steps, the data have " +
+             std::to_string(is));
 }
 
 } // namespace sprig::cli

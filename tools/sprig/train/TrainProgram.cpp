@@ -3,7 +3,7 @@
 #include "lib/Training/StateNames.h"
 #include "runtime/api/Handles.h"
 #include "runtime/collective/Piece.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -28,9 +28,8 @@ std::shared_ptr<void> alignedBuffer(const TensorSpec &spec) {
 // Results are read as what they are: a program of another compiler may have other ones.
 void expectScalar(const TensorSpec &spec, data::DType type, const std::string &entry) {
   if (spec.dtype != type || !spec.shape.empty())
-    throw Error(ErrorKind::badInput, "entry '" + entry + "' of the package gives " + spec.name + " as " +
-                                         data::describe(spec.dtype, spec.shape) + ", expected " +
-                                         std::string(data::name(type)));
+    badInput("entry '" + entry + "' of the package gives " + spec.name + " as " +
+             data::describe(spec.dtype, spec.shape) + ", expected " + std::string(data::name(type)));
 }
 
 } // namespace
@@ -53,15 +52,14 @@ static int64_t samplesOfRanks(const Runner &runner, uint32_t entry, const RankSh
   sprig_rt_ranks_info info = runner.ranks(entry);
   int ranks = std::max(1, int(info.ranks));
   if (ranks != share.ranks)
-    throw Error(ErrorKind::badInput, "the package has steps of " + std::to_string(ranks) +
-                                         (ranks == 1 ? " rank" : " ranks") + ", expected " +
-                                         std::to_string(share.ranks));
+    badInput("the package has steps of " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks") + ", expected " +
+             std::to_string(share.ranks));
   if (info.rank >= 0 && info.rank != share.rank)
-    throw Error(ErrorKind::badInput, "the package has steps of rank " + std::to_string(info.rank) + ", expected rank " +
-                                         std::to_string(share.rank));
+    badInput("the package has steps of rank " + std::to_string(info.rank) + ", expected rank " +
+             std::to_string(share.rank));
   if (ranks > 1 && (info.samples == 0 || info.samples > uint64_t(std::numeric_limits<int64_t>::max())))
-    throw Error(ErrorKind::badInput, "the package has steps of " + std::to_string(ranks) + " ranks, which have " +
-                                         std::to_string(info.samples) + " samples together");
+    badInput("the package has steps of " + std::to_string(ranks) + " ranks, which have " +
+             std::to_string(info.samples) + " samples together");
   return ranks > 1 ? int64_t(info.samples) : 0;
 }
 
@@ -95,9 +93,8 @@ static std::vector<std::vector<int64_t>> wholesOf(const Runner &runner,
         rt::collective::flatPieceOf(rt::collective::elementsOf(whole), ranks) == own[0])
       continue;
     auto dtype = data::DType(each.tensor.dtype);
-    throw Error(ErrorKind::badInput, "state '" + each.tensor.name + "' of the package is " +
-                                         data::describe(dtype, own) + ", no piece of " + data::describe(dtype, whole) +
-                                         " by " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
+    badInput("state '" + each.tensor.name + "' of the package is " + data::describe(dtype, own) + ", no piece of " +
+             data::describe(dtype, whole) + " by " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks"));
   }
   return isStated || ranks == 1 ? wholes : wholesByName(state, ranks);
 }
@@ -116,9 +113,8 @@ TrainProgram::TrainProgram(Runner given, RankShare share)
     added.samples = added.turns[0]->samples;
   }
   if (steps.empty() || !runner.state())
-    throw Error(ErrorKind::badInput,
-                "the package has no entry 'train_step' that updates state: 'sprig compile --train' "
-                "makes packages that train");
+    badInput("the package has no entry 'train_step' that updates state: 'sprig compile --train' "
+             "makes packages that train");
   wholes = wholesOf(runner, state(), share.ranks);
   interface = steps.front().turns[0]->specs;
   for (TensorSpec &spec : interface) spec.shape.erase(spec.shape.begin());
@@ -133,9 +129,8 @@ void TrainProgram::findSeveral(uint32_t entry) {
   if (several) return;
   size_t count = runner.inputs(entry).size(), each = interface.size();
   if (count < 2 * each || count % each)
-    throw Error(ErrorKind::badInput, "entry '" + std::string(kStepsEntry) + "' of the package takes " +
-                                         std::to_string(count) + " arrays, expected " + std::to_string(each) +
-                                         " for each of several steps");
+    badInput("entry '" + std::string(kStepsEntry) + "' of the package takes " + std::to_string(count) +
+             " arrays, expected " + std::to_string(each) + " for each of several steps");
   Calls calls{entry, 0, int64_t(count / each), false};
   calls.turns[0] = prepare(calls);
   calls.samples = calls.turns[0]->samples;
@@ -151,9 +146,7 @@ std::unique_ptr<TrainProgram::Call> TrainProgram::prepare(const Calls &of) const
   call->steps = of.steps;
   call->samples = samplesOfRanks(runner, entry, share) / of.steps;
   call->specs = runner.inputs(entry);
-  auto refuse = [&](const std::string &what) {
-    throw Error(ErrorKind::badInput, "entry '" + name + "' of the package " + what);
-  };
+  auto refuse = [&](const std::string &what) { badInput("entry '" + name + "' of the package " + what); };
   if (call->specs.size() < 2)
     refuse("takes " + std::to_string(call->specs.size()) + " arrays, expected inputs and targets");
   size_t perStep = call->specs.size() / size_t(of.steps);
@@ -215,8 +208,8 @@ TrainProgram::Call &TrainProgram::take(Calls &calls) {
 TrainProgram::Call &TrainProgram::nextSteps(int64_t samples, int64_t count) {
   if (count == 1) return next(steps, samples);
   if (!several || several->steps != count || several->samples != samples)
-    throw Error(ErrorKind::badInput, "the program has no entry for " + std::to_string(count) + " steps of " +
-                                         std::to_string(samples) + " samples in one call");
+    badInput("the program has no entry for " + std::to_string(count) + " steps of " + std::to_string(samples) +
+             " samples in one call");
   return take(*several);
 }
 
@@ -226,8 +219,8 @@ TrainProgram::Call &TrainProgram::next(std::vector<Calls> &calls, int64_t sample
     sizes += (sizes.empty() ? "" : ", ") + std::to_string(each.samples);
     if (each.samples == samples) return take(each);
   }
-  throw Error(ErrorKind::badInput, "the program has no entry for " + std::to_string(samples) +
-                                       " samples, only: " + (sizes.empty() ? "none" : sizes));
+  badInput("the program has no entry for " + std::to_string(samples) +
+           " samples, only: " + (sizes.empty() ? "none" : sizes));
 }
 
 static std::vector<int64_t> sizesOf(const auto &calls) {
@@ -433,19 +426,19 @@ uint64_t TrainProgram::stateBytes() const {
 void TrainProgram::restore(std::span<const data::Array> arrays) {
   std::vector<checkpoints::ArrayView> views = state();
   if (views.size() != arrays.size())
-    throw Error(ErrorKind::badInput, "the checkpoint has " + std::to_string(arrays.size()) + " arrays, the program " +
-                                         std::to_string(views.size()));
+    badInput("the checkpoint has " + std::to_string(arrays.size()) + " arrays, the program " +
+             std::to_string(views.size()));
   std::vector<const data::Array *> sources;
   for (size_t i = 0; i < views.size(); ++i) {
     const checkpoints::ArrayView &view = views[i];
     const data::Array *source = nullptr;
     for (const data::Array &array : arrays)
       if (array.name == view.name || array.name == rt::validUtf8(view.name)) source = &array; // of a file, or of a copy
-    if (!source) throw Error(ErrorKind::badInput, "the checkpoint has no array '" + view.name + "'");
+    if (!source) badInput("the checkpoint has no array '" + view.name + "'");
     const std::vector<int64_t> &shape = wholeOf(i) ? *wholeOf(i) : view.shape;
     if (source->dtype != view.dtype || source->shape != shape)
-      throw Error(ErrorKind::badInput, "'" + view.name + "' is " + data::describe(*source) + " in the checkpoint, " +
-                                           data::describe(view.dtype, shape) + " in the program");
+      badInput("'" + view.name + "' is " + data::describe(*source) + " in the checkpoint, " +
+               data::describe(view.dtype, shape) + " in the program");
     sources.push_back(source);
   }
   // All of it fits; only now is anything changed.

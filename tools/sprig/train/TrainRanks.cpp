@@ -1,6 +1,7 @@
 #include "tools/sprig/train/TrainRanks.h"
 #include "runtime/collective/Piece.h"
 #include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include "tools/sprig/train/ConfigDifference.h"
 #include <algorithm>
 #include <chrono>
@@ -237,7 +238,7 @@ std::string TrainRanks::differingField(const std::string &json) const {
 
 void TrainRanks::checkBeginning(std::span<const training::Fact> facts) const {
   if (!isProcess) return;
-  auto refuse = [](const std::string &what) { throw Error(ErrorKind::badInput, training::notAlikeText(what)); };
+  auto refuse = [](const std::string &what) { badInput(training::notAlikeText(what)); };
   if (const training::Fact *other = training::firstDifference(facts, reduceAs("beginning")))
     refuse(std::string(other->what) + " differ" +
            (other->isJson ? ": " + differingField(other->value) : ", here " + other->value));

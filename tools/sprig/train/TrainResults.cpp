@@ -2,6 +2,7 @@
 #include "lib/Data/ArrayFile.h"
 #include "lib/Data/File.h"
 #include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,8 +14,7 @@ void checkWritable(const std::string &path) {
   // Where there is a file, it is closed or open to writing by itself, and is written beside where a link points.
   std::error_code ignored;
   std::filesystem::path file = path;
-  if (std::filesystem::is_directory(file, ignored))
-    throw Error(ErrorKind::usage, path + ": is a folder, expected a file name");
+  if (std::filesystem::is_directory(file, ignored)) badUse(path + ": is a folder, expected a file name");
   if (std::filesystem::exists(file, ignored)) {
     if (::access(file.c_str(), W_OK) != 0)
       throw Error(ErrorKind::runtime, path + ": cannot be written: " + std::strerror(errno));
@@ -38,9 +38,9 @@ ResultKind resultKind(const std::string &path, const Model &model) {
   if (ending == ".safetensors") return ResultKind::safetensors;
   if (ending != ".onnx") return ResultKind::checkpoint;
   if (model.kind != ModelKind::onnx)
-    throw Error(ErrorKind::usage, path + ": " + model.path +
-                                      " is no ONNX file to put weights into; expected .safetensors "
-                                      "or a folder of checkpoints");
+    badUse(path + ": " + model.path +
+           " is no ONNX file to put weights into; expected .safetensors "
+           "or a folder of checkpoints");
   return ResultKind::onnx;
 }
 

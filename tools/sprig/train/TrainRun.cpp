@@ -3,6 +3,7 @@
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/Interrupt.h"
+#include "tools/sprig/Report.h"
 #include "tools/sprig/train/ResumePoint.h"
 #include "tools/sprig/train/TrainProgress.h"
 #include "tools/sprig/train/TrainResults.h"
@@ -67,7 +68,7 @@ public:
   int sweep() {
     for (auto &[given, flag] :
          {std::pair(&options.output, "-o"), {&options.metrics, "--metrics"}, {&options.checkpoints, "--checkpoint"}})
-      if (!given->empty()) throw Error(ErrorKind::usage, std::string(flag) + ": is of one run, not of a sweep");
+      if (!given->empty()) badUse(std::string(flag) + ": is of one run, not of a sweep");
     SweepRange range = parseSweep(options.sweep);
     std::vector<SweepResult> results;
     std::vector<data::Array> initial;
@@ -185,7 +186,7 @@ private:
 int runTraining(const TrainOptions &options) {
   loaderOptions(options.loader); // what is wrong with it before anything is compiled
   if (!options.sweep.empty() && options.settings.explainPlacement && options.common.json())
-    throw Error(ErrorKind::usage, "--explain-placement: with --format json it goes with one run, not with --sweep");
+    badUse("--explain-placement: with --format json it goes with one run, not with --sweep");
   TrainSession session(options);
   try {
     TrainingRuns runs(session);

@@ -1,8 +1,8 @@
 #include "tools/sprig/train/TrainSession.h"
 #include "lib/Training/StateNames.h"
 #include "runtime/collective/Shares.h"
-#include "sprig/error.h"
 #include "tools/sprig/RankWeights.h"
+#include "tools/sprig/Report.h"
 #include "tools/sprig/quantize/QuantizeModel.h"
 #include "tools/sprig/train/AutoDevices.h"
 #include "tools/sprig/train/BatchScaling.h"
@@ -37,14 +37,14 @@ void TrainSession::tellOthers(const std::string &why) const {
 
 void TrainSession::makeQuantizeAware() {
   if (options.quantizeAware.empty()) {
-    if (options.weightBits) throw Error(ErrorKind::usage, "--weight-bits: goes with --quantize-aware DIR");
+    if (options.weightBits) badUse("--weight-bits: goes with --quantize-aware DIR");
     return;
   }
   if (model.kind != ModelKind::onnx || options.model == "-")
-    throw Error(ErrorKind::usage, "--quantize-aware: takes an ONNX file, and " + options.model + " is " +
-                                      (options.model == "-"               ? "standard input"
-                                       : model.kind == ModelKind::package ? "a package"
-                                                                          : "MLIR text"));
+    badUse("--quantize-aware: takes an ONNX file, and " + options.model + " is " +
+           (options.model == "-"               ? "standard input"
+            : model.kind == ModelKind::package ? "a package"
+                                               : "MLIR text"));
   QuantizeOptions how;
   how.settings = settings;
   how.model = options.model;
@@ -70,9 +70,8 @@ void TrainSession::checkRanks(const Runner &runner) const {
     std::string expected = own == 1 ? "; 'sprig compile --train CONFIG --mesh data=" + std::to_string(ranks) +
                                           "' makes packages whose steps they take together"
                                     : "; expected --mesh data=" + std::to_string(own);
-    throw Error(ErrorKind::badInput, model.path + ": has steps of " + std::to_string(own) +
-                                         (own == 1 ? " rank, and there are " : " ranks, and there is ") +
-                                         std::to_string(ranks) + expected);
+    badInput(model.path + ": has steps of " + std::to_string(own) +
+             (own == 1 ? " rank, and there are " : " ranks, and there is ") + std::to_string(ranks) + expected);
   }
 }
 
@@ -80,8 +79,8 @@ void TrainSession::open(std::span<const training::Override> overrides) {
   settings.checkDevicesCompute();
   stepsPerCall = options.stepsPerCall.count(settings);
   if (stepsPerCall > 1 && options.debugNan)
-    throw Error(ErrorKind::usage, "--debug-nan: runs steps one by one, and --steps-per-call " +
-                                      std::to_string(stepsPerCall) + " asks for several in a call");
+    badUse("--debug-nan: runs steps one by one, and --steps-per-call " + std::to_string(stepsPerCall) +
+           " asks for several in a call");
   model = openModel(options.model);
   makeQuantizeAware();
   if (choosesDevices() && model.kind == ModelKind::package) take(devicesOf(model));
@@ -96,9 +95,8 @@ void TrainSession::open(std::span<const training::Override> overrides) {
   checkRanks(runners.front());
   note = trainNoteOf(runners.front());
   if (options.mesh.sharesState() && ranks > 1 && !sharesState())
-    throw Error(ErrorKind::badInput, "--zero 1: the steps of " + options.model +
-                                         " have all of the optimizer's state on each rank\nnote: " +
-                                         "'sprig compile --train --zero 1' makes packages whose ranks share it");
+    badInput("--zero 1: the steps of " + options.model + " have all of the optimizer's state on each rank\nnote: " +
+             "'sprig compile --train --zero 1' makes packages whose ranks share it");
   readConfig(overrides);
   RunnerOptions next = runnerOptions();
   for (int rank = 1; rank < ranksHere(); ++rank) {
@@ -121,7 +119,7 @@ void TrainSession::readData() {
   }
   data = openTrainData(options.x, options.y, specs, "--x", options.model);
   if (options.evalX.empty() != options.evalY.empty())
-    throw Error(ErrorKind::usage, options.evalX.empty() ? "--eval-y without --eval-x" : "--eval-x without --eval-y");
+    badUse(options.evalX.empty() ? "--eval-y without --eval-x" : "--eval-x without --eval-y");
   if (!options.evalX.empty())
     evaluation = openTrainData(options.evalX, options.evalY, specs, "--eval-x", options.model);
 }
@@ -264,8 +262,8 @@ void TrainSession::joinGroup() {
   });
   if (!other) return;
   bool isGiven = !other->value.empty() && other->value != "0";
-  throw Error(ErrorKind::badInput, std::string("the ranks do not begin alike: ") + other->what + " differs, " +
-                                       (isGiven ? "here it is " + other->value : "here it is not given"));
+  badInput(std::string("the ranks do not begin alike: ") + other->what + " differs, " +
+           (isGiven ? "here it is " + other->value : "here it is not given"));
 }
 
 // What all-reduces of the ranks are expected to take, and how ranks agree on what follows from it.
@@ -309,7 +307,7 @@ void TrainSession::readGivenConfig(std::span<const training::Override> overrides
   else if (note)
     config = training::parseTrainConfig(training::toJson(note->config), options.model, overrides);
   else
-    throw Error(ErrorKind::usage, "--config is missing: a JSON file (--config-help prints its schema)");
+    badUse("--config is missing: a JSON file (--config-help prints its schema)");
 }
 
 // A package takes the calls that it was compiled for, or single steps.
@@ -317,9 +315,8 @@ void TrainSession::takeStepsPerCall() {
   int64_t there = program->first().stepsPerCall();
   const std::optional<int64_t> &given = options.stepsPerCall.given();
   if (given && *given != 1 && *given != there)
-    throw Error(ErrorKind::badInput, "--steps-per-call " + std::to_string(*given) + ": " + options.model + " has " +
-                                         (there == 1 ? "calls of single steps alone"
-                                                     : "calls of " + std::to_string(there) + " steps, and of one"));
+    badInput("--steps-per-call " + std::to_string(*given) + ": " + options.model + " has " +
+             (there == 1 ? "calls of single steps alone" : "calls of " + std::to_string(there) + " steps, and of one"));
   stepsPerCall = given.value_or(options.debugNan ? 1 : there);
 }
 

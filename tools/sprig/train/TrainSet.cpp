@@ -1,5 +1,5 @@
 #include "tools/sprig/train/TrainSet.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include <algorithm>
 
 namespace sprig::cli {
@@ -26,8 +26,7 @@ std::string listed(const std::vector<InputSpec> &specs) {
 data::Intake intakeOf(const InputSpec &spec, const data::Samples &samples, const std::string &modelPath) {
   auto type = dtypeOf(spec.dtype);
   if (!type || spec.dims.empty())
-    throw Error(ErrorKind::badInput,
-                modelPath + ": input '" + describe(spec) + "' takes no samples along a first dimension");
+    badInput(modelPath + ": input '" + describe(spec) + "' takes no samples along a first dimension");
   std::vector<int64_t> shape, own = samples.sampleShape();
   for (size_t d = 1; d < spec.dims.size(); ++d)
     shape.push_back(spec.dims[d].size ? *spec.dims[d].size : d - 1 < own.size() ? own[d - 1] : 1);
@@ -43,9 +42,8 @@ TrainData openTrainData(const std::vector<std::string> &inputs, const std::strin
     std::string file;
     size_t input = inputOf(argument, specs, file);
     if (input == specs.size())
-      throw Error(ErrorKind::usage, what + " " + argument +
-                                        ": the model has several inputs, expected NAME=FILE\ninputs:" + listed(specs));
-    if (found[input]) throw Error(ErrorKind::usage, what + ": input '" + specs[input].name + "' is given twice");
+      badUse(what + " " + argument + ": the model has several inputs, expected NAME=FILE\ninputs:" + listed(specs));
+    if (found[input]) badUse(what + ": input '" + specs[input].name + "' is given twice");
     found[input] = data::Samples::open(file);
     checkFits(*found[input], intakeOf(specs[input], *found[input], modelPath),
               "input '" + specs[input].name + "' of " + modelPath);
@@ -53,9 +51,8 @@ TrainData openTrainData(const std::vector<std::string> &inputs, const std::strin
   TrainData data;
   for (size_t i = 0; i < specs.size(); ++i) {
     if (!found[i])
-      throw Error(ErrorKind::usage, "input '" + specs[i].name + "' has no samples (" + what + " " +
-                                        (specs.size() == 1 ? "" : specs[i].name + "=") +
-                                        "FILE)\ninputs:" + listed(specs));
+      badUse("input '" + specs[i].name + "' has no samples (" + what + " " +
+             (specs.size() == 1 ? "" : specs[i].name + "=") + "FILE)\ninputs:" + listed(specs));
     data.inputs.push_back(std::move(*found[i]));
   }
   data.targets = data::Samples::open(targets);

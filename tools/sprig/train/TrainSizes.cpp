@@ -1,5 +1,5 @@
 #include "tools/sprig/train/TrainSizes.h"
-#include "sprig/error.h"
+#include "tools/sprig/Report.h"
 #include "tools/sprig/train/TrainSet.h"
 #include <set>
 
@@ -13,8 +13,8 @@ void checkSizes(const std::string &package, const TrainProgram &program, const t
       if (sizes.count(size)) continue;
       std::string list;
       for (int64_t each : sizes) list += (list.empty() ? "" : ", ") + std::to_string(each);
-      throw Error(ErrorKind::badInput, package + ": has no entry for " + what + " of " + std::to_string(size) +
-                                           " samples, only of: " + (list.empty() ? "none" : list));
+      badInput(package + ": has no entry for " + what + " of " + std::to_string(size) +
+               " samples, only of: " + (list.empty() ? "none" : list));
     }
   };
   // A run of less than an epoch does not come to its last batch.
@@ -29,9 +29,9 @@ void checkSizes(const std::string &package, const TrainProgram &program, const t
 void checkStepsPerCall(int64_t steps, const training::TrainConfig &config, int64_t samples) {
   int64_t whole = samples / (config.batch * config.accumulate);
   if (steps <= 1 || (steps <= whole && steps <= *config.steps)) return;
-  throw Error(ErrorKind::usage, "--steps-per-call " + std::to_string(steps) + ": " +
-                                    (steps > whole ? "an epoch has " + std::to_string(whole) + " whole batches"
-                                                   : "the run has " + std::to_string(*config.steps) + " steps"));
+  badUse("--steps-per-call " + std::to_string(steps) + ": " +
+         (steps > whole ? "an epoch has " + std::to_string(whole) + " whole batches"
+                        : "the run has " + std::to_string(*config.steps) + " steps"));
 }
 
 } // namespace sprig::cli

@@ -1,7 +1,6 @@
 #include "tools/sprig/train/TrainSweep.h"
 #include "lib/Data/File.h"
 #include "lib/Plot/TrainingChart.h"
-#include "sprig/error.h"
 #include "tools/sprig/Report.h"
 #include <nlohmann/json.hpp>
 #include <algorithm>
@@ -35,7 +34,7 @@ std::vector<std::string> split(const std::string &text, char separator) {
 
 SweepRange parseSweep(const std::string &text) {
   auto refuse = [&](const std::string &what) {
-    throw Error(ErrorKind::usage, "--sweep " + text + ": " + what + ", expected FIELD=FIRST:LAST:STEP or FIELD=A,B,C");
+    badUse("--sweep " + text + ": " + what + ", expected FIELD=FIRST:LAST:STEP or FIELD=A,B,C");
   };
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) refuse("names no field");
