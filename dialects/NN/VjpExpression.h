@@ -1,4 +1,4 @@
-// What an operation builds its vector-Jacobian product with, and where it puts the result: expressions
+// VjpExpression: an operation builds its vector-Jacobian product with it, and gives it the result. It has expressions
 // (ExpressionBuilder.h), and the ways back of broadcasts and pads.
 // For DifferentiableOpInterface::buildVjp (Vjp*.cpp); made by the differentiate pass.
 #pragma once

@@ -82,7 +82,7 @@ mlir::LogicalResult evaluateGatherNd(ir::GatherNdOp op, Evaluation &e) {
   });
 }
 
-// What an element becomes.
+// The value that an element gets.
 template <typename T> T combine(ir::ScatterKind kind, T old, T update, mlir::Type type) {
   switch (kind) {
   case ir::ScatterKind::none: return update;

@@ -19,8 +19,8 @@ std::vector<LatencyPoint> latencyCurve(int64_t largest, int sweeps);
 /// The working set in the middle of each rise of the latency by half or more: about the size of a cache.
 std::vector<int64_t> findKnees(std::vector<LatencyPoint> points);
 
-// What the order of accesses costs: strides, directions, rows against columns. The same plain loop of one load after
-// the other each time, so that only the addresses differ.
+// The two below measure what the order of accesses costs: strides, directions, rows against columns. Both run the same
+// plain loop of one load after the other, so that only the addresses differ.
 
 /// ns for each of `count` 4-byte loads that are `stride` elements apart; the array is `count * |stride|` long, and a
 /// negative stride goes through it backwards.

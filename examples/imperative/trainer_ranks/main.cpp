@@ -20,7 +20,7 @@ struct Net : nn::Module {
 
 constexpr int64_t kEpochs = 5;
 
-// What the trainer does: losses are summed, and divided by the samples of all ranks.
+// The loop does what the trainer does: it sums losses, and divides them by the samples of all ranks.
 static std::vector<float> byHand(const data::Dataset &images, dist::Group &group) {
   manualSeed(42);
   Net net;

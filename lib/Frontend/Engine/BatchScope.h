@@ -36,7 +36,7 @@ private:
   const Trace *const within; ///< the function whose recording has made it
 };
 
-/// Of tensors whose types are of the whole batch. What else it uses has no samples.
+/// A function of tensors whose types are those of the whole batch. Whatever else it uses has no samples.
 using SampleFunction = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
 /// What f computes of inputs of which the first has a batch's samples as its first axis, of all ranks' samples where

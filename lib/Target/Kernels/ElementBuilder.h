@@ -121,7 +121,7 @@ private:
   Instructions instructions;
 };
 
-// What comes first: comparisons in which NaN has its place.
+// Comparisons that say which of two comes first; NaN has its place in them.
 
 /// Whether a precedes b: larger (or smaller) first, NaN counting as larger than every number.
 mlir::Value precedes(ElementBuilder &kernel, mlir::Type elementType, bool largest, mlir::Value a, mlir::Value b);

@@ -1,4 +1,4 @@
-// What the back-end for NVIDIA's GPUs and ptxas need rewritten in LLVM's IR. For PtxEmitter.
+// Rewrites of LLVM's IR that the back-end for NVIDIA's GPUs and ptxas need. For PtxEmitter.
 #pragma once
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"

@@ -42,8 +42,9 @@ NarrowPanels::NarrowPanels(KernelBuilder &k, kernel::MatmulNarrowOp op)
   if (op.getZeros()) zeroPoints = k.flatOperand(op.getZeros());
 }
 
-// An f32 of 2^23 counts ones in its last bit; one of 2^(23 - place) counts them in bit `place`. So a code becomes that
-// number plus itself where it lies, by a mask, and less that number and its zero point what it stands for: exactly.
+// The last bit of an f32 of 2^23 counts ones; of one of 2^(23 - place), bit `place` does. So a mask that leaves a code
+// where it lies in such a number adds the code to it, and the difference to that number and the zero point is what the
+// code stands for: exactly.
 static constexpr int kMantissa = 23, kBias = 127;
 static int64_t offsetBits(int64_t place) { return (kBias + kMantissa - place) << kMantissa; }
 static float offset(int64_t place) { return float(int64_t(1) << (kMantissa - place)); }
@@ -78,7 +79,7 @@ Value NarrowPanels::number(Value words, int64_t place, const Scaling &scaling) c
 
 SmallVector<Value> NarrowPanels::forWord(const Columns &columns, ArrayRef<Scaling> scalings, Value word, int64_t rows,
                                          ValueRange carried, Body body) const {
-  // What lies too high for a mantissa moves down by as much as leaves all of it in places of four bits.
+  // Codes that lie too high for a mantissa are moved down, by as much as leaves all of them in places of four bits.
   const int64_t down = places.bits == 4 ? 12 : 16;
   SmallVector<Value> words, moved;
   for (auto [j, lanes] : llvm::enumerate(columns.lanes)) {
@@ -137,7 +138,7 @@ SmallVector<Value> NarrowPanels::contract(Value left, Value leftBase, int64_t ro
   };
   int64_t stretches = places.depth / stretch, perPart = kChainPart / stretch;
   if (places.depth <= kLongestChain) return chain(k.index(0), k.index(stretches), /*withRest=*/true);
-  // As emitContraction cuts them.
+  // The parts are cut as emitContraction cuts them.
   auto addPart = [&](Value begin, Value end, ValueRange totals, bool isLast) {
     SmallVector<Value> sums;
     for (auto [total, value] : llvm::zip_equal(totals, chain(begin, end, isLast)))

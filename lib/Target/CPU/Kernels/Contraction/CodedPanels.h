@@ -90,8 +90,8 @@ private:
 };
 
 /// Bytes that four bits hold, for products of bytes (kernel.matmul_packed with `lowest`): two codes in each byte, which
-/// masks and a shift make of it in registers. Of few rows a sum of x (code + lowest) is that of x code, and lowest
-/// times the sum of x, which all columns share; in integers that wrap both are equal.
+/// masks and a shift make of it in registers. Where rows are few, a sum of x (code + lowest) is computed as that of
+/// x code plus lowest times the sum of x, which all columns share; in integers that wrap both are equal.
 class NibblePanels : public UnpackedPanels {
 public:
   NibblePanels(KernelBuilder &kernel, kernel::MatmulPackedOp op);
