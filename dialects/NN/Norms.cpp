@@ -10,23 +10,6 @@ using namespace mlir;
 
 namespace sprig::ir {
 
-LogicalResult VjpExpression::giveByDecomposition(DecomposableOpInterface op, ArrayRef<unsigned> operands) {
-  auto copy = cast<DecomposableOpInterface>(b.clone(*op));
-  SmallVector<Value> targets;
-  for (unsigned i : operands) {
-    targets.push_back(AfterOp::create(b, loc, op->getOperand(i), cotangent()));
-    copy->setOperand(i, targets.back());
-  }
-  Values values = copy.decompose(b);
-  if (failed(values)) return op.emitOpError("does not decompose");
-  copy->erase();
-  auto found = pullback(b, *values, cotangents, targets);
-  if (failed(found)) return failure();
-  for (auto [i, gradient] : llvm::zip_equal(operands, *found))
-    if (needs(i)) give(i, gradient);
-  return success();
-}
-
 /// The lowest number of f32 or f64.
 static double lowestFinite(Type element) {
   return element.isF64() ? std::numeric_limits<double>::lowest() : std::numeric_limits<float>::lowest();

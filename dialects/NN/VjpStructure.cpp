@@ -1,5 +1,5 @@
 // Vector-Jacobian products of operations that hold functions: parts with a gradient of their own, parts that are
-// computed again. Scans: VjpScan.cpp.
+// computed again, decompositions. Scans: VjpScan.cpp.
 #include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/NN/VjpExpression.h"
 #include "dialects/NN/NNGradient.h"
@@ -9,6 +9,23 @@
 using namespace mlir;
 
 namespace sprig::ir {
+
+LogicalResult VjpExpression::giveByDecomposition(DecomposableOpInterface op, ArrayRef<unsigned> operands) {
+  auto copy = cast<DecomposableOpInterface>(b.clone(*op));
+  SmallVector<Value> targets;
+  for (unsigned i : operands) {
+    targets.push_back(AfterOp::create(b, loc, op->getOperand(i), cotangent()));
+    copy->setOperand(i, targets.back());
+  }
+  Values values = copy.decompose(b);
+  if (failed(values)) return op.emitOpError("does not decompose");
+  copy->erase();
+  auto found = pullback(b, *values, cotangents, targets);
+  if (failed(found)) return failure();
+  for (auto [i, gradient] : llvm::zip_equal(operands, *found))
+    if (needs(i)) give(i, gradient);
+  return success();
+}
 
 LogicalResult AfterOp::buildVjp(VjpExpression &e) {
   if (e.needs(0)) e.give(0, e.cotangent());

@@ -1,7 +1,6 @@
 #include "lib/Shard/Mesh.h"
 #include "runtime/collective/Shares.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include <numeric>
 
 using namespace mlir;
 
@@ -165,10 +164,7 @@ int64_t bytesOf(Value tensor) {
 }
 
 int64_t wholeBytesOf(Operation *collective) {
-  auto bytes = [](ValueRange values) {
-    return std::accumulate(values.begin(), values.end(), int64_t(0),
-                           [](int64_t sum, Value each) { return sum + bytesOf(each); });
-  };
+  auto bytes = [](ValueRange values) { return llvm::sum_of(llvm::map_range(values, bytesOf)); };
   return std::max(bytes(collective->getOperands()), bytes(collective->getResults()));
 }
 

@@ -20,22 +20,19 @@ static void addDivision(func::FuncOp function, const PlanRanks &ranks, CompileOp
   auto mesh = ir::dist::MeshOp::create(b, module.getLoc(), "mesh", b.getStrArrayAttr({"data"}),
                                        ArrayRef<int64_t>{ranks.group->ranks()});
   SymbolTable(module).insert(mesh, module.getBody()->begin()); // by another name where that one is taken
-  auto sharding = [&](Type type) {
-    return SmallVector<ArrayAttr>(cast<RankedTensorType>(type).getRank(), b.getArrayAttr({}));
-  };
-  auto written = [&](ArrayRef<ArrayAttr> dims) {
-    return ir::dist::ShardingAttr::get(function.getContext(), FlatSymbolRefAttr::get(mesh.getSymNameAttr()), dims);
+  // Whole on every rank, but for the first axis where it is said how ranks divide that.
+  auto sharding = [&](Type type, Attribute rows) {
+    SmallVector<ArrayAttr> dims(cast<RankedTensorType>(type).getRank(), b.getArrayAttr({}));
+    if (rows) dims[0] = b.getArrayAttr(rows);
+    return ir::dist::ShardingAttr::get(b.getContext(), FlatSymbolRefAttr::get(mesh.getSymNameAttr()), dims);
   };
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (!division.ofSamples.at(i)) function.setArgAttr(unsigned(i), ir::dist::kShardingAttr, written(sharding(type)));
+    if (!division.ofSamples.at(i)) function.setArgAttr(unsigned(i), ir::dist::kShardingAttr, sharding(type, {}));
   Attribute samples = b.getStringAttr("data");
   if (!ranks.weights.empty())
-    samples = ir::dist::CutAttr::get(function.getContext(), b.getStringAttr("data"), ranks.weights, {}, 1);
-  for (unsigned i = 0; i < division.resultsOfSamples; ++i) {
-    SmallVector<ArrayAttr> dims = sharding(function.getResultTypes()[i]);
-    dims[0] = b.getArrayAttr(samples);
-    function.setResultAttr(i, ir::dist::kShardingAttr, written(dims));
-  }
+    samples = ir::dist::CutAttr::get(b.getContext(), b.getStringAttr("data"), ranks.weights, {}, 1);
+  for (unsigned i = 0; i < division.resultsOfSamples; ++i)
+    function.setResultAttr(i, ir::dist::kShardingAttr, sharding(function.getResultTypes()[i], samples));
   options.mesh = "data=" + std::to_string(ranks.group->ranks());
   options.strategy = division.strategy;
   options.weights = ranks.weights;

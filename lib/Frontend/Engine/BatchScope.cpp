@@ -57,8 +57,8 @@ static const BatchScope *sharedBatch() {
   return scope && scope->samples > 0 && scope->end->group->ranks() > 1 ? scope : nullptr;
 }
 
-static bool hasRows(const BatchScope &scope, const TensorType &type) {
-  return !type.shape.empty() && type.shape[0] == scope.rows.size();
+static bool hasRows(const BatchScope &scope, const Shape &shape) {
+  return !shape.empty() && shape[0] == scope.rows.size();
 }
 
 /// This rank's part of a function whose first inputs and results have the samples.
@@ -93,7 +93,7 @@ std::vector<Tensor> overSamples(const char *op, std::span<const Tensor> inputs, 
                                 const SampleFunction &f, Source at) {
   const BatchScope *scope = sharedBatch();
   if (!scope) return f(inputs);
-  if (const TensorType type = inputs[0].type(at); !hasRows(*scope, type))
+  if (const TensorType type = inputs[0].type(at); !hasRows(*scope, type.shape))
     fail(at, op,
          "looks at the samples of " + describe(type) + " as " + scope->end->text() + ", whose share of a batch has " +
              std::to_string(scope->rows.size()) + "; they have to be its first axis");
@@ -102,13 +102,13 @@ std::vector<Tensor> overSamples(const char *op, std::span<const Tensor> inputs, 
 
 Tensor drawForEach(std::span<const Tensor> inputs, const SampleFunction &f, Source at) {
   const BatchScope *scope = sharedBatch();
-  if (!scope || !hasRows(*scope, inputs[0].type(at))) return f(inputs)[0];
+  if (!scope || !hasRows(*scope, inputs[0].shape(at))) return f(inputs)[0];
   return partOf(*scope, inputs, 1, 1, f, at)[0];
 }
 
 Tensor drawOfShape(const Shape &shape, const std::function<Tensor(const Shape &)> &f, Source at) {
   const BatchScope *scope = sharedBatch();
-  if (!scope || !hasRows(*scope, {DType::f32, shape})) return f(shape);
+  if (!scope || !hasRows(*scope, shape)) return f(shape);
   Shape whole = shape;
   whole[0] = scope->samples;
   return partOf(*scope, {}, 0, 1, [&](std::span<const Tensor>) { return std::vector{f(whole)}; }, at)[0];

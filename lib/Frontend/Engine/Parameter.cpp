@@ -96,9 +96,7 @@ void Parameter::set(const Tensor &next, Source at) const {
 }
 
 void frontend::setPiece(const Parameter &parameter, const Tensor &value, Source at) {
-  Parameter::Cell &cell = *parameter.rawCell();
-  cell.isPiece = !(value.type() == cell.type);
-  setCell(cell, value, at);
+  setCell(*parameter.rawCell(), value, at);
 }
 
 /// At once, also while a function is being recorded, which then finds it there.

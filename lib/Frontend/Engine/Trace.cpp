@@ -33,7 +33,7 @@ TracedCell &Trace::cell(const Parameter &parameter) {
   if (kind == Kind::function) {
     Parameter::Cell *cell = parameter.rawCell();
     host.observe(kTrainableInUse, {cell->shared_from_this(), &cell->trainable}, "parameter '" + cell->name + "'");
-    if (cell->isPiece && !step)
+    if (cell->isPiece() && !step)
       fail(source, "Parameter", "'" + cell->name + "' is in pieces on ranks, which steps of the trainer alone read");
     auto *value = new Value(cell->type, Value::State::traced);
     value->trace = this;

@@ -151,11 +151,12 @@ struct sprig::Parameter::Cell : std::enable_shared_from_this<Cell> {
   Tensor current;
   Tensor gradient;
   TensorType type;
-  bool isPiece = false; ///< `current` is this rank's flat piece of it (setPiece)
   bool trainable = true;
   std::string name;
   frontend::Standing standing;
   std::vector<std::weak_ptr<Cell>> untrained = {}; ///< noteUntrained
+  /// Whether `current` is this rank's flat piece of it (setPiece).
+  bool isPiece() const { return !(current.raw()->type == type); }
   ~Cell() {
     if (!current.defined()) return;
     current.raw()->owner = nullptr;

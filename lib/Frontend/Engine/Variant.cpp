@@ -67,7 +67,7 @@ std::shared_ptr<Variant> Variant::record(std::span<const TensorType> inputs, con
     slot.name = cell.parameter.name().empty() ? "state" + std::to_string(cells.size()) : cell.parameter.name();
     for (const StateSlot &other : variant->slots)
       if (other.name == slot.name) slot.name += "." + std::to_string(cells.size());
-    slot.isPiece = cell.parameter.rawCell()->isPiece;
+    slot.isPiece = cell.parameter.rawCell()->isPiece();
     if (cell.written()) {
       recording.reach(cell.current.raw());
       slot.output = int32_t(outputs.size());
@@ -133,7 +133,7 @@ bool Variant::fits(const FlatValues &arguments) const {
   for (const Observation &each : observed)
     if (!each.holds()) return false;
   for (size_t i = 0; i < slots.size(); ++i)
-    if (slots[i].isPiece != parameters[i].rawCell()->isPiece) return false;
+    if (slots[i].isPiece != parameters[i].rawCell()->isPiece()) return false;
   return placeDifference(arguments.tensors).empty() && gradientDifference(arguments.tensors).empty();
 }
 

@@ -29,18 +29,11 @@ void checkInput(const Module &layer, const Operand &x, int low, int high, int ch
   if (shape[channelAxis] != channels) refuse("the input needs " + std::to_string(channels) + " channels");
 }
 
-/// running = kept running + (1 - kept) batch: what `sprig train` computes, bit for bit.
-void moveMean(const Parameter &running, const Tensor &batch, double kept, const Operand &caller) {
-  Tensor share = mul(with(batch, caller), 1 - kept);
+/// running = kept running + share batch: what `sprig train` computes, bit for bit.
+void moveAverage(const Parameter &running, const Tensor &batch, double kept, double share, const Operand &caller) {
+  Tensor part = mul(with(batch, caller), share);
   running.set(
-      add(with(mul(with(running, caller), kept), caller), with(cast(with(share, caller), running.dtype()), caller)),
-      caller.at);
-}
-void moveVariance(const Parameter &running, const Tensor &variance, double kept, double correction,
-                  const Operand &caller) {
-  Tensor share = mul(with(variance, caller), (1 - kept) * correction);
-  running.set(
-      add(with(mul(with(running, caller), kept), caller), with(cast(with(share, caller), running.dtype()), caller)),
+      add(with(mul(with(running, caller), kept), caller), with(cast(with(part, caller), running.dtype()), caller)),
       caller.at);
 }
 
@@ -67,8 +60,9 @@ Tensor BatchNorm::operator()(const Operand &x) const {
     NoGrad statistics;
     numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
     if (options.momentum) {
-      moveMean(runningMean, batch.mean, 1 - *options.momentum, x);
-      moveVariance(runningVariance, batch.variance, 1 - *options.momentum, batch.correction, x);
+      const double kept = 1 - *options.momentum;
+      moveAverage(runningMean, batch.mean, kept, 1 - kept, x);
+      moveAverage(runningVariance, batch.variance, kept, (1 - kept) * batch.correction, x);
     } else { // the mean over all batches: a share of 1 / batches
       Tensor share = reciprocal(with(cast(with(numBatchesTracked, x), runningMean.dtype()), x));
       auto move = [&](const Parameter &running, const Tensor &value) {
@@ -122,8 +116,9 @@ Tensor InstanceNorm::normalized(const Operand &x) const {
     auto found =
         frontend::overSamples(typeName().c_str(), std::span(&x.tensor, 1), /*keepsSamples=*/false, statistics, x.at);
     numBatchesTracked.set(sprig::add(with(numBatchesTracked, x), 1), x.at);
-    moveMean(runningMean, found[0], 1 - options.momentum, x);
-    moveVariance(runningVariance, found[1], 1 - options.momentum, 1, x);
+    const double kept = 1 - options.momentum;
+    moveAverage(runningMean, found[0], kept, 1 - kept, x);
+    moveAverage(runningVariance, found[1], kept, 1 - kept, x);
   }
   return instanceNorm(x, with(weight, x), with(bias, x), options.epsilon);
 }
