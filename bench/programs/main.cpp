@@ -12,7 +12,7 @@ namespace programs {
 Tensor Files::data(const std::string &name) const {
   for (const nn::NamedTensor &each : nn::loadTensors(weights("data")))
     if (each.name == name) return each.value;
-  throw Error(ErrorKind::badInput, program + ": there is no array '" + name + "'");
+  badInput(program + ": there is no array '" + name + "'");
 }
 
 double Curve::medianMicros() const {

@@ -25,4 +25,11 @@ private:
   ErrorKind errorKind;
 };
 
+// They throw an Error of the kind that they are named for.
+[[noreturn]] inline void badUse(const std::string &text) { throw Error(ErrorKind::usage, text); }
+[[noreturn]] inline void badInput(const std::string &text) { throw Error(ErrorKind::badInput, text); }
+[[noreturn]] inline void unsupported(const std::string &text) { throw Error(ErrorKind::unsupported, text); }
+[[noreturn]] inline void runtimeError(const std::string &text) { throw Error(ErrorKind::runtime, text); }
+[[noreturn]] inline void internalError(const std::string &text) { throw Error(ErrorKind::internal, text); }
+
 } // namespace sprig

@@ -39,8 +39,8 @@ void formatArrays(std::span<const ArrayView> arrays, std::vector<char> &image) {
   for (const ArrayView &array : arrays) {
     heads.push_back({array.name, array.dtype, array.shape, {}});
     if (byteSize(array.dtype, array.shape) != int64_t(array.bytes.size()))
-      throw Error(ErrorKind::internal, "state '" + array.name + "' of " + data::describe(heads.back()) + " has " +
-                                           std::to_string(array.bytes.size()) + " bytes");
+      internalError("state '" + array.name + "' of " + data::describe(heads.back()) + " has " +
+                    std::to_string(array.bytes.size()) + " bytes");
   }
   std::string header = data::safetensorsHeader(heads);
   size_t total = header.size();

@@ -24,7 +24,7 @@ std::optional<int64_t> stepOf(const std::string &name) {
 
 std::vector<char> readPart(const fs::path &file) {
   std::error_code ignored;
-  if (!fs::exists(file, ignored)) throw Error(ErrorKind::badInput, file.string() + ": is missing");
+  if (!fs::exists(file, ignored)) badInput(file.string() + ": is missing");
   return data::readFile(file, data::Pipes::refused);
 }
 
@@ -60,23 +60,22 @@ Checkpoint load(const fs::path &folder) {
   fs::path manifestPath = folder / kManifestFile, arraysPath = folder / kArraysFile;
   ManifestFile file = parseManifest(readPart(manifestPath), manifestPath.string());
   std::vector<char> bytes = readPart(arraysPath);
-  auto fail = [&](const std::string &what) { throw Error(ErrorKind::badInput, arraysPath.string() + ": " + what); };
+  auto fail = [&](const std::string &what) { badInput(arraysPath.string() + ": " + what); };
   if (bytes.size() != file.arraysBytes)
     fail("is cut off: it has " + std::to_string(bytes.size()) + " bytes, the manifest says " +
          std::to_string(file.arraysBytes));
   if (checksum(bytes) != file.arraysChecksum) fail("is damaged: its checksum is not the manifest's");
   if (auto step = stepOf(folder.filename().string()); step && *step != file.manifest.step)
-    throw Error(ErrorKind::badInput, manifestPath.string() + ": is of step " + std::to_string(file.manifest.step) +
-                                         ", its folder is " + folder.filename().string());
+    badInput(manifestPath.string() + ": is of step " + std::to_string(file.manifest.step) + ", its folder is " +
+             folder.filename().string());
   return {file.manifest, data::parseSafetensors(bytes, arraysPath.string())};
 }
 
 Checkpoint loadForResume(const fs::path &path) {
   std::error_code ignored;
   if (!fs::is_directory(path, ignored))
-    throw Error(ErrorKind::badInput,
-                path.string() + (fs::exists(path, ignored) ? ": is a file, expected a folder of checkpoints"
-                                                           : ": there is no such folder of checkpoints"));
+    badInput(path.string() + (fs::exists(path, ignored) ? ": is a file, expected a folder of checkpoints"
+                                                        : ": there is no such folder of checkpoints"));
   fs::path chosen = path, folder = path;
   // A name with a slash at its end has an empty last part.
   if (!chosen.has_filename()) chosen = chosen.parent_path();
@@ -87,7 +86,7 @@ Checkpoint loadForResume(const fs::path &path) {
     steps = listSteps(folder);
     std::erase_if(steps, [&](int64_t step) { return step >= *own; });
   } else if (steps.empty()) {
-    throw Error(ErrorKind::badInput, path.string() + ": holds no checkpoint (step-N)");
+    badInput(path.string() + ": holds no checkpoint (step-N)");
   } else {
     chosen = stepFolder(folder, steps.front());
     steps.erase(steps.begin());

@@ -26,7 +26,7 @@ struct Descriptor {
 };
 
 [[noreturn]] void fail(const fs::path &path, const std::string &what, int reason) {
-  throw Error(ErrorKind::runtime, path.string() + ": " + what + ": " + std::strerror(reason));
+  runtimeError(path.string() + ": " + what + ": " + std::strerror(reason));
 }
 
 void syncFolder(const fs::path &folder) {

@@ -22,14 +22,12 @@ namespace {
 // Folders are locked by themselves: a lock ends with its process, and leaves no file.
 int lockFolder(const fs::path &folder) {
   int handle = uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
-  if (handle < 0)
-    throw Error(ErrorKind::runtime, folder.string() + ": cannot be opened as a folder: " + std::strerror(errno));
+  if (handle < 0) runtimeError(folder.string() + ": cannot be opened as a folder: " + std::strerror(errno));
   if (uninterrupted([&] { return ::flock(handle, LOCK_EX | LOCK_NB); }) == 0) return handle;
   int reason = errno;
   ::close(handle);
-  if (reason == EWOULDBLOCK)
-    throw Error(ErrorKind::usage, folder.string() + ": another process is writing checkpoints there");
-  throw Error(ErrorKind::runtime, folder.string() + ": cannot be locked: " + std::strerror(reason));
+  if (reason == EWOULDBLOCK) badUse(folder.string() + ": another process is writing checkpoints there");
+  runtimeError(folder.string() + ": cannot be locked: " + std::strerror(reason));
 }
 
 // With the folder locked, what is aside is nobody's.

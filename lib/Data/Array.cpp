@@ -129,7 +129,7 @@ uint16_t toBFloat16(double value) {
 
 void refuseNul(const std::string &name, const std::string &file) {
   if (size_t at = name.find('\0'); at != std::string::npos)
-    throw Error(ErrorKind::badInput, file + ": the name of an array has a NUL after '" + name.substr(0, at) + "'");
+    badInput(file + ": the name of an array has a NUL after '" + name.substr(0, at) + "'");
 }
 
 } // namespace sprig::data

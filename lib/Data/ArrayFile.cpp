@@ -9,7 +9,7 @@ std::vector<Array> readArrays(const std::filesystem::path &path) {
   std::vector<char> bytes = readFile(path);
   std::string file = path.string();
   std::string_view head(bytes.data(), std::min<size_t>(bytes.size(), 16));
-  if (bytes.empty()) throw Error(ErrorKind::badInput, file + ": the file is empty");
+  if (bytes.empty()) badInput(file + ": the file is empty");
   if (head.starts_with("\x93NUMPY")) return {parseNpy(bytes, file)};
   if (head.starts_with("PK")) return parseNpz(bytes, file);
   if (isIdx(bytes)) return {parseIdx(bytes, file)};
@@ -25,8 +25,7 @@ Array readArray(const std::filesystem::path &path, const std::string &name) {
     if (array.name == name) return std::move(array);
   std::string names;
   for (const Array &array : arrays) names += (names.empty() ? "" : ", ") + array.name;
-  throw Error(ErrorKind::badInput,
-              path.string() + ": has no array '" + name + "', only: " + (names.empty() ? "none" : names));
+  badInput(path.string() + ": has no array '" + name + "', only: " + (names.empty() ? "none" : names));
 }
 
 Stored readStored(const std::filesystem::path &path, Holder holder) {
@@ -38,8 +37,7 @@ Stored readStored(const std::filesystem::path &path, Holder holder) {
 void writeArrays(const std::filesystem::path &path, std::span<const Array> arrays) {
   std::string ending = path.extension();
   bool single = ending == ".npy" || ending == ".pb";
-  if (single && arrays.size() != 1)
-    throw Error(ErrorKind::usage, path.string() + ": holds one array, not " + std::to_string(arrays.size()));
+  if (single && arrays.size() != 1) badUse(path.string() + ": holds one array, not " + std::to_string(arrays.size()));
   if (ending == ".npy")
     writeFile(path, formatNpy(arrays[0]));
   else if (ending == ".pb")
@@ -49,7 +47,7 @@ void writeArrays(const std::filesystem::path &path, std::span<const Array> array
   else if (ending == ".safetensors")
     writeFile(path, formatSafetensors(arrays));
   else
-    throw Error(ErrorKind::usage, path.string() + ": expected the ending .npy, .npz, .safetensors or .pb");
+    badUse(path.string() + ": expected the ending .npy, .npz, .safetensors or .pb");
 }
 
 } // namespace sprig::data

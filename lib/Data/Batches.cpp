@@ -50,7 +50,7 @@ void shuffledOrder(uint64_t seed, uint64_t epoch, std::span<int64_t> order) {
 }
 
 Batches::Batches(const Options &options) : options(options) {
-  auto refuse = [&](const std::string &what) { throw Error(ErrorKind::badInput, what); };
+  auto refuse = [&](const std::string &what) { badInput(what); };
   if (options.samples < 1) refuse("the data set is empty");
   if (options.batch < 1) refuse("a batch of " + std::to_string(options.batch) + " samples, expected at least 1");
   usable = options.dropLast ? options.samples - options.samples % options.batch : options.samples;
@@ -64,9 +64,9 @@ int64_t Batches::stepsPerEpoch() const { return (usable + options.batch - 1) / o
 
 void Batches::seek(Position position) {
   if (position.epoch < 0 || position.index < 0 || position.index >= usable || position.index % options.batch)
-    throw Error(ErrorKind::badInput, "no step starts at sample " + std::to_string(position.index) + " of epoch " +
-                                         std::to_string(position.epoch) + " (of " + std::to_string(usable) +
-                                         " samples, " + std::to_string(options.batch) + " a step)");
+    badInput("no step starts at sample " + std::to_string(position.index) + " of epoch " +
+             std::to_string(position.epoch) + " (of " + std::to_string(usable) + " samples, " +
+             std::to_string(options.batch) + " a step)");
   at = position;
 }
 

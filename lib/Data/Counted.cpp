@@ -8,8 +8,8 @@ namespace sprig::data {
 
 static void cut(Array &array, size_t dimension, int64_t count) {
   if (count < 0 || count > array.shape[dimension])
-    throw Error(ErrorKind::badInput, "output '" + array.name + "' is " + describe(array) + ", but says that " +
-                                         std::to_string(count) + " count in dimension " + std::to_string(dimension));
+    badInput("output '" + array.name + "' is " + describe(array) + ", but says that " + std::to_string(count) +
+             " count in dimension " + std::to_string(dimension));
   size_t outer = 1, inner = size_t(size(array.dtype));
   for (size_t d = 0; d < dimension; ++d) outer *= size_t(array.shape[d]);
   for (size_t d = dimension + 1; d < array.shape.size(); ++d) inner *= size_t(array.shape[d]);

@@ -76,9 +76,7 @@ private:
   std::vector<int64_t> whole; // while all are integers
   std::vector<float> real;    // from the first that is not
 
-  [[noreturn]] void fail(const std::string &what) {
-    throw Error(ErrorKind::badInput, file + ": not a table of numbers: " + what);
-  }
+  [[noreturn]] void fail(const std::string &what) { badInput(file + ": not a table of numbers: " + what); }
 
   static char separatorOf(std::string_view row) {
     for (char c : {',', ';', '\t'})

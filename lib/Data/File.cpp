@@ -51,7 +51,7 @@ std::filesystem::path followLinks(std::filesystem::path path) {
     }
     std::error_code error;
     std::filesystem::path target = std::filesystem::read_symlink(place, error);
-    if (error) throw Error(ErrorKind::runtime, path.string() + ": cannot read the link: " + error.message());
+    if (error) runtimeError(path.string() + ": cannot read the link: " + error.message());
     place = place.parent_path() / target; // an absolute target stands alone
   }
 }
@@ -106,7 +106,7 @@ OpenFile::~OpenFile() {
   if (fd > 2) ::close(fd);
 }
 
-void OpenFile::fail(const char *what) const { throw Error(ErrorKind::badInput, path.string() + ": " + what); }
+void OpenFile::fail(const char *what) const { badInput(path.string() + ": " + what); }
 
 size_t OpenFile::read(std::span<char> into) {
   using Clock = std::chrono::steady_clock;
@@ -135,8 +135,8 @@ std::string readText(const std::filesystem::path &path) { return readWhole<std::
 std::vector<char> readPart(const std::filesystem::path &path, int64_t offset, int64_t count) {
   OpenFile file(path, Pipes::refused);
   if (offset < 0 || count < 0 || !file.size() || offset > *file.size() || count > *file.size() - offset)
-    throw Error(ErrorKind::badInput, path.string() + ": has no " + std::to_string(count) + " bytes from byte " +
-                                         std::to_string(offset) + " on");
+    badInput(path.string() + ": has no " + std::to_string(count) + " bytes from byte " + std::to_string(offset) +
+             " on");
   std::vector<char> bytes(static_cast<size_t>(count));
   for (size_t done = 0; done < bytes.size();) {
     ssize_t n = uninterrupted([&] {
@@ -153,15 +153,15 @@ void makeFolder(const std::filesystem::path &path) {
   std::error_code error;
   do std::filesystem::create_directories(path, error);
   while (error == std::errc::interrupted);
-  if (error) throw Error(ErrorKind::runtime, path.string() + ": cannot be made: " + error.message());
+  if (error) runtimeError(path.string() + ": cannot be made: " + error.message());
 }
 
 void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
-  if (path == "-") throw Error(ErrorKind::usage, "-: expected a file to write (./- is one of that name)");
+  if (path == "-") badUse("-: expected a file to write (./- is one of that name)");
   struct stat status;
   bool exists = ::stat(path.c_str(), &status) == 0;
   if (exists && !S_ISREG(status.st_mode)) {
-    if (S_ISDIR(status.st_mode)) throw Error(ErrorKind::usage, path.string() + ": is a folder, expected a file name");
+    if (S_ISDIR(status.st_mode)) badUse(path.string() + ": is a folder, expected a file name");
     Descriptor file{openFile(path, O_WRONLY | O_CLOEXEC)};
     if (file.fd < 0) fail(ErrorKind::runtime, "cannot open for writing", path);
     return writeAll(file.fd, bytes, path);

@@ -89,8 +89,8 @@ void convert(const char *from, To *to, int64_t count, bool scale, const Samples 
     to[i] = narrow<To>(value);
   }
   if (!fits)
-    throw Error(ErrorKind::badInput, samples.name() + ": sample " + std::to_string(sample) + " (from 0) holds a " +
-                                         std::string(name(samples.dtype())) + " beyond the type that the model takes");
+    badInput(samples.name() + ": sample " + std::to_string(sample) + " (from 0) holds a " +
+             std::string(name(samples.dtype())) + " beyond the type that the model takes");
 }
 
 } // namespace
@@ -129,13 +129,12 @@ void checkClasses(const Samples &samples, int64_t classes, const int64_t *ignore
         Wide value = widen(loadElement<From>(samples.bytes() + i * int64_t(sizeof(From))));
         if (std::cmp_greater_equal(value, 0) && std::cmp_less(value, classes)) continue;
         if (ignoreIndex && std::cmp_equal(value, *ignoreIndex)) continue;
-        throw Error(ErrorKind::badInput, samples.name() + ": sample " + std::to_string(i / each) +
-                                             " (from 0) has class " + std::to_string(value) + ", the network has " +
-                                             std::to_string(classes) + " (0 to " + std::to_string(classes - 1) + ")");
+        badInput(samples.name() + ": sample " + std::to_string(i / each) + " (from 0) has class " +
+                 std::to_string(value) + ", the network has " + std::to_string(classes) + " (0 to " +
+                 std::to_string(classes - 1) + ")");
       }
     } else {
-      throw Error(ErrorKind::badInput,
-                  samples.name() + ": is " + std::string(name(samples.dtype())) + ", expected integer classes");
+      badInput(samples.name() + ": is " + std::string(name(samples.dtype())) + ", expected integer classes");
     }
   });
 }

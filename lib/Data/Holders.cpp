@@ -14,7 +14,7 @@ std::string elementName(const std::string &sequence, int64_t index) { return seq
 std::optional<Held> heldBy(Holder holder, const std::string &name, const std::map<std::string, int64_t> &dims,
                            const std::function<bool(const std::string &)> &isGiven) {
   if (holder == Holder::tensor) return Held();
-  auto fail = [&](const std::string &what) { throw Error(ErrorKind::usage, "input '" + name + "' " + what); };
+  auto fail = [&](const std::string &what) { badUse("input '" + name + "' " + what); };
   auto dim = [&](const char *which) -> std::optional<int64_t> {
     auto found = dims.find(name + which);
     return found == dims.end() ? std::nullopt : std::optional(found->second);
@@ -45,8 +45,8 @@ std::optional<Held> heldBy(Holder holder, const std::string &name, const std::ma
 void refuseRanges(Holder holder, const std::string &name, const std::function<bool(const std::string &)> &isRange) {
   for (const char *which : {".length", ".present"})
     if (holder != Holder::tensor && isRange(name + which))
-      throw Error(ErrorKind::usage, "dimension '" + name + which +
-                                        "' is given as a range; it says which inputs a program takes: expected a size");
+      badUse("dimension '" + name + which +
+             "' is given as a range; it says which inputs a program takes: expected a size");
 }
 
 void bind(Holder holder, const std::string &name, const Held &held, std::map<std::string, int64_t> &dims) {

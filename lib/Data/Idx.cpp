@@ -37,9 +37,7 @@ bool isIdx(std::span<const char> bytes) {
 }
 
 Array parseIdx(std::span<const char> bytes, const std::string &file) {
-  auto fail = [&](const std::string &what) {
-    throw Error(ErrorKind::badInput, file + ": not a sound IDX file: " + what);
-  };
+  auto fail = [&](const std::string &what) { badInput(file + ": not a sound IDX file: " + what); };
   if (!isIdx(bytes)) fail("it does not start with two zero bytes");
   auto code = static_cast<unsigned char>(bytes[2]);
   size_t rank = static_cast<unsigned char>(bytes[3]);

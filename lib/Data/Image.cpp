@@ -21,7 +21,7 @@ Image parseImage(std::span<const char> bytes, const std::string &file, int chann
   else if (head.starts_with("\xff\xd8"))
     pixels = parseJpeg(bytes, file);
   else
-    throw Error(ErrorKind::badInput, file + ": is neither a PNG nor a JPEG file");
+    badInput(file + ": is neither a PNG nor a JPEG file");
   Image image{channels, pixels.height, pixels.width, {}};
   int64_t count = image.height * image.width, from = pixels.channels;
   image.planes.resize(size_t(count * channels));

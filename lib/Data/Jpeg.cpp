@@ -73,9 +73,7 @@ Pixels parseJpeg(std::span<const char> bytes, const std::string &file) {
   reader.jpeg.client_data = &reader;
   reader.errors.error_exit = onJpegError;
   reader.errors.emit_message = onMessage;
-  auto fail = [&](const std::string &what) {
-    throw Error(ErrorKind::badInput, file + ": not a sound JPEG file: " + what);
-  };
+  auto fail = [&](const std::string &what) { badInput(file + ": not a sound JPEG file: " + what); };
   Pixels pixels;
   if (!readJpegHeader(reader, bytes, pixels)) fail(reader.text);
   if (pixels.height * pixels.width * pixels.channels > kMostExpansion * int64_t(bytes.size()))

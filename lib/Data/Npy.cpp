@@ -54,9 +54,7 @@ private:
   const std::string &file;
   size_t at = 0;
 
-  [[noreturn]] void fail(const std::string &what) {
-    throw Error(ErrorKind::badInput, file + ": not a sound .npy file: " + what);
-  }
+  [[noreturn]] void fail(const std::string &what) { badInput(file + ": not a sound .npy file: " + what); }
   void skip() {
     while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at]))) ++at;
   }
@@ -135,9 +133,7 @@ void swapBytes(std::span<char> bytes, int64_t elementSize) {
 }
 
 NpyHeader parseNpyHeader(std::span<const char> bytes, int64_t fileSize, const std::string &file) {
-  auto fail = [&](const std::string &what) {
-    throw Error(ErrorKind::badInput, file + ": not a sound .npy file: " + what);
-  };
+  auto fail = [&](const std::string &what) { badInput(file + ": not a sound .npy file: " + what); };
   if (bytes.size() < 10 || std::memcmp(bytes.data(), "\x93NUMPY", 6) != 0)
     fail("it does not start with the magic bytes");
   auto byte = [&](size_t i) { return size_t(static_cast<unsigned char>(bytes[i])); };
@@ -157,8 +153,7 @@ NpyHeader parseNpyHeader(std::span<const char> bytes, int64_t fileSize, const st
   auto type =
       std::find_if(std::begin(kNumpyTypes), std::end(kNumpyTypes), [&](const NumpyType &t) { return t.code == code; });
   if (type == std::end(kNumpyTypes))
-    throw Error(ErrorKind::badInput,
-                file + ": element type '" + header.descr + "' is not supported (numbers and booleans are)");
+    badInput(file + ": element type '" + header.descr + "' is not supported (numbers and booleans are)");
   result.dtype = type->dtype;
   result.shape = header.shape;
   result.fortran = header.fortran && result.shape.size() > 1;
@@ -191,8 +186,7 @@ std::vector<char> formatNpy(const Array &array) {
   auto type = std::find_if(std::begin(kNumpyTypes), std::end(kNumpyTypes),
                            [&](const NumpyType &t) { return t.dtype == array.dtype; });
   if (type == std::end(kNumpyTypes))
-    throw Error(ErrorKind::usage,
-                "'" + array.name + "' is " + describe(array) + ", which .npy cannot hold (safetensors can)");
+    badUse("'" + array.name + "' is " + describe(array) + ", which .npy cannot hold (safetensors can)");
   std::string header = std::string("{'descr': '") + (size(array.dtype) == 1 ? "|" : "<") + std::string(type->code) +
                        "', 'fortran_order': False, 'shape': (";
   for (size_t i = 0; i < array.shape.size(); ++i)

@@ -23,9 +23,7 @@ using Archive = std::unique_ptr<zip_t, ArchiveCloser>;
 } // namespace
 
 std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file) {
-  auto fail = [&](const std::string &what) {
-    throw Error(ErrorKind::badInput, file + ": not a sound .npz file: " + what);
-  };
+  auto fail = [&](const std::string &what) { badInput(file + ": not a sound .npz file: " + what); };
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t *source = zip_source_buffer_create(bytes.data(), bytes.size(), 0, &error);
@@ -49,9 +47,9 @@ std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file
     if (status.comp_size > bytes.size() - packed) fail("its members take more bytes than the file has");
     packed += status.comp_size;
     if (status.size > most - unpacked)
-      throw Error(ErrorKind::runtime, file + ": member '" + name + "' of " + std::to_string(status.size) +
-                                          " bytes brings the unpacked file above the limit of " + std::to_string(most) +
-                                          " bytes (half of the memory that there is)");
+      runtimeError(file + ": member '" + name + "' of " + std::to_string(status.size) +
+                   " bytes brings the unpacked file above the limit of " + std::to_string(most) +
+                   " bytes (half of the memory that there is)");
     unpacked += status.size;
     std::unique_ptr<zip_file_t, int (*)(zip_file_t *)> member(zip_fopen_index(archive.get(), zip_uint64_t(i), 0),
                                                               zip_fclose);
@@ -77,22 +75,20 @@ std::vector<Array> parseNpz(std::span<const char> bytes, const std::string &file
 }
 
 std::vector<char> formatNpz(std::span<const Array> arrays) {
-  auto fail = [](zip_t *archive) {
-    throw Error(ErrorKind::runtime, std::string("cannot write .npz: ") + zip_strerror(archive));
-  };
+  auto fail = [](zip_t *archive) { runtimeError(std::string("cannot write .npz: ") + zip_strerror(archive)); };
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t *target = zip_source_buffer_create(nullptr, 0, 0, &error);
   zip_source_keep(target);
   std::unique_ptr<zip_source_t, void (*)(zip_source_t *)> keeper(target, zip_source_free);
   Archive archive(zip_open_from_source(target, ZIP_TRUNCATE, &error));
-  if (!archive) throw Error(ErrorKind::runtime, std::string("cannot write .npz: ") + zip_error_strerror(&error));
+  if (!archive) runtimeError(std::string("cannot write .npz: ") + zip_error_strerror(&error));
   std::vector<std::vector<char>> members;
   std::set<std::string> names;
   for (const Array &array : arrays) {
     refuseNul(array.name, ".npz");
     if (!names.insert(rt::validUtf8(array.name)).second)
-      throw Error(ErrorKind::badInput, ".npz: two arrays are called '" + rt::validUtf8(array.name) + "'");
+      badInput(".npz: two arrays are called '" + rt::validUtf8(array.name) + "'");
     members.push_back(formatNpy(array));
   }
   for (size_t i = 0; i < arrays.size(); ++i) {
@@ -119,7 +115,7 @@ std::vector<char> formatNpz(std::span<const Array> arrays) {
     zip_source_close(target);
     if (got == zip_int64_t(result.size())) return result;
   }
-  throw Error(ErrorKind::runtime, "cannot write .npz: the archive cannot be read back");
+  runtimeError("cannot write .npz: the archive cannot be read back");
 }
 
 } // namespace sprig::data

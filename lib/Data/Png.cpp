@@ -66,8 +66,8 @@ Pixels parsePng(std::span<const char> bytes, const std::string &file) {
   reader.bytes = bytes;
   reader.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &reader, onPngError, onWarning);
   reader.info = reader.png ? png_create_info_struct(reader.png) : nullptr;
-  if (!reader.info) throw Error(ErrorKind::runtime, file + ": no memory to read a PNG file");
-  auto fail = [&] { throw Error(ErrorKind::badInput, file + ": not a sound PNG file: " + reader.error); };
+  if (!reader.info) runtimeError(file + ": no memory to read a PNG file");
+  auto fail = [&] { badInput(file + ": not a sound PNG file: " + reader.error); };
   Pixels pixels;
   if (!readPngHeader(reader, pixels)) fail();
   if (pixels.height * pixels.width * pixels.channels > kMostExpansion * 8 * int64_t(bytes.size())) {

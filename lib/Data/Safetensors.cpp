@@ -20,9 +20,7 @@ constexpr uint64_t kMaxHeader = 100'000'000;
 } // namespace
 
 std::vector<SafetensorsEntry> parseSafetensorsEntries(std::span<const char> bytes, const std::string &file) {
-  auto fail = [&](const std::string &what) {
-    throw Error(ErrorKind::badInput, file + ": not a sound safetensors file: " + what);
-  };
+  auto fail = [&](const std::string &what) { badInput(file + ": not a sound safetensors file: " + what); };
   uint64_t headerSize = 0;
   if (bytes.size() < 8) fail("it has " + std::to_string(bytes.size()) + " bytes, the header's length alone takes 8");
   std::memcpy(&headerSize, bytes.data(), 8);
@@ -104,7 +102,7 @@ std::string safetensorsHeader(std::span<const Array> arrays) {
     uint64_t end = offset + uint64_t(byteSize(array.dtype, array.shape).value_or(0));
     refuseNul(array.name, "safetensors");
     std::string name = rt::validUtf8(array.name); // JSON holds no other text
-    if (header.contains(name)) throw Error(ErrorKind::badInput, "safetensors: two arrays are called '" + name + "'");
+    if (header.contains(name)) badInput("safetensors: two arrays are called '" + name + "'");
     header[name] = {{"dtype", std::string(type->first)}, {"shape", array.shape}, {"data_offsets", {offset, end}}};
     offset = end;
   }

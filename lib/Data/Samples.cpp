@@ -43,8 +43,7 @@ std::vector<int64_t> withoutOnes(const std::vector<int64_t> &shape) {
 
 Samples Samples::view(const std::string &name, DType type, const std::vector<int64_t> &shape, const void *bytes,
                       std::shared_ptr<const void> owner) {
-  if (shape.empty())
-    throw Error(ErrorKind::badInput, name + ": holds a single number, expected samples along a first dimension");
+  if (shape.empty()) badInput(name + ": holds a single number, expected samples along a first dimension");
   Samples result;
   result.source = name;
   result.type = type;
@@ -99,11 +98,10 @@ std::vector<Samples> Samples::openAll(const std::string &file, const std::vector
       result.push_back(std::count(members.begin(), members.end(), member) == 1 ? from(std::move(*found), nameOf(member))
                                                                                : from(*found, nameOf(member)));
     else if (member.empty())
-      throw Error(ErrorKind::badInput, file + ": holds " + std::to_string(arrays.size()) +
-                                           " arrays, expected one\nnote: name it, as in " + file + ":" +
-                                           (arrays.empty() ? "NAME" : arrays[0].name) + "; there are: " + names);
+      badInput(file + ": holds " + std::to_string(arrays.size()) + " arrays, expected one\nnote: name it, as in " +
+               file + ":" + (arrays.empty() ? "NAME" : arrays[0].name) + "; there are: " + names);
     else
-      throw Error(ErrorKind::badInput, file + ": has no array '" + member + "', only: " + names);
+      badInput(file + ": has no array '" + member + "', only: " + names);
   }
   return result;
 }
@@ -116,21 +114,20 @@ void checkFits(const Samples &samples, const Intake &intake, const std::string &
       samples.sampleElements() == expected && (withoutOnes(shape) == withoutOnes(intake.shape) ||
                                                withoutOnes(shape).size() <= 1 || withoutOnes(intake.shape).size() <= 1);
   if (!fits)
-    throw Error(ErrorKind::badInput, samples.name() + ": a sample is " + describe(samples.dtype(), shape) + ", " +
-                                         what + " takes " + describe(intake.dtype, intake.shape));
+    badInput(samples.name() + ": a sample is " + describe(samples.dtype(), shape) + ", " + what + " takes " +
+             describe(intake.dtype, intake.shape));
   if (isFloat(samples.dtype()) && !isFloat(intake.dtype))
-    throw Error(ErrorKind::badInput, samples.name() + ": is " + std::string(name(samples.dtype())) + ", " + what +
-                                         " takes integers (" + std::string(name(intake.dtype)) + ")");
+    badInput(samples.name() + ": is " + std::string(name(samples.dtype())) + ", " + what + " takes integers (" +
+             std::string(name(intake.dtype)) + ")");
 }
 
 void checkCounts(const Samples &x, const Samples &y) {
   for (const Samples *samples : {&x, &y})
     if (samples->count() == 0)
-      throw Error(ErrorKind::badInput,
-                  samples->name() + ": holds no samples (" + describe(samples->dtype(), samples->shape()) + ")");
+      badInput(samples->name() + ": holds no samples (" + describe(samples->dtype(), samples->shape()) + ")");
   if (x.count() != y.count())
-    throw Error(ErrorKind::badInput, y.name() + ": holds " + std::to_string(y.count()) + " samples, " + x.name() +
-                                         " holds " + std::to_string(x.count()));
+    badInput(y.name() + ": holds " + std::to_string(y.count()) + " samples, " + x.name() + " holds " +
+             std::to_string(x.count()));
 }
 
 } // namespace sprig::data

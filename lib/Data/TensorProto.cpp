@@ -38,12 +38,12 @@ std::vector<char> readNarrow(const TensorProto &proto, const NarrowRow &row, int
   std::string packed = proto.raw_data();
   if (!proto.has_raw_data())
     for (int value : proto.int32_data()) {
-      if (value < 0 || value > 255) throw Error(ErrorKind::badInput, what + " has an element beyond a byte");
+      if (value < 0 || value > 255) badInput(what + " has an element beyond a byte");
       packed.push_back(char(value));
     }
   if (int64_t(packed.size()) != packedBytes(count, row.bits))
-    throw Error(ErrorKind::badInput, what + " takes " + std::to_string(packedBytes(count, row.bits)) + " bytes, has " +
-                                         std::to_string(packed.size()));
+    badInput(what + " takes " + std::to_string(packedBytes(count, row.bits)) + " bytes, has " +
+             std::to_string(packed.size()));
   return unpack({packed.data(), packed.size()}, count, row.bits, row.dtype == DType::i8);
 }
 
@@ -64,7 +64,7 @@ template <typename Wide> std::optional<int> narrow(const google::protobuf::Repea
 }
 
 Array arrayOf(const TensorProto &proto, const std::string &file) {
-  auto fail = [&](const std::string &what) { throw Error(ErrorKind::badInput, file + ": " + what); };
+  auto fail = [&](const std::string &what) { badInput(file + ": " + what); };
   Array array;
   array.name = proto.name();
   const auto *type = std::find_if(std::begin(kProtoTypes), std::end(kProtoTypes),
@@ -76,8 +76,8 @@ Array arrayOf(const TensorProto &proto, const std::string &file) {
     std::string typeName = TensorProto::DataType_IsValid(proto.data_type())
                                ? TensorProto::DataType_Name(TensorProto::DataType(proto.data_type()))
                                : std::to_string(proto.data_type());
-    throw Error(ErrorKind::unsupported, file + ": tensor '" + proto.name() + "' has the element type " + typeName +
-                                            ", which Sprig does not support");
+    unsupported(file + ": tensor '" + proto.name() + "' has the element type " + typeName +
+                ", which Sprig does not support");
   }
   if (proto.data_location() == TensorProto::EXTERNAL)
     fail("tensor '" + proto.name() + "' keeps its data in another file");
@@ -134,16 +134,14 @@ template <typename Proto> bool parse(std::span<const char> bytes, Proto &proto) 
 Array parseTensorProto(std::span<const char> bytes, const std::string &file) {
   TensorProto proto;
   if (!parse(bytes, proto) || proto.data_type() == 0)
-    throw Error(ErrorKind::badInput,
-                file + ": not an array: neither .npy, .npz, safetensors, IDX, CSV nor an ONNX TensorProto");
+    badInput(file + ": not an array: neither .npy, .npz, safetensors, IDX, CSV nor an ONNX TensorProto");
   return arrayOf(proto, file);
 }
 
 Stored parseStored(std::span<const char> bytes, Holder holder, const std::string &file) {
   auto fail = [&](const std::string &what) {
-    throw Error(ErrorKind::badInput, file + ": " + what + "; expected an ONNX " +
-                                         (isOptional(holder) ? "OptionalProto" : "SequenceProto") + " with " +
-                                         (isSequence(holder) ? "tensors" : "a tensor"));
+    badInput(file + ": " + what + "; expected an ONNX " + (isOptional(holder) ? "OptionalProto" : "SequenceProto") +
+             " with " + (isSequence(holder) ? "tensors" : "a tensor"));
   };
   Stored stored;
   auto takeAll = [&](const onnx::SequenceProto &sequence) {

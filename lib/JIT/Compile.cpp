@@ -14,7 +14,7 @@ std::vector<uint8_t> sprig::compileToPackage(const Model &model, const CompileOp
   if (source.kind == ModelKind::package) return {content.begin(), content.end()};
   CompileOptions options = given;
   if (!options.compileTo.empty())
-    throw Error(ErrorKind::usage, "compileTo stops at phase '" + options.compileTo + "', which makes no package");
+    badUse("compileTo stops at phase '" + options.compileTo + "', which makes no package");
   if (options.modelName.empty()) options.modelName = model.name().substr(model.name().rfind('/') + 1);
   auto lease = ContextPool::instance().take();
   auto module = source.kind == ModelKind::mlir ? readText(*lease.context, source, options)

@@ -14,13 +14,11 @@ using namespace sprig;
 static std::map<std::string, int64_t> batchDims(const ModelInterface &interface, const std::string &model,
                                                 int64_t batch, std::map<std::string, int64_t> dims) {
   for (const InterfaceValue &input : interface.inputs) {
-    if (input.dims.empty())
-      throw Error(ErrorKind::badInput, model + ": input '" + input.name + "' has no first dimension of samples");
+    if (input.dims.empty()) badInput(model + ": input '" + input.name + "' has no first dimension of samples");
     const InterfaceDim &first = input.dims.front();
     if (first.size && *first.size != batch)
-      throw Error(ErrorKind::badInput, model + ": input '" + input.name + "' takes batches of " +
-                                           std::to_string(*first.size) + " samples, asked for are " +
-                                           std::to_string(batch));
+      badInput(model + ": input '" + input.name + "' takes batches of " + std::to_string(*first.size) +
+               " samples, asked for are " + std::to_string(batch));
     if (!first.size) dims[first.symbol] = batch;
   }
   return dims;
@@ -30,7 +28,7 @@ static OwningOpRef<ModuleOp> importForwards(MLIRContext &context, const ModelSou
                                             const std::vector<int64_t> &batches, const CompileOptions &options) {
   if (source.kind == ModelKind::mlir) return readText(context, source, options);
   auto given = entrySizes(options);
-  if (given.size() != 1) throw Error(ErrorKind::usage, "dims gives several sizes, which training has no use for");
+  if (given.size() != 1) badUse("dims gives several sizes, which training has no use for");
   ParsedONNX parsed = parseONNX(source);
   ModelInterface interface = inspectONNX(*parsed);
   std::vector<std::map<std::string, int64_t>> dims;
@@ -41,22 +39,19 @@ static OwningOpRef<ModuleOp> importForwards(MLIRContext &context, const ModelSou
 std::vector<uint8_t> sprig::compileTraining(const Model &model, const std::string &config, const TrainingSizes &sizes,
                                             const CompileOptions &given) {
   if (!given.states.empty())
-    throw Error(ErrorKind::unsupported,
-                "states '" + given.states.front().first + "': a training step takes sequences from their beginning");
+    unsupported("states '" + given.states.front().first + "': a training step takes sequences from their beginning");
   if (!given.mesh.empty())
-    throw Error(ErrorKind::unsupported, "mesh '" + given.mesh +
-                                            "': is for inference; 'sprig compile --train --mesh' makes steps of ranks, "
-                                            "and Trainer trains on them");
+    unsupported("mesh '" + given.mesh +
+                "': is for inference; 'sprig compile --train --mesh' makes steps of ranks, "
+                "and Trainer trains on them");
   training::TrainConfig parsed = training::parseTrainConfig(config, "configuration");
-  if (!parsed.steps) throw Error(ErrorKind::usage, "configuration: counts in epochs; give its length in steps");
+  if (!parsed.steps) badUse("configuration: counts in epochs; give its length in steps");
   int64_t each = parsed.batch * parsed.accumulate;
   training::resolve(parsed, each * std::min(*parsed.steps, INT64_MAX / each));
-  if (sizes.stepsPerCall < 1)
-    throw Error(ErrorKind::usage, std::to_string(sizes.stepsPerCall) + " steps in a call: expected 1 or more");
+  if (sizes.stepsPerCall < 1) badUse(std::to_string(sizes.stepsPerCall) + " steps in a call: expected 1 or more");
   std::string content = readContent(model);
   ModelSource source = sourceOf(model, content);
-  if (source.kind == ModelKind::package)
-    throw Error(ErrorKind::usage, source.name + ": is a package already; what it trains is compiled in");
+  if (source.kind == ModelKind::package) badUse(source.name + ": is a package already; what it trains is compiled in");
   TrainingProgram program{parsed, {sizes.steps, sizes.evaluations, sizes.inferences, sizes.gradientNorm}, each};
   program.entries.stepsPerCall = sizes.stepsPerCall;
   program.allow = sizes.allow;

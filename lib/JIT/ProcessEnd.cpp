@@ -81,11 +81,10 @@ CompilerUse::CompilerUse() {
   Uses &all = uses();
   std::lock_guard lock(all.mutex);
   if (all.hasEnded)
-    throw Error(ErrorKind::runtime, "the process is ending, and nothing can be compiled any more; compute it before "
-                                    "main() returns, or exit() is called");
+    runtimeError("the process is ending, and nothing can be compiled any more; compute it before "
+                 "main() returns, or exit() is called");
   if (hasThreadEnded)
-    throw Error(ErrorKind::runtime,
-                "this thread is ending, and compiles nothing any more; compute it before it returns");
+    runtimeError("this thread is ending, and compiles nothing any more; compute it before it returns");
   ++all.count;
   ++all.begun;
   ++usesOfThread;

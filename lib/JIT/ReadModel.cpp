@@ -15,7 +15,7 @@ ModelSource sprig::sourceOf(const Model &model, const std::string &content) {
 std::vector<std::map<std::string, int64_t>> sprig::entrySizes(const CompileOptions &options) {
   std::vector<std::map<std::string, int64_t>> entries(1);
   for (const auto &[name, sizes] : options.dims) {
-    if (sizes.empty()) throw Error(ErrorKind::usage, "dimension '" + name + "' is given no size");
+    if (sizes.empty()) badUse("dimension '" + name + "' is given no size");
     std::vector<std::map<std::string, int64_t>> product;
     for (const auto &entry : entries)
       for (int64_t size : sizes) {
@@ -30,8 +30,7 @@ std::vector<std::map<std::string, int64_t>> sprig::entrySizes(const CompileOptio
 ImportOptions sprig::importOptions(const std::vector<std::map<std::string, int64_t>> &sizes,
                                    const CompileOptions &options, bool training) {
   if (training && !options.ranges.empty())
-    throw Error(ErrorKind::unsupported,
-                "ranges['" + options.ranges.begin()->first + "']: a training step has fixed sizes");
+    unsupported("ranges['" + options.ranges.begin()->first + "']: a training step has fixed sizes");
   ImportOptions import;
   import.training = training;
   import.warn = options.report;

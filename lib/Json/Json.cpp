@@ -40,8 +40,8 @@ Json sprig::parseJsonFile(std::string_view text, const std::string &file) {
   } catch (const Json::exception &error) {
     std::string what = error.what();
     if (size_t end = what.find("] "); what.starts_with('[') && end != std::string::npos) what.erase(0, end + 2);
-    throw Error(ErrorKind::badInput, file + ": not JSON: " + what);
+    badInput(file + ": not JSON: " + what);
   }
-  if (!repeated.empty()) throw Error(ErrorKind::badInput, file + ": the field '" + repeated + "' is there twice");
+  if (!repeated.empty()) badInput(file + ": the field '" + repeated + "' is there twice");
   return document;
 }

@@ -4,12 +4,12 @@
 namespace sprig::data {
 
 ArraySet::ArraySet(std::vector<Samples> fields) {
-  if (fields.empty()) throw Error(ErrorKind::usage, "data: a data set of no arrays");
+  if (fields.empty()) badUse("data: a data set of no arrays");
   count = fields[0].count();
   for (Samples &samples : fields) {
     if (samples.count() != count)
-      throw Error(ErrorKind::badInput, samples.name() + ": holds " + std::to_string(samples.count()) + " samples, " +
-                                           fields[0].name() + " holds " + std::to_string(count));
+      badInput(samples.name() + ": holds " + std::to_string(samples.count()) + " samples, " + fields[0].name() +
+               " holds " + std::to_string(count));
     Intake intake{samples.dtype(), samples.sampleShape(), false};
     TensorType type = sampleType(samples);
     parts.push_back({samples, std::move(intake), type});
@@ -64,10 +64,9 @@ TensorDataset::TensorDataset(std::vector<Field> fields, Source at)
           Field &field = fields[f];
           std::string name = "array " + std::to_string(f);
           if (!field.defined() || field.shape().empty())
-            throw Error(ErrorKind::usage,
-                        "data: " + name + " of a data set " +
-                            (field.defined() ? "is a single number, expected samples along a first dimension"
-                                             : "was never set"));
+            badUse(
+                "data: " + name + " of a data set " +
+                (field.defined() ? "is a single number, expected samples along a first dimension" : "was never set"));
           auto kept = std::make_shared<const Field>(std::move(field));
           all.push_back(Samples::view(name, fileType(kept->dtype()), kept->shape().vector(), kept->bytes(), kept));
         }

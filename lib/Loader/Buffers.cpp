@@ -11,7 +11,7 @@ constexpr int64_t kAlignment = 64;
 
 void *allocate(int64_t bytes) {
   void *memory = std::aligned_alloc(kAlignment, size_t(bytes));
-  if (!memory) throw Error(ErrorKind::runtime, "out of memory: no " + std::to_string(bytes) + " bytes for data");
+  if (!memory) runtimeError("out of memory: no " + std::to_string(bytes) + " bytes for data");
   return memory;
 }
 

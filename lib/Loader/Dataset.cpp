@@ -171,7 +171,7 @@ std::vector<ImplPtr> implsOf(const std::vector<Dataset> &sets, const char *what,
 DatasetImpl::~DatasetImpl() = default;
 std::vector<TensorType> DatasetImpl::types() const { return {}; }
 void DatasetImpl::gather(std::span<const int64_t>, std::span<void *const>) const {
-  throw Error(ErrorKind::internal, "data: a data set of unknown types was asked for several samples at once");
+  internalError("data: a data set of unknown types was asked for several samples at once");
 }
 ImplPtr DatasetImpl::as(size_t, const TensorType &, bool) const { return nullptr; }
 

@@ -71,8 +71,8 @@ Dataset csv(const std::filesystem::path &path, const CsvOptions &options) {
   int64_t columns = table.shape.size() == 2 ? table.shape[1] : 1;
   int64_t column = *options.target < 0 ? columns + *options.target : *options.target;
   if (table.shape.size() != 2 || column < 0 || column >= columns)
-    throw Error(ErrorKind::badInput, path.string() + ": column " + std::to_string(*options.target) +
-                                         " is to be the target, the table is " + describe(table));
+    badInput(path.string() + ": column " + std::to_string(*options.target) + " is to be the target, the table is " +
+             describe(table));
   auto [x, y] = takeColumn(table, column);
   return arrays({Samples::from(std::move(x), path.string()), Samples::from(std::move(y), path.string())});
 }

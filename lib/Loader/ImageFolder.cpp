@@ -16,14 +16,12 @@ bool isImage(const fs::path &path) {
 
 void check(const ImageOptions &options) {
   if (options.channels != 1 && options.channels != 3 && options.channels != 4)
-    throw Error(ErrorKind::usage,
-                "data: images of " + std::to_string(options.channels) + " channels, expected 1, 3 or 4");
+    badUse("data: images of " + std::to_string(options.channels) + " channels, expected 1, 3 or 4");
   if (options.height < 0 || options.width < 0 || (options.width && !options.height))
-    throw Error(ErrorKind::usage, "data: images of " + std::to_string(options.height) + " x " +
-                                      std::to_string(options.width) + ", expected positive sizes, or 0 as they are");
+    badUse("data: images of " + std::to_string(options.height) + " x " + std::to_string(options.width) +
+           ", expected positive sizes, or 0 as they are");
   if (!isFloat(options.dtype) && options.dtype != sprig::DType::u8)
-    throw Error(ErrorKind::usage,
-                std::string("data: images of ") + sprig::name(options.dtype) + ", expected floats or u8");
+    badUse(std::string("data: images of ") + sprig::name(options.dtype) + ", expected floats or u8");
 }
 
 class Folder {
@@ -36,9 +34,8 @@ public:
       fs::recursive_directory_iterator it(folder / classes[c], error), end;
       for (; !error && it != end; it.increment(error))
         if (isImage(it->path()) && it->is_regular_file()) found.push_back(it->path());
-      if (error) throw Error(ErrorKind::badInput, (folder / classes[c]).string() + ": " + error.message());
-      if (found.empty())
-        throw Error(ErrorKind::badInput, (folder / classes[c]).string() + ": holds no .png, .jpg or .jpeg file");
+      if (error) badInput((folder / classes[c]).string() + ": " + error.message());
+      if (found.empty()) badInput((folder / classes[c]).string() + ": holds no .png, .jpg or .jpeg file");
       std::sort(found.begin(), found.end());
       for (fs::path &path : found) files.push_back({std::move(path), int64_t(c)});
     }
@@ -66,9 +63,8 @@ std::vector<std::string> imageClasses(const fs::path &folder) {
   fs::directory_iterator it(folder, error), end;
   for (; !error && it != end; it.increment(error))
     if (it->is_directory()) classes.push_back(it->path().filename().string());
-  if (error) throw Error(ErrorKind::badInput, folder.string() + ": " + error.message());
-  if (classes.empty())
-    throw Error(ErrorKind::badInput, folder.string() + ": has no subfolder, expected one for each class");
+  if (error) badInput(folder.string() + ": " + error.message());
+  if (classes.empty()) badInput(folder.string() + ": has no subfolder, expected one for each class");
   std::sort(classes.begin(), classes.end());
   return classes;
 }

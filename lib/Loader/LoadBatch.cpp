@@ -62,21 +62,20 @@ void LoaderCore::collate(const Plan &plan, Batch &batch) {
       Random random = randomOf(plan, index);
       Sample sample = set.get(index, random, Source());
       if (options.transform) sample = options.transform(std::move(sample), random);
-      if (sample.size() == 0) throw Error(ErrorKind::usage, "has no field");
+      if (sample.size() == 0) badUse("has no field");
       if (done && sample.size() != types.size())
-        throw Error(ErrorKind::badInput, "has " + std::to_string(sample.size()) + " fields, sample " +
-                                             std::to_string(first) + " has " + std::to_string(types.size()));
+        badInput("has " + std::to_string(sample.size()) + " fields, sample " + std::to_string(first) + " has " +
+                 std::to_string(types.size()));
       for (size_t f = 0; f < sample.size(); ++f) {
         const Field &field = sample[f];
-        if (!field.defined()) throw Error(ErrorKind::usage, "field " + std::to_string(f) + " was never set");
+        if (!field.defined()) badUse("field " + std::to_string(f) + " was never set");
         if (!done) {
           types.push_back(field.type());
           batch.arrays.push_back(allocate(field.type(), batch.size()));
         }
         if (field.type() != types[f])
-          throw Error(ErrorKind::badInput, "field " + std::to_string(f) + " is " + sprig::describe(field.type()) +
-                                               ", that of sample " + std::to_string(first) + " of the same batch is " +
-                                               sprig::describe(types[f]));
+          badInput("field " + std::to_string(f) + " is " + sprig::describe(field.type()) + ", that of sample " +
+                   std::to_string(first) + " of the same batch is " + sprig::describe(types[f]));
         int64_t bytes = field.type().bytes();
         char *to = static_cast<char *>(const_cast<void *>(batch.arrays[f].bytes())) + done * bytes;
         if (bytes) std::memcpy(to, field.bytes(), size_t(bytes));

@@ -12,9 +12,8 @@ const Field &Batch::host(size_t field, Source at) const {
 
 void Batch::checkFields(size_t bound) const {
   if (bound != arrays.size())
-    throw Error(ErrorKind::usage, "data: " + std::to_string(bound) + " names for a batch of " +
-                                      std::to_string(arrays.size()) + " fields\nnote: write loader.fields<" +
-                                      std::to_string(arrays.size()) + ">(), or take batch[0] and so on");
+    badUse("data: " + std::to_string(bound) + " names for a batch of " + std::to_string(arrays.size()) +
+           " fields\nnote: write loader.fields<" + std::to_string(arrays.size()) + ">(), or take batch[0] and so on");
 }
 
 Loader::Loader(Dataset set, LoaderOptions options, Source at)

@@ -26,8 +26,7 @@ int automaticWorkers() {
 
 LoaderOptions checked(const Dataset &set, LoaderOptions options) {
   auto refuse = [](const char *what, int64_t value, const std::string &expected) {
-    throw Error(ErrorKind::usage,
-                std::string("data: ") + what + " is " + std::to_string(value) + ", expected " + expected);
+    badUse(std::string("data: ") + what + " is " + std::to_string(value) + ", expected " + expected);
   };
   if (options.batch < 1) refuse("batch", options.batch, "at least 1");
   if (options.ranks < 1) refuse("ranks", options.ranks, "at least 1");
@@ -35,8 +34,8 @@ LoaderOptions checked(const Dataset &set, LoaderOptions options) {
   if (options.rank < 0 || options.rank >= options.ranks)
     refuse("rank", options.rank, "0 to " + std::to_string(options.ranks - 1));
   if (options.ranks > 1 && options.shuffle && !options.shuffle.seed())
-    throw Error(ErrorKind::usage, "data: shuffle has no seed, expected one, so that all " +
-                                      std::to_string(options.ranks) + " ranks have the same order");
+    badUse("data: shuffle has no seed, expected one, so that all " + std::to_string(options.ranks) +
+           " ranks have the same order");
   if (!options.weights.empty()) {
     if (options.weights.size() != size_t(options.ranks))
       refuse("the number of weights", int64_t(options.weights.size()),
@@ -98,8 +97,8 @@ Loader::Position LoaderCore::position() const {
 
 void LoaderCore::seek(int64_t epoch, int64_t batch) {
   if (epoch < 0 || batch < 0 || batch >= batches)
-    throw Error(ErrorKind::usage, "data: no batch " + std::to_string(batch) + " of epoch " + std::to_string(epoch) +
-                                      ": an epoch has " + std::to_string(batches) + " batches");
+    badUse("data: no batch " + std::to_string(batch) + " of epoch " + std::to_string(epoch) + ": an epoch has " +
+           std::to_string(batches) + " batches");
   std::lock_guard lock(mutex);
   nextEpoch = epoch;
   firstBatch = batch;
@@ -142,8 +141,8 @@ void LoaderCore::startWorkers() {
         work();
       });
     } catch (const std::system_error &error) {
-      throw Error(ErrorKind::runtime, "data: worker " + std::to_string(threads.size() + 1) + " of " +
-                                          std::to_string(options.workers) + " cannot be started: " + error.what());
+      runtimeError("data: worker " + std::to_string(threads.size() + 1) + " of " + std::to_string(options.workers) +
+                   " cannot be started: " + error.what());
     }
     pthread_setname_np(threads.back().native_handle(), "sprig-loader");
     ++counts.workerStarts;
@@ -212,8 +211,7 @@ bool LoaderCore::next(Run &run, Batch &batch) {
     }
     counts.waitSeconds += since(start);
   }
-  if (!isOf(run))
-    throw Error(ErrorKind::usage, "data: this iteration is over: its loader has begun another epoch since");
+  if (!isOf(run)) badUse("data: this iteration is over: its loader has begun another epoch since");
   if (!slot.ready || slot.error) {
     lock.unlock();
     run.over = true;

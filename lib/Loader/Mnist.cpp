@@ -58,31 +58,29 @@ std::optional<Samples> read(const fs::path &path, const std::vector<int64_t> &sa
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
     if (fs::exists(path.string() + ".gz", ignored))
-      throw Error(ErrorKind::badInput, path.string() + ".gz: is compressed, expected the file itself\nnote: gunzip it");
+      badInput(path.string() + ".gz: is compressed, expected the file itself\nnote: gunzip it");
     return std::nullopt;
   }
   Samples samples = Samples::open(path.string());
   if (samples.dtype() != DType::u8 || samples.sampleShape() != sample)
-    throw Error(ErrorKind::badInput, path.string() + ": holds " + describe(samples.dtype(), samples.shape()) +
-                                         ", expected " + (sample.empty() ? "N" : "Nx28x28") + "xu8");
+    badInput(path.string() + ": holds " + describe(samples.dtype(), samples.shape()) + ", expected " +
+             (sample.empty() ? "N" : "Nx28x28") + "xu8");
   return samples;
 }
 
 Dataset load(const fs::path &named, const char *fallback, const MnistOptions &options) {
-  if (options.size < 1 || options.size > 65536)
-    throw Error(ErrorKind::usage, "data: images of size " + std::to_string(options.size));
+  if (options.size < 1 || options.size > 65536) badUse("data: images of size " + std::to_string(options.size));
   const fs::path folder = named.empty() ? fs::path(fallback) : named;
   std::string prefix = options.train ? "train" : "t10k";
   fs::path images = folder / (prefix + "-images-idx3-ubyte"), labels = folder / (prefix + "-labels-idx1-ubyte");
   std::optional<Samples> x = read(images, {kSide, kSide}), y = read(labels, {});
   if (x.has_value() != y.has_value())
-    throw Error(ErrorKind::badInput,
-                (x ? labels : images).string() + ": is not there, but " + (x ? images : labels).string() + " is");
+    badInput((x ? labels : images).string() + ": is not there, but " + (x ? images : labels).string() + " is");
   if (!x && !named.empty())
-    throw Error(ErrorKind::badInput, images.string() +
-                                         ": is not there, in a folder that is named\nnote: without a name, synthetic "
-                                         "images stand in where '" +
-                                         fallback + "' has no files");
+    badInput(images.string() +
+             ": is not there, in a folder that is named\nnote: without a name, synthetic "
+             "images stand in where '" +
+             fallback + "' has no files");
   std::optional<Dataset> set;
   if (x) {
     checkClasses(*y, kClasses);

@@ -13,9 +13,7 @@ inline std::string placeText(Source at) {
 }
 
 /// Throws Error (usage): "train.cpp:12: data: ...".
-[[noreturn]] inline void refuse(Source at, const std::string &text) {
-  throw Error(ErrorKind::usage, placeText(at) + "data: " + text);
-}
+[[noreturn]] inline void refuse(Source at, const std::string &text) { badUse(placeText(at) + "data: " + text); }
 
 /// What f gives; its errors get the line.
 template <typename F> auto located(Source at, F f) {

@@ -10,11 +10,10 @@ Field resize(const Field &image, int64_t height, int64_t width) {
   bool bytes = image.dtype() == sprig::DType::u8;
   if (!image.defined() || image.shape().rank() != 3 || image.numel() == 0 ||
       !(bytes || image.dtype() == sprig::DType::f32))
-    throw Error(ErrorKind::usage, "data: resize takes channels x height x width of f32 or u8, the array is " +
-                                      (image.defined() ? sprig::describe(image.type()) : "not set"));
+    badUse("data: resize takes channels x height x width of f32 or u8, the array is " +
+           (image.defined() ? sprig::describe(image.type()) : "not set"));
   if (height < 1 || width < 1 || height > INT32_MAX || width > INT32_MAX)
-    throw Error(ErrorKind::usage,
-                "data: resize to " + std::to_string(height) + " x " + std::to_string(width) + ", expected at least 1");
+    badUse("data: resize to " + std::to_string(height) + " x " + std::to_string(width) + ", expected at least 1");
   int64_t channels = image.shape()[0];
   if (image.shape()[1] == height && image.shape()[2] == width) return image;
   Resizer resizer(image.shape()[1], image.shape()[2], height, width);

@@ -20,16 +20,14 @@ constexpr int kMostChannels = 4096;
 } // namespace
 
 IoDelay hdd(double rpm) {
-  if (!(rpm >= 1)) throw Error(ErrorKind::usage, "data: a disk of " + decimal::shortest(rpm) + " turns a minute");
+  if (!(rpm >= 1)) badUse("data: a disk of " + decimal::shortest(rpm) + " turns a minute");
   return {.latency = 30 / rpm + kSeek, .bandwidth = 150e6, .channels = 1};
 }
 IoDelay ssd() { return {.latency = 80e-6, .bandwidth = 2e9, .channels = 32}; }
 IoDelay nvme() { return {.latency = 20e-6, .bandwidth = 8e9, .channels = 64}; }
 
 IoDelay parseIoDelay(const std::string &text) {
-  auto refuse = [&] {
-    throw Error(ErrorKind::usage, "I/O delay '" + text + "': expected hdd, hdd:RPM, ssd, nvme or a time such as 20ms");
-  };
+  auto refuse = [&] { badUse("I/O delay '" + text + "': expected hdd, hdd:RPM, ssd, nvme or a time such as 20ms"); };
   double number = 0;
   auto parse = [&](const char *from) {
     auto [end, error] = std::from_chars(from, text.data() + text.size(), number);
@@ -52,16 +50,15 @@ IoDelay parseIoDelay(const std::string &text) {
 Storage::Storage(const IoDelay &delay) : delay(delay) {
   auto check = [](const char *what, double value, double most) {
     if (!(value >= 0 && value <= most))
-      throw Error(ErrorKind::usage, std::string("data: ioDelay.") + what + " is " + decimal::shortest(value) +
-                                        ", expected 0 to " + std::to_string(int64_t(most)));
+      badUse(std::string("data: ioDelay.") + what + " is " + decimal::shortest(value) + ", expected 0 to " +
+             std::to_string(int64_t(most)));
   };
   check("perItem", delay.perItem, kLongest);
   check("latency", delay.latency, kLongest);
   check("bandwidth", delay.bandwidth, 1e18);
   check("channels", delay.channels, kMostChannels);
   if (delay.readBytes < 1)
-    throw Error(ErrorKind::usage,
-                "data: ioDelay.readBytes is " + std::to_string(delay.readBytes) + ", expected at least 1");
+    badUse("data: ioDelay.readBytes is " + std::to_string(delay.readBytes) + ", expected at least 1");
   channels.resize(size_t(delay.channels));
 }
 

@@ -131,8 +131,8 @@ Cluster clusterOf(const Topology &topology, int ranks, const std::optional<Topol
   std::vector<uint32_t> nodes = nodesForRanks(topology);
   int has = int(nodes.size());
   auto refuse = [&](const std::string &why) {
-    throw Error(ErrorKind::unsupported, topology.name + " has " + std::to_string(has) + " devices for ranks, found " +
-                                            std::to_string(ranks) + " ranks: " + why);
+    unsupported(topology.name + " has " + std::to_string(has) + " devices for ranks, found " + std::to_string(ranks) +
+                " ranks: " + why);
   };
   if (ranks <= has) {
     nodes.resize(size_t(ranks));
@@ -155,8 +155,7 @@ Cluster clusterOf(const Topology &topology, int ranks, const std::optional<Topol
   Topology joins = network ? *network : *topologyPreset(kNetwork);
   auto link = switchLink(joins);
   if (!link)
-    throw Error(ErrorKind::usage, "--network: " + joins.name + " is no network: expected hosts on one switch, as " +
-                                      std::string(kNetwork));
+    badUse("--network: " + joins.name + " is no network: expected hosts on one switch, as " + std::string(kNetwork));
   alongRing(topology, nodes);
   Cluster cluster = manyOf(topology, nodes, uint32_t(host), *link, ranks / has);
   cluster.rule = std::to_string(ranks / has) + " machines of " + std::to_string(has) +

@@ -65,7 +65,7 @@ std::vector<Program> programsOf(const rt::collective::Plan &plan) {
   std::vector<Program> programs(size_t(std::max(plan.ranks, 0)));
   std::string why;
   for (int rank = 0; rank < plan.ranks; ++rank)
-    if (!rt::collective::makeProgram(plan, rank, programs[size_t(rank)], why)) throw Error(ErrorKind::usage, why);
+    if (!rt::collective::makeProgram(plan, rank, programs[size_t(rank)], why)) badUse(why);
   return programs;
 }
 

@@ -54,9 +54,8 @@ private:
   std::vector<Hop> wayFrom(const LinkEnd &from, const LinkEnd &to) const {
     std::vector<Hop> way = topology.route(from.node, to.node, 0);
     if (way.empty())
-      throw Error(ErrorKind::badInput, what + ": no way leads from " + topology.nodes[from.node].name + " to " +
-                                           topology.nodes[to.node].name +
-                                           "; expected links between them, through switches and nodes that forward");
+      badInput(what + ": no way leads from " + topology.nodes[from.node].name + " to " + topology.nodes[to.node].name +
+               "; expected links between them, through switches and nodes that forward");
     if (!isSame(way, topology.route(from.node, to.node, 1e18)))
       refuse(from, to, "goes another way for a few bytes than for many");
     return way;
@@ -77,10 +76,9 @@ private:
   }
 
   [[noreturn]] void refuse(const LinkEnd &a, const LinkEnd &b, const std::string &why) const {
-    throw Error(ErrorKind::unsupported,
-                what + ": the way between " + a.name + " and " + b.name + " " + why +
-                    "; a run has a link of its own for each pair. 'sprig simulate' plays what is shared; --link " +
-                    a.name + "-" + b.name + "=LATENCY,RATE says what the two have here");
+    unsupported(what + ": the way between " + a.name + " and " + b.name + " " + why +
+                "; a run has a link of its own for each pair. 'sprig simulate' plays what is shared; --link " + a.name +
+                "-" + b.name + "=LATENCY,RATE says what the two have here");
   }
 
   const Topology &topology;

@@ -184,13 +184,12 @@ private:
     auto [found, isNew] = routes.try_emplace({command.from, command.to, command.via, command.bytes});
     if (isNew) found->second = wayOf(command);
     if (found->second.empty())
-      throw Error(ErrorKind::badInput, "topology '" + topology.name + "': no way leads from " +
-                                           topology.nodes[command.from].name + " to " +
-                                           topology.nodes[command.to].name + ", which " +
-                                           (program.lanes[lane].ofArrays ? "the caller's arrays are copied"
-                                                                         : "lane " + std::to_string(lane) + " copies") +
-                                           " over; expected links between them, through switches and nodes that "
-                                           "forward");
+      badInput("topology '" + topology.name + "': no way leads from " + topology.nodes[command.from].name + " to " +
+               topology.nodes[command.to].name + ", which " +
+               (program.lanes[lane].ofArrays ? "the caller's arrays are copied"
+                                             : "lane " + std::to_string(lane) + " copies") +
+               " over; expected links between them, through switches and nodes that "
+               "forward");
     return found->second;
   }
 
@@ -284,10 +283,9 @@ private:
   [[noreturn]] void refuseStuck() const {
     for (size_t lane = 0; lane < lanes.size(); ++lane)
       if (lanes[lane].stage == Stage::blocked)
-        throw Error(ErrorKind::badInput, "the program is stuck: lane " + std::to_string(lane) + " waits for event " +
-                                             std::to_string(commandOf(lane).event) +
-                                             ", which no lane records before it");
-    throw Error(ErrorKind::internal, "the simulation ended before its program");
+        badInput("the program is stuck: lane " + std::to_string(lane) + " waits for event " +
+                 std::to_string(commandOf(lane).event) + ", which no lane records before it");
+    internalError("the simulation ended before its program");
   }
 
   Simulation report() {

@@ -160,9 +160,7 @@ double Topology::copyNs(uint32_t from, uint32_t to, double bytes) const {
 }
 
 void checkNodes(const Topology &topology, const std::string &what) {
-  auto refuse = [&](const std::string &place, const std::string &text) {
-    throw Error(ErrorKind::badInput, what + ": " + place + text);
-  };
+  auto refuse = [&](const std::string &place, const std::string &text) { badInput(what + ": " + place + text); };
   if (topology.nodes.size() > kMostNodes || topology.links.size() > kMostLinks)
     refuse("", "has " + std::to_string(topology.nodes.size()) + " nodes and " + std::to_string(topology.links.size()) +
                    " links, expected at most " + std::to_string(kMostNodes) + " and " + std::to_string(kMostLinks));
@@ -189,9 +187,7 @@ void checkNodes(const Topology &topology, const std::string &what) {
 }
 
 void check(const Topology &topology, const std::string &what) {
-  auto refuse = [&](const std::string &place, const std::string &text) {
-    throw Error(ErrorKind::badInput, what + ": " + place + text);
-  };
+  auto refuse = [&](const std::string &place, const std::string &text) { badInput(what + ": " + place + text); };
   checkNodes(topology, what);
   for (auto [field, node] : {std::pair("inputs: ", topology.inputs), {"outputs: ", topology.outputs}})
     if (node >= 0 && topology.nodes[size_t(node)].kind == NodeKind::crossbar)
@@ -214,7 +210,7 @@ void check(const Topology &topology, const std::string &what) {
 }
 
 void setLink(Topology &topology, const std::string &flag, const std::string &text) {
-  auto refuse = [&](const std::string &why) { throw Error(ErrorKind::usage, flag + " " + text + ": " + why); };
+  auto refuse = [&](const std::string &why) { badUse(flag + " " + text + ": " + why); };
   rt::GivenLink given;
   if (std::string why = rt::parseGivenLink(text, given); !why.empty()) refuse(why);
   TopologyLink link;

@@ -23,7 +23,7 @@ public:
   [[noreturn]] void missing(const std::string &field, std::string_view expected) const {
     fail(at(field) + "is missing, expected " + std::string(expected));
   }
-  [[noreturn]] void fail(const std::string &text) const { throw Error(ErrorKind::badInput, file + ": " + text); }
+  [[noreturn]] void fail(const std::string &text) const { badInput(file + ": " + text); }
 
   const Json *find(const std::string &field) {
     known.push_back(field);

@@ -221,8 +221,7 @@ Topology thisMachine(std::span<const std::string> devices, int threads, std::str
       // Its lanes do not share.
       node.threads = 1 << 16;
     } else {
-      throw Error(ErrorKind::unsupported,
-                  name + ": is not on this machine; --topology says what to play it on: " + topologyPresetNames());
+      unsupported(name + ": is not on this machine; --topology says what to play it on: " + topologyPresetNames());
     }
     made.add(std::move(node));
   }

@@ -30,8 +30,7 @@ static training::ParameterHints hintsOf(const ExportReport &traces) {
     if (!llvm::is_contained(kinds, finding->kind)) kinds.push_back(finding->kind);
   }
   for (const ExportFinding *finding : others) text += "\nnote: " + finding->text;
-  throw Error(ErrorKind::badInput,
-              text + advice + "\nnote: " + allowedBy + " " + llvm::join(kinds, ",") + " trains the model as it stands");
+  badInput(text + advice + "\nnote: " + allowedBy + " " + llvm::join(kinds, ",") + " trains the model as it stands");
 }
 
 // Of what the exporter did to the parameters that are trained.
@@ -74,8 +73,7 @@ static std::map<int64_t, func::FuncOp> forwardsOf(ModuleOp module, const ModelSo
         forwards[type.getDimSize(0)] = function;
   for (int64_t size : sizes)
     if (!forwards.count(size))
-      throw Error(ErrorKind::badInput,
-                  model.name + ": has no function for a batch of " + std::to_string(size) + " samples");
+      badInput(model.name + ": has no function for a batch of " + std::to_string(size) + " samples");
   return forwards;
 }
 

@@ -20,7 +20,7 @@ bool isText(std::string_view content) {
 bool sprig::isPackage(std::string_view content) { return content.starts_with("SPRIGPKG"); }
 
 ModelKind sprig::modelKind(std::string_view content, const std::string &name) {
-  auto refuse = [&](const char *why) { throw Error(ErrorKind::badInput, name + ": " + why); };
+  auto refuse = [&](const char *why) { badInput(name + ": " + why); };
   if (content.empty()) refuse("the file is empty, expected a model");
   if (isPackage(content)) return ModelKind::package;
   if (content.starts_with(kBytecode)) return ModelKind::mlir;

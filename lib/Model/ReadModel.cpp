@@ -22,6 +22,5 @@ OwningOpRef<ModuleOp> sprig::readProgram(MLIRContext &context, const ModelSource
 }
 
 void sprig::refuseOfText(const std::string &name, const std::string &what) {
-  throw Error(ErrorKind::usage,
-              name + ": is MLIR text, whose inputs and their shapes are fixed; " + what + " for ONNX models");
+  badUse(name + ": is MLIR text, whose inputs and their shapes are fixed; " + what + " for ONNX models");
 }

@@ -71,7 +71,7 @@ public:
 
 private:
   [[noreturn]] static void fail(const Pair &pair, const std::string &what) {
-    throw Error(ErrorKind::usage, "state " + pair.first + "=" + pair.second + ": " + what);
+    badUse("state " + pair.first + "=" + pair.second + ": " + what);
   }
 
   void markPort(func::FuncOp function, const Pair &pair, const std::string &input, unsigned argument,
@@ -158,12 +158,11 @@ private:
 void sprig::markStates(ModuleOp module, const std::vector<Pair> &states, const std::string &compileFrom) {
   if (states.empty()) return;
   if (!compileFrom.empty() && compileFrom != "import" && compileFrom != "canonicalize")
-    throw Error(ErrorKind::usage, "state " + states.front().first + "=" + states.front().second + ": what phase '" +
-                                      compileFrom + "' begins with has its states already");
+    badUse("state " + states.front().first + "=" + states.front().second + ": what phase '" + compileFrom +
+           "' begins with has its states already");
   for (const Pair &pair : states)
     if (StringRef(pair.first).count('*') > 1 || StringRef(pair.first).count('*') != StringRef(pair.second).count('*'))
-      throw Error(ErrorKind::usage,
-                  "state " + pair.first + "=" + pair.second + ": expected one '*' in both names, or none");
+      badUse("state " + pair.first + "=" + pair.second + ": expected one '*' in both names, or none");
   StateMarker marker(module);
   for (auto function : module.getOps<func::FuncOp>()) {
     ir::keepPortNames(function);

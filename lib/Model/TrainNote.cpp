@@ -8,8 +8,7 @@ using namespace sprig;
 // Samples and classes, from 0 to 2^48: sums of them are numbers, too.
 static int64_t countIn(const Json &json) {
   std::optional<int64_t> count = wholeNumber<int64_t>(json);
-  if (!count || *count < 0 || *count > int64_t(1) << 48)
-    throw Error(ErrorKind::badInput, "found " + json.dump() + ", expected a count");
+  if (!count || *count < 0 || *count > int64_t(1) << 48) badInput("found " + json.dump() + ", expected a count");
   return *count;
 }
 
@@ -32,5 +31,5 @@ TrainNote sprig::parseTrainNote(std::string_view text, const std::string &packag
   if (json.contains("zero")) note.zero = int(countIn(json.at("zero")));
   return note;
 } catch (const std::exception &error) {
-  throw Error(ErrorKind::badInput, package + ": what it says of its training cannot be read: " + error.what());
+  badInput(package + ": what it says of its training cannot be read: " + error.what());
 }

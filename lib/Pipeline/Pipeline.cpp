@@ -54,8 +54,8 @@ public:
     first = options.compileFrom.empty() ? 0 : placeOf(options.compileFrom);
     last = options.compileTo.empty() ? phases().size() - 1 : placeOf(options.compileTo);
     if (first > last)
-      throw Error(ErrorKind::usage, "phase '" + options.compileFrom + "' comes after phase '" + options.compileTo +
-                                        "', so nothing is left to do");
+      badUse("phase '" + options.compileFrom + "' comes after phase '" + options.compileTo +
+             "', so nothing is left to do");
     checkPrecision();
     target.check(options);
     checkDevices();
@@ -113,16 +113,16 @@ static StringRef nameOf(Precision precision) {
 
 void Compilation::checkPrecision() {
   if (options.precision != Precision::f32 && first > placeOf("fuse"))
-    throw Error(ErrorKind::usage, ("--precision " + nameOf(options.precision) + ": phase '" + options.compileFrom +
-                                   "' comes after 'fuse', where kernels get their precision")
-                                      .str());
+    badUse(("--precision " + nameOf(options.precision) + ": phase '" + options.compileFrom +
+            "' comes after 'fuse', where kernels get their precision")
+               .str());
   if (target.takes(options.precision)) return;
   SmallVector<StringRef> others;
   for (const Target *other : targets())
     if (other->takes(options.precision)) others.push_back(other->kind());
-  throw Error(ErrorKind::unsupported, ("--precision " + nameOf(options.precision) + ": --target " + target.kind() +
-                                       " has no kernels for it; those that have: " + llvm::join(others, ", "))
-                                          .str());
+  unsupported(("--precision " + nameOf(options.precision) + ": --target " + target.kind() +
+               " has no kernels for it; those that have: " + llvm::join(others, ", "))
+                  .str());
 }
 
 void Compilation::checkDevices() {
@@ -137,13 +137,13 @@ void Compilation::checkDevices() {
   }
   if (devices->size() < 2) {
     if (options.places.empty()) return;
-    throw Error(ErrorKind::usage, "place " + options.places[0].first + "=" + options.places[0].second +
-                                      ": there is one device; name several to place on, as cpu:0 and cpu:1");
+    badUse("place " + options.places[0].first + "=" + options.places[0].second +
+           ": there is one device; name several to place on, as cpu:0 and cpu:1");
   }
   if (first > placeOf("fuse")) {
     if (options.places.empty()) return;
-    throw Error(ErrorKind::usage, "place " + options.places[0].first + "=" + options.places[0].second + ": phase '" +
-                                      options.compileFrom + "' comes after 'fuse', where operations are placed");
+    badUse("place " + options.places[0].first + "=" + options.places[0].second + ": phase '" + options.compileFrom +
+           "' comes after 'fuse', where operations are placed");
   }
   if (llvm::Error error = place::checkPins(module, options.places, *devices, /*parametersStay=*/!options.freeze))
     throw takeAsError(ErrorKind::usage, std::move(error));
@@ -153,14 +153,10 @@ void Compilation::checkDevices() {
 void Compilation::checkMesh() {
   if (options.mesh.empty()) {
     if (!options.shardings.empty())
-      throw Error(ErrorKind::usage,
-                  "--shard " + options.shardings.front() + ": names axes of --mesh, which is not given");
+      badUse("--shard " + options.shardings.front() + ": names axes of --mesh, which is not given");
     if (!options.strategy.empty())
-      throw Error(ErrorKind::usage,
-                  "strategy " + options.strategy + ": ranks of a mesh share steps, and none is given");
-    if (options.rank >= 0)
-      throw Error(ErrorKind::usage,
-                  "--rank " + std::to_string(options.rank) + ": is one of --mesh, which is not given");
+      badUse("strategy " + options.strategy + ": ranks of a mesh share steps, and none is given");
+    if (options.rank >= 0) badUse("--rank " + std::to_string(options.rank) + ": is one of --mesh, which is not given");
     return;
   }
   auto refuse = [&](ErrorKind kind, const std::string &why) {
@@ -196,8 +192,7 @@ void Compilation::enableRemarks() {
   if (options.remarks.empty()) return;
   for (const std::string &category : options.remarks)
     if (!llvm::is_contained({"fuse", "schedule", "memory"}, category))
-      throw Error(ErrorKind::usage,
-                  "there are no remarks '" + category + "'; the categories are fuse, schedule, memory");
+      badUse("there are no remarks '" + category + "'; the categories are fuse, schedule, memory");
   remark::RemarkCategories categories;
   std::string pattern = "^(" + llvm::join(options.remarks, "|") + ")$";
   // Each kind has a filter of its own; `all` alone enables none.
@@ -205,7 +200,7 @@ void Compilation::enableRemarks() {
   if (!sink) return;
   if (failed(remark::enableOptimizationRemarks(*module.getContext(), std::make_unique<RemarkLines>(sink),
                                                std::make_unique<remark::RemarkEmittingPolicyAll>(), categories)))
-    throw Error(ErrorKind::internal, "remarks cannot be enabled in this context");
+    internalError("remarks cannot be enabled in this context");
   ownsRemarks = true;
 }
 
@@ -235,8 +230,8 @@ void Compilation::runPhase(const Phase &phase) {
   phase.build(passes, options);
   if (passes.size() && failed(passes.run(module))) fail(phase);
   if (failed(verify(module)) || failed(verifyBoundary(module, phase)))
-    throw Error(ErrorKind::internal,
-                "phase '" + phase.name.str() + "' made an invalid program; please report this\n" + diagnostics.take());
+    internalError("phase '" + phase.name.str() + "' made an invalid program; please report this\n" +
+                  diagnostics.take());
 }
 
 void Compilation::generateCode() {
@@ -253,7 +248,7 @@ void Compilation::generateCode() {
 }
 
 void Compilation::tune() {
-  if (!timer) throw Error(ErrorKind::usage, "tuning needs a machine to run on, which this use of the compiler has not");
+  if (!timer) badUse("tuning needs a machine to run on, which this use of the compiler has not");
   tuneTiles(module, options, timer, options.reportDetails ? sink : RemarkSink());
 }
 
@@ -294,7 +289,7 @@ void Compilation::package() {
 void Compilation::dump(size_t index) {
   if (options.dumpPhases.empty() || !phases()[index].build) return;
   if (std::error_code error = llvm::sys::fs::create_directories(options.dumpPhases))
-    throw Error(ErrorKind::runtime, options.dumpPhases + ": cannot be made: " + error.message());
+    runtimeError(options.dumpPhases + ": cannot be made: " + error.message());
   std::string path = options.dumpPhases + "/" + (index < 10 ? "0" : "") + std::to_string(index) + "-" +
                      phases()[index].name.str() + ".mlir";
   std::error_code error;
@@ -307,7 +302,7 @@ void Compilation::dump(size_t index) {
     error = out.error();
     out.clear_error();
   }
-  if (error) throw Error(ErrorKind::runtime, path + ": cannot be written: " + error.message());
+  if (error) runtimeError(path + ": cannot be written: " + error.message());
 }
 
 void Compilation::divide() {

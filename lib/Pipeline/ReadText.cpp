@@ -13,7 +13,7 @@ using namespace sprig;
 static const Phase &phaseBefore(StringRef compileFrom) {
   if (compileFrom.empty()) return phases().front();
   auto place = phaseByName(compileFrom);
-  if (!place) throw Error(ErrorKind::usage, llvm::toString(place.takeError()));
+  if (!place) badUse(llvm::toString(place.takeError()));
   return phases()[*place == 0 ? 0 : *place - 1];
 }
 

@@ -55,8 +55,7 @@ private:
   [[noreturn]] void fail(size_t place, const std::string &what) const {
     StringRef before = text.take_front(place);
     size_t line = before.count('\n') + 1, column = place - (before.rfind('\n') + 1) + 1;
-    throw Error(ErrorKind::badInput,
-                name.str() + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + what);
+    badInput(name.str() + ":" + std::to_string(line) + ":" + std::to_string(column) + ": " + what);
   }
 
   bool has(StringRef word) const { return text.substr(at).starts_with(word); }

@@ -62,9 +62,9 @@ private:
     if (fold(i)) return true;
     const onnx::NodeProto &quantize = graph.node(i);
     if (graph.maker(quantize.input(1)) >= 0 && graph.floats(quantize.input(0)))
-      throw Error(ErrorKind::badInput, "weight '" + quantize.input(0) + "': its quantiser '" + quantize.name() +
-                                           "' is not by a scale of its own largest numbers, so it cannot be written "
-                                           "as integers");
+      badInput("weight '" + quantize.input(0) + "': its quantiser '" + quantize.name() +
+               "' is not by a scale of its own largest numbers, so it cannot be written "
+               "as integers");
     return false;
   }
 

@@ -83,10 +83,10 @@ static void checkNodes(const onnx::GraphProto &graph, const std::string &file) {
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx::NodeProto &node = graph.node(i);
     std::string name = file + ": " + onnximport::nodeLabel(node, i);
-    if (node.output_size() == 0) throw Error(ErrorKind::badInput, name + " has no result; expected one at least");
+    if (node.output_size() == 0) badInput(name + " has no result; expected one at least");
     if (node.input_size() < leastOperands(node))
-      throw Error(ErrorKind::badInput, name + " has " + std::to_string(node.input_size()) + " operands; expected " +
-                                           std::to_string(leastOperands(node)) + " at least");
+      badInput(name + " has " + std::to_string(node.input_size()) + " operands; expected " +
+               std::to_string(leastOperands(node)) + " at least");
     for (const auto &attribute : node.attribute()) {
       if (attribute.has_g()) checkNodes(attribute.g(), file);
       for (const auto &inner : attribute.graphs()) checkNodes(inner, file);

@@ -108,12 +108,12 @@ void Place::refuse(const std::string &path, const Json &found, const std::string
   if (text.size() > 60) text = text.substr(0, 57) + "...";
   text = "found " + text + ", expected " + expected;
   for (const Override &flag : overrides)
-    if (flag.path == path) throw Error(ErrorKind::usage, flag.flag + ": " + text);
-  throw Error(ErrorKind::badInput, file + ": " + (path.empty() ? "" : path + ": ") + text);
+    if (flag.path == path) badUse(flag.flag + ": " + text);
+  badInput(file + ": " + (path.empty() ? "" : path + ": ") + text);
 }
 
 void Place::missing(const std::string &path, const std::string &expected) const {
-  throw Error(ErrorKind::badInput, file + ": " + path + ": is missing, expected " + expected);
+  badInput(file + ": " + path + ": is missing, expected " + expected);
 }
 
 void Place::unknown(const std::string &path, const std::string &name, const std::string &what,
@@ -121,8 +121,8 @@ void Place::unknown(const std::string &path, const std::string &name, const std:
   std::string text = "unknown " + what + " '" + name + "'" + data::suggestion(name, known) +
                      "\nnote: " + (note.empty() ? "there are" : note + " has") + ": " + listed(known);
   for (const Override &flag : overrides)
-    if (flag.path == join(path, name) || flag.path == path) throw Error(ErrorKind::usage, flag.flag + ": " + text);
-  throw Error(ErrorKind::badInput, file + ": " + (path.empty() ? "" : path + ": ") + text);
+    if (flag.path == join(path, name) || flag.path == path) badUse(flag.flag + ": " + text);
+  badInput(file + ": " + (path.empty() ? "" : path + ": ") + text);
 }
 
 template <typename T>

@@ -99,7 +99,7 @@ MetricsWriter::MetricsWriter(std::filesystem::path where, std::optional<int64_t>
   bool regular = ::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode);
   int flags = O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | (resumeStep ? 0 : O_TRUNC);
   file = uninterrupted([&] { return ::open(path.c_str(), regular ? flags : O_WRONLY | O_CLOEXEC, 0666); });
-  if (file < 0) throw Error(ErrorKind::runtime, path.string() + ": cannot open for writing: " + std::strerror(errno));
+  if (file < 0) runtimeError(path.string() + ": cannot open for writing: " + std::strerror(errno));
   if (regular && resumeStep) cutBehind(*resumeStep);
 }
 
@@ -120,14 +120,14 @@ void MetricsWriter::cutBehind(int64_t steps) {
     if (end == std::string_view::npos) break; // torn
     std::optional<StepMetrics> line = parseMetrics(text.substr(keep, end - keep));
     if (!line)
-      throw Error(ErrorKind::badInput, path.string() + ": line " + std::to_string(earlier.size() + 1) +
-                                           " is not of metrics, so the file is not gone on with");
+      badInput(path.string() + ": line " + std::to_string(earlier.size() + 1) +
+               " is not of metrics, so the file is not gone on with");
     if (line->step >= steps) break;
     earlier.push_back(*line);
     keep = end + 1;
   }
   if (uninterrupted([&] { return ::ftruncate(file, off_t(keep)); }) != 0)
-    throw Error(ErrorKind::runtime, path.string() + ": cannot cut off later lines: " + std::strerror(errno));
+    runtimeError(path.string() + ": cannot cut off later lines: " + std::strerror(errno));
 }
 
 void MetricsWriter::write(const StepMetrics &metrics) {
@@ -142,7 +142,7 @@ void MetricsWriter::flush() {
   std::string_view left = lines;
   while (!left.empty()) {
     ssize_t n = uninterrupted([&] { return ::write(file, left.data(), left.size()); });
-    if (n < 0) throw Error(ErrorKind::runtime, path.string() + ": cannot write: " + std::strerror(errno));
+    if (n < 0) runtimeError(path.string() + ": cannot write: " + std::strerror(errno));
     left.remove_prefix(size_t(n));
   }
   lines.clear();

@@ -113,9 +113,8 @@ bool isWrittenOut(ir::CastOp cast) {
 }
 
 [[noreturn]] void refuse(StringRef model, Operation *quantizer, StringRef expected) {
-  throw Error(ErrorKind::unsupported, model.str() + ": the quantiser" + nameOf(quantizer) +
-                                          " lets no gradient through to what is trained in front of it: expected " +
-                                          expected.str());
+  unsupported(model.str() + ": the quantiser" + nameOf(quantizer) +
+              " lets no gradient through to what is trained in front of it: expected " + expected.str());
 }
 
 /// Whether a quantiser reads the value as its scale, through moves at most.

@@ -34,8 +34,7 @@ void applyOverrides(Json &document, std::span<const Override> overrides) {
       Json &next = (*at)[std::string(path.substr(0, dot))];
       if (next.is_string()) next = Json{{"name", next}}; // the short form of an object with a name
       if (!next.is_object() && !next.is_null())
-        throw Error(ErrorKind::usage,
-                    flag.flag + ": cannot set " + flag.path + ": the configuration has no object there");
+        badUse(flag.flag + ": cannot set " + flag.path + ": the configuration has no object there");
       at = &next;
     }
     (*at)[std::string(path)] = std::move(value);
@@ -167,14 +166,14 @@ int64_t stepsPerEpoch(const TrainConfig &config, int64_t samples) {
 void resolve(TrainConfig &config, int64_t samples) {
   int64_t epoch = stepsPerEpoch(config, samples);
   if (epoch == 0)
-    throw Error(ErrorKind::badInput, "the data have " + std::to_string(samples) + " samples, a step takes " +
-                                         std::to_string(config.batch * config.accumulate) +
-                                         (samples ? " and drop_last leaves out smaller ones" : ""));
+    badInput("the data have " + std::to_string(samples) + " samples, a step takes " +
+             std::to_string(config.batch * config.accumulate) +
+             (samples ? " and drop_last leaves out smaller ones" : ""));
   if (config.epochs) {
     int64_t steps;
     if (__builtin_mul_overflow(*config.epochs, epoch, &steps))
-      throw Error(ErrorKind::badInput, "epochs: " + std::to_string(*config.epochs) + " epochs of " +
-                                           std::to_string(epoch) + " steps are too many steps");
+      badInput("epochs: " + std::to_string(*config.epochs) + " epochs of " + std::to_string(epoch) +
+               " steps are too many steps");
     config.steps = steps;
   }
   ScheduleConfig &schedule = config.schedule;
@@ -184,8 +183,8 @@ void resolve(TrainConfig &config, int64_t samples) {
   if (hasTotal && schedule.totalSteps == 0) {
     schedule.totalSteps = (*config.steps + schedule.stepsPerUnit - 1) / schedule.stepsPerUnit;
     if (schedule.totalSteps <= schedule.warmupSteps)
-      throw Error(ErrorKind::badInput, "lr_schedule.warmup_steps: found " + std::to_string(schedule.warmupSteps) +
-                                           ", expected less than the run's " + std::to_string(schedule.totalSteps));
+      badInput("lr_schedule.warmup_steps: found " + std::to_string(schedule.warmupSteps) +
+               ", expected less than the run's " + std::to_string(schedule.totalSteps));
   }
 }
 

@@ -27,8 +27,8 @@ StepBuilder::StepBuilder(ModuleOp module, std::map<int64_t, func::FuncOp> given,
     : module(module), forwards(std::move(given)), config(config), model(std::move(model)), hints(std::move(hints)) {
   for (auto param : module.getOps<ir::ParamOp>())
     if (isTrainingState(param.getSymName()))
-      throw Error(ErrorKind::badInput, this->model + ": has a parameter '" + param.getSymName().str() +
-                                           "', a name that is kept for the state of training");
+      badInput(this->model + ": has a parameter '" + param.getSymName().str() +
+               "', a name that is kept for the state of training");
   describeTargets();
   chooseTrainable();
   for (auto &[samples, function] : forwards) {
@@ -77,8 +77,8 @@ void StepBuilder::describeTargets() {
   int64_t samples = forwards.begin()->first;
   auto outputs = function.getResultTypes();
   if (outputs.size() != config.losses.size())
-    throw Error(ErrorKind::badInput, "the configuration has " + std::to_string(config.losses.size()) +
-                                         " losses for the " + std::to_string(outputs.size()) + " outputs of " + model);
+    badInput("the configuration has " + std::to_string(config.losses.size()) + " losses for the " +
+             std::to_string(outputs.size()) + " outputs of " + model);
   bool anyReal = false;
   int64_t columns = 0;
   std::vector<int64_t> rows;
@@ -87,19 +87,16 @@ void StepBuilder::describeTargets() {
     auto name = function.getResultAttrOfType<StringAttr>(i, ir::kNameAttr);
     std::string label = "output '" + (name ? name.str() : std::to_string(i)) + "' of " + model;
     if (!isa<FloatType>(tensor.getElementType()) || tensor.getRank() == 0 || tensor.getDimSize(0) != samples)
-      throw Error(ErrorKind::badInput, label + " is " + ir::describe(type) + " for a batch of " +
-                                           std::to_string(samples) +
-                                           " samples; expected floats, with the samples first");
+      badInput(label + " is " + ir::describe(type) + " for a batch of " + std::to_string(samples) +
+               " samples; expected floats, with the samples first");
     const LossConfig &loss = config.losses[i];
     bool ofClasses = isOfClasses(loss);
     if (ofClasses && tensor.getRank() < 2)
-      throw Error(ErrorKind::badInput,
-                  label + " is " + ir::describe(type) + "; the loss expects classes in a last axis");
+      badInput(label + " is " + ir::describe(type) + "; the loss expects classes in a last axis");
     int64_t classes = ofClasses ? tensor.getShape().back() : 0;
     if (!loss.classWeights.empty() && int64_t(loss.classWeights.size()) != classes)
-      throw Error(ErrorKind::badInput, "the configuration has " + std::to_string(loss.classWeights.size()) +
-                                           " class weights for the " + std::to_string(classes) + " classes of " +
-                                           label);
+      badInput("the configuration has " + std::to_string(loss.classWeights.size()) + " class weights for the " +
+               std::to_string(classes) + " classes of " + label);
     target.classes.push_back(classes);
     anyReal |= !ofClasses;
     std::vector<int64_t> own(tensor.getShape().begin() + 1, tensor.getShape().end());
@@ -108,14 +105,12 @@ void StepBuilder::describeTargets() {
       target.sample = own;
       continue;
     }
-    if (own.empty())
-      throw Error(ErrorKind::badInput,
-                  label + " is " + ir::describe(type) + "; of several outputs, each needs a last axis");
+    if (own.empty()) badInput(label + " is " + ir::describe(type) + "; of several outputs, each needs a last axis");
     columns += ofClasses ? 1 : own.back();
     own.pop_back();
     if (i > 0 && own != rows)
-      throw Error(ErrorKind::badInput, label + " is " + ir::describe(type) +
-                                           ", whose dimensions but the last differ from those of the output before it");
+      badInput(label + " is " + ir::describe(type) +
+               ", whose dimensions but the last differ from those of the output before it");
     rows = own;
   }
   if (outputs.size() > 1) {
@@ -166,26 +161,23 @@ void StepBuilder::chooseTrainable() {
         any = true;
         if (ofQuantizers.contains(name)) {
           if (pattern != name) continue; // a pattern is of what can be trained
-          throw Error(ErrorKind::badInput, "trainable: '" + name +
-                                               "' is a quantiser's, found by calibration or "
-                                               "computed from weights; it is not trained");
+          badInput("trainable: '" + name +
+                   "' is a quantiser's, found by calibration or "
+                   "computed from weights; it is not trained");
         }
         if (!isa<FloatType>(param.getTensorType().getElementType()))
-          throw Error(ErrorKind::badInput, "trainable: '" + name + "' is " + ir::describe(param.getTensorType()) +
-                                               "; only floats are trained");
+          badInput("trainable: '" + name + "' is " + ir::describe(param.getTensorType()) + "; only floats are trained");
         if (!llvm::is_contained(trainableNames, name)) trainableNames.push_back(name);
       }
-      if (!any)
-        throw Error(ErrorKind::badInput, "trainable: no initializer of " + model + " is called '" + pattern + "'");
+      if (!any) badInput("trainable: no initializer of " + model + " is called '" + pattern + "'");
     }
   }
-  if (trainableNames.empty())
-    throw Error(ErrorKind::badInput, model + ": has no parameter to train, expected initializers of floats");
+  if (trainableNames.empty()) badInput(model + ": has no parameter to train, expected initializers of floats");
   for (const std::string &name : trainableNames) {
     Type element = symbols.lookup<ir::ParamOp>(name).getTensorType().getElementType();
     if (!element.isF32() && !element.isF64())
-      throw Error(ErrorKind::unsupported, model + ": parameter '" + name + "' is " + ir::describe(element) +
-                                              "; parameters of f32 and f64 can be trained");
+      unsupported(model + ": parameter '" + name + "' is " + ir::describe(element) +
+                  "; parameters of f32 and f64 can be trained");
   }
 }
 

@@ -37,10 +37,9 @@ double unbiased(ir::BatchNormOp norm, RankedTensorType operand) {
   int64_t count = operand.getDimSize(0);
   for (int64_t size : operand.getShape().drop_front(2)) count *= size;
   if (count == 1)
-    throw Error(ErrorKind::unsupported,
-                "batch norm '" + nameOfLocation(norm.getLoc()) + "': has one value for each channel of " +
-                    std::to_string(operand.getDimSize(0)) +
-                    " sample, which have no variance; `drop_last` leaves out a last batch that is smaller");
+    unsupported("batch norm '" + nameOfLocation(norm.getLoc()) + "': has one value for each channel of " +
+                std::to_string(operand.getDimSize(0)) +
+                " sample, which have no variance; `drop_last` leaves out a last batch that is smaller");
   return count > 1 ? double(count) / double(count - 1) : 1;
 }
 
@@ -92,10 +91,9 @@ void refuseWithinRegions(func::FuncOp forward, const TrainConfig &config) {
                                                                            : "";
     if (what.empty()) return;
     std::string name = nameOfLocation(op->getLoc());
-    throw Error(ErrorKind::unsupported,
-                what.str() + (name.empty() ? "" : " '" + name + "'") + ": is within " +
-                    op->getParentOp()->getName().getStringRef().str() +
-                    ", where a training step does not have it; expected it outside of branches and loops");
+    unsupported(what.str() + (name.empty() ? "" : " '" + name + "'") + ": is within " +
+                op->getParentOp()->getName().getStringRef().str() +
+                ", where a training step does not have it; expected it outside of branches and loops");
   });
 }
 
@@ -187,10 +185,9 @@ void markRecomputed(func::FuncOp forward, ArrayRef<std::string> layers, const st
   }
   for (auto [layer, found] : llvm::zip_equal(layers, isFound))
     if (!found)
-      throw Error(ErrorKind::badInput,
-                  "remat_layers: " + model + " has no layer '" + layer + "'" + data::suggestion(layer, names) +
-                      "\nnote: " +
-                      (names.empty() ? "its operations have no names" : "its operations are " + data::listed(names)));
+      badInput(
+          "remat_layers: " + model + " has no layer '" + layer + "'" + data::suggestion(layer, names) +
+          "\nnote: " + (names.empty() ? "its operations have no names" : "its operations are " + data::listed(names)));
 }
 
 void dropDropouts(Operation *op) {

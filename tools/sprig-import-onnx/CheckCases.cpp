@@ -92,7 +92,7 @@ void checkSet(const fs::path &model, const fs::path &set, const std::map<std::st
   ModelInterface interface = inspectONNX(model.string());
   for (const auto *values : {&interface.inputs, &interface.outputs})
     for (const InterfaceValue &value : *values)
-      if (value.dtype == "no tensor") throw Error(ErrorKind::unsupported, "'" + value.name + "' is no tensor");
+      if (value.dtype == "no tensor") unsupported("'" + value.name + "' is no tensor");
   std::vector<data::Stored> stored = readAll(set, "input_", interface.inputs);
   std::map<std::string, data::Array> inputs;
   ImportOptions options;

@@ -26,13 +26,13 @@ cl::opt<int64_t> maxBytes("max-tensor-bytes", cl::desc("limit of one tensor"), c
 
 std::pair<std::string, std::string> splitPair(const std::string &text) {
   size_t at = text.find('=');
-  if (at == std::string::npos) throw sprig::Error(sprig::ErrorKind::usage, "'" + text + "' is not NAME=VALUE");
+  if (at == std::string::npos) sprig::badUse("'" + text + "' is not NAME=VALUE");
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
 int64_t number(llvm::StringRef text) {
   int64_t value = 0;
-  if (text.getAsInteger(10, value)) throw sprig::Error(sprig::ErrorKind::usage, "'" + text.str() + "' is not a number");
+  if (text.getAsInteger(10, value)) sprig::badUse("'" + text.str() + "' is not a number");
   return value;
 }
 
@@ -49,7 +49,7 @@ std::string asBinary(llvm::StringRef content) {
   onnx::ModelProto proto;
   onnx::OnnxParser parser(text);
   auto status = parser.Parse(proto);
-  if (!status.IsOK()) throw sprig::Error(sprig::ErrorKind::badInput, status.ErrorMessage());
+  if (!status.IsOK()) sprig::badInput(status.ErrorMessage());
   std::string binary;
   proto.SerializeToString(&binary);
   return binary;
@@ -78,12 +78,12 @@ int run() {
     return sprig::checkCases({cases.begin(), cases.end()}, sizes, verbose) == 0 ? 0 : 1;
   }
   auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(model);
-  if (!buffer) throw sprig::Error(sprig::ErrorKind::badInput, model + ": " + buffer.getError().message());
+  if (!buffer) sprig::badInput(model + ": " + buffer.getError().message());
   std::string binary = asBinary((*buffer)->getBuffer());
   if (!toBinary.empty()) {
     std::error_code error;
     llvm::raw_fd_ostream stream(toBinary, error);
-    if (error) throw sprig::Error(sprig::ErrorKind::runtime, toBinary + ": " + error.message());
+    if (error) sprig::runtimeError(toBinary + ": " + error.message());
     stream << binary;
     return 0;
   }

@@ -25,7 +25,7 @@ static mlir::LogicalResult run(int argc, char **argv, mlir::DialectRegistry &reg
   std::string message;
   auto input = mlir::openInputFile(inputFile, &message);
   auto output = input ? mlir::openOutputFile(outputFile, &message) : nullptr;
-  if (!output) throw sprig::Error(sprig::ErrorKind::badInput, message);
+  if (!output) sprig::badInput(message);
   sprig::checkNesting(input->getBuffer(), inputFile);
   if (mlir::failed(mlir::MlirOptMain(output->os(), std::move(input), registry, config))) return mlir::failure();
   output->keep();

@@ -69,9 +69,6 @@ std::string formatCount(double count, const std::string &unit) {
 
 std::string formatDouble(double value, int digits) { return decimal::general(value, digits); }
 
-void badUse(const std::string &text) { throw Error(ErrorKind::usage, text); }
-void badInput(const std::string &text) { throw Error(ErrorKind::badInput, text); }
-void unsupported(const std::string &text) { throw Error(ErrorKind::unsupported, text); }
 void warn(const std::string &text) {
   if (!quietFlag) std::cerr << "warning: " << text << '\n';
 }

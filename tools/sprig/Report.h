@@ -1,6 +1,7 @@
 // What every command prints with: text tables, JSON, numbers for people.
 // Results go to standard output, everything else to standard error (docs/cli.md).
 #pragma once
+#include "sprig/error.h"
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -43,11 +44,6 @@ inline std::string formatMilliseconds(double ns) { return formatDouble(ns / 1e6,
 /// A share of 1 in percent, three significant digits: "12.5", without the sign.
 inline std::string formatPercent(double share) { return formatDouble(100 * share, 3); }
 
-/// Throw the error of a wrong use of the command line, of a file that is malformed or does not fit, and of what Sprig
-/// cannot do or this machine does not have.
-[[noreturn]] void badUse(const std::string &text);
-[[noreturn]] void badInput(const std::string &text);
-[[noreturn]] void unsupported(const std::string &text);
 /// Prints `warning: TEXT` to standard error unless quiet.
 void warn(const std::string &text);
 /// Prints a plain line to standard error unless quiet.

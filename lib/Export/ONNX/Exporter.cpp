@@ -200,8 +200,8 @@ void Exporter::nodes(Scope &scope) {
           .refuse("is where the recordings part: the function is " + std::to_string(graph.nodes.size()) +
                   " operations with batch " + std::to_string(what.batch) + " and " +
                   std::to_string(second.nodes.size()) + " with batch " + std::to_string(what.otherBatch));
-    throw Error(ErrorKind::unsupported, "exportOnnx: the function computes nothing with one batch and something with "
-                                        "another");
+    unsupported("exportOnnx: the function computes nothing with one batch and something with "
+                "another");
   }
   std::vector<int> uses(graph.types.size(), 0);
   std::vector<size_t> makerOf(graph.types.size(), 0);
@@ -332,7 +332,7 @@ std::string Exporter::run() {
   *model.mutable_graph() = std::move(body.proto);
   std::string bytes;
   if (!model.SerializeToString(&bytes))
-    throw Error(ErrorKind::runtime, "exportOnnx: the model is larger than the 2 GB that an ONNX file can be");
+    runtimeError("exportOnnx: the model is larger than the 2 GB that an ONNX file can be");
   return bytes;
 }
 

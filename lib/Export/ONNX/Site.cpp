@@ -93,7 +93,7 @@ void Site::refuse(const std::string &text) const {
   std::string op = node.op->text;
   if (op.starts_with("nn.")) op = op.substr(3);
   if (node.layer) op += " (layer '" + *node.layer + "')";
-  throw Error(ErrorKind::unsupported, where + op + ": " + text);
+  unsupported(where + op + ": " + text);
 }
 
 Dims Site::dimsOf(uint32_t first, uint32_t second) const {

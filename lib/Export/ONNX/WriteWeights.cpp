@@ -8,7 +8,7 @@
 namespace sprig {
 namespace {
 
-[[noreturn]] void fail(const std::string &text) { throw Error(ErrorKind::badInput, text); }
+[[noreturn]] void fail(const std::string &text) { badInput(text); }
 
 const std::string *externalField(const onnx::TensorProto &tensor, const std::string &key) {
   for (const auto &entry : tensor.external_data())
@@ -76,7 +76,7 @@ std::string withWeights(std::string_view bytes, const std::string &file, const s
   if (!byName.empty()) fail(file + ": has no initializer '" + byName.begin()->first + "' to take the new value");
   std::string result;
   if (!model.SerializeToString(&result))
-    throw Error(ErrorKind::runtime, file + ": with its new weights the model is larger than ONNX files can be");
+    runtimeError(file + ": with its new weights the model is larger than ONNX files can be");
   return result;
 }
 

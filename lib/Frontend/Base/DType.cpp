@@ -33,8 +33,7 @@ std::ostream &operator<<(std::ostream &out, const Shape &shape) { return out << 
 std::ostream &operator<<(std::ostream &out, const TensorType &type) { return out << describe(type); }
 
 void Shape::refuseRank(size_t count) {
-  throw Error(ErrorKind::usage, "a tensor has at most " + std::to_string(kMaxRank) + " dimensions, asked for are " +
-                                    std::to_string(count));
+  badUse("a tensor has at most " + std::to_string(kMaxRank) + " dimensions, asked for are " + std::to_string(count));
 }
 
 } // namespace sprig

@@ -26,17 +26,15 @@ Device::Device(const std::string &name, Source at) {
   size_t colon = std::min(name.find(':'), name.size());
   auto kind = std::find(std::begin(kKinds), std::end(kKinds), name.substr(0, colon));
   if (kind == std::end(kKinds))
-    throw Error(ErrorKind::usage,
-                placed(at, "device '" + name + "': expected a kind of device (cpu, cuda, null), found '" +
-                               name.substr(0, colon) + "'"));
+    badUse(placed(at, "device '" + name + "': expected a kind of device (cpu, cuda, null), found '" +
+                          name.substr(0, colon) + "'"));
   unsigned number = 0;
   if (colon < name.size()) {
     const char *begin = name.data() + colon + 1, *end = name.data() + name.size();
     auto [stop, error] = std::from_chars(begin, end, number);
     if (begin == end || stop != end || error != std::errc() || number >= kMostNumbers)
-      throw Error(ErrorKind::usage,
-                  placed(at, "device '" + name + "': expected " + *kind + ":N with a number from 0 to " +
-                                 std::to_string(kMostNumbers - 1) + ", found '" + name.substr(colon + 1) + "'"));
+      badUse(placed(at, "device '" + name + "': expected " + *kind + ":N with a number from 0 to " +
+                            std::to_string(kMostNumbers - 1) + ", found '" + name.substr(colon + 1) + "'"));
   }
   deviceKind = Kind(kind - std::begin(kKinds));
   deviceNumber = uint16_t(number);
@@ -72,7 +70,7 @@ DeviceId openDevice(const Device &device, const char *op, Source at) {
     std::string why = device.kind() == Device::Kind::null
                           ? ": null devices run compiled programs alone (CompileOptions::devices, --devices)"
                           : " is not there";
-    throw Error(ErrorKind::unsupported, placed(at, std::string(op) + ": device " + device.name() + why));
+    unsupported(placed(at, std::string(op) + ": device " + device.name() + why));
   }
   if (auto known = findDevice(device)) return *known;
   Open &all = open();
@@ -80,8 +78,8 @@ DeviceId openDevice(const Device &device, const char *op, Source at) {
   if (auto known = findDevice(device)) return *known;
   size_t count = all.count.load(std::memory_order_relaxed);
   if (count == kMostOpenDevices)
-    throw Error(ErrorKind::unsupported, placed(at, std::string(op) + ": " + device.name() + " would be one more than " +
-                                                       std::to_string(kMostOpenDevices) + " devices"));
+    unsupported(placed(at, std::string(op) + ": " + device.name() + " would be one more than " +
+                               std::to_string(kMostOpenDevices) + " devices"));
   all.devices[count] = device;
   all.count.store(count + 1, std::memory_order_release);
   return DeviceId(count);

@@ -42,12 +42,12 @@ static DType elementFrom(Type type) {
   case 16: return isUnsigned ? DType::u16 : DType::i16;
   case 8: return isUnsigned ? DType::u8 : DType::i8;
   }
-  throw Error(ErrorKind::internal, "a pass of the compiler made an element type that no tensor has");
+  internalError("a pass of the compiler made an element type that no tensor has");
 }
 
 TensorType fromType(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  if (!tensor) throw Error(ErrorKind::internal, "a pass of the compiler made a value that is no tensor");
+  if (!tensor) internalError("a pass of the compiler made a value that is no tensor");
   return {elementFrom(tensor.getElementType()), Shape(tensor.getShape().data(), tensor.getShape().size())};
 }
 
@@ -107,7 +107,7 @@ Place placeOf(Location location, const Place &otherwise) {
 //----------------------------------------------------------------------------------------------------===//
 
 [[noreturn]] static void refuseAttribute(Operation *op, const Attr &attr, const std::string &why) {
-  throw Error(ErrorKind::usage, op->getName().getStringRef().str() + ": attribute '" + attr.name + "' " + why);
+  badUse(op->getName().getStringRef().str() + ": attribute '" + attr.name + "' " + why);
 }
 
 Attribute AttributeWriter::parse(Operation *op, const Attr &attr, const std::string &text) {

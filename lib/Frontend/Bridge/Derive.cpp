@@ -13,7 +13,7 @@ void runPasses(PassManager &passes, Operation *op) {
   DiagnosticText diagnostics(op->getContext());
   if (succeeded(passes.run(op))) return;
   std::string text = diagnostics.take();
-  throw Error(ErrorKind::unsupported, text.empty() ? "a pass of the compiler failed" : withoutOpNames(text));
+  unsupported(text.empty() ? "a pass of the compiler failed" : withoutOpNames(text));
 }
 
 void derive(func::FuncOp function, Derivation derivation) {

@@ -11,7 +11,7 @@ using namespace mlir;
 namespace sprig::frontend::bridge {
 
 [[noreturn]] static void refuseEntry(const PackageEntry &entry, const std::string &text) {
-  throw Error(ErrorKind::usage, "function '" + entry.name + "': " + text);
+  badUse("function '" + entry.name + "': " + text);
 }
 
 void EntryBuilder::declare(const PackageEntry &entry, const StateSlot &slot) {

@@ -52,8 +52,8 @@ private:
   Block &body() { return function.getBody().front(); }
   const sprig::TensorType &typeOf(uint32_t value) const {
     if (value >= forward.types.size())
-      throw Error(ErrorKind::internal, "a gradient of value " + std::to_string(value) + " of a graph of " +
-                                           std::to_string(forward.types.size()) + " values");
+      internalError("a gradient of value " + std::to_string(value) + " of a graph of " +
+                    std::to_string(forward.types.size()) + " values");
     return forward.types[value];
   }
 
@@ -107,8 +107,8 @@ SmallVector<Type> typesOf(ArrayRef<Value> values) {
 void requireFloats(const Graph &graph, std::span<const uint32_t> values, const char *what) {
   for (uint32_t value : values)
     if (value < graph.types.size() && !isFloat(graph.types[value].dtype))
-      throw Error(ErrorKind::usage, std::string("a gradient ") + what + " " + describe(graph.types[value]) +
-                                        ", which is not of a floating-point type");
+      badUse(std::string("a gradient ") + what + " " + describe(graph.types[value]) +
+             ", which is not of a floating-point type");
 }
 
 } // namespace
@@ -119,9 +119,8 @@ Continuation frontend::gradientOf(const Graph &forward, std::span<const uint32_t
   requireFloats(forward, wrt, "with respect to");
   if (!seeded &&
       (outputs.size() != 1 || outputs[0] >= forward.types.size() || forward.types[outputs[0]].elements() != 1))
-    throw Error(ErrorKind::usage, "a gradient is of one scalar, or of values whose cotangents are given; this is of " +
-                                      (outputs.size() == 1 ? describe(forward.types.at(outputs[0]))
-                                                           : std::to_string(outputs.size()) + " values"));
+    badUse("a gradient is of one scalar, or of values whose cotangents are given; this is of " +
+           (outputs.size() == 1 ? describe(forward.types.at(outputs[0])) : std::to_string(outputs.size()) + " values"));
   Derived derived(forward, seeded ? outputs : std::span<const uint32_t>(), isDivided);
   SmallVector<Value> targets = derived.pick(wrt);
   return derived.finish(ir::GradientOp::create(derived.builder, derived.builder.getUnknownLoc(), typesOf(targets),

@@ -31,8 +31,7 @@ void GraphReader::add(Operation *op) {
   node.layer = place.layer;
   for (Value operand : op->getOperands()) {
     auto found = numbers.find(operand);
-    if (found == numbers.end())
-      throw Error(ErrorKind::internal, "a pass of the compiler left " + node.op->text + " without an operand");
+    if (found == numbers.end()) internalError("a pass of the compiler left " + node.op->text + " without an operand");
     node.operands.push_back(found->second);
   }
   if (auto constant = dyn_cast<ir::ConstantOp>(op)) {

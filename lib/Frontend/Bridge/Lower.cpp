@@ -43,7 +43,7 @@ func::FuncOp Lowering::addFunction(ModuleOp module, StringRef name, const Graph 
 }
 
 [[noreturn]] static void refuseNode(const GraphNode &node, const std::string &text) {
-  throw Error(ErrorKind::usage, describePlace(node.source, node.op->text, node.layer) + ": " + text);
+  badUse(describePlace(node.source, node.op->text, node.layer) + ": " + text);
 }
 
 // What reached here with wrong numbers is a mistake of the front-end; it must not become a crash.
@@ -67,8 +67,7 @@ SmallVector<Value> Lowering::lowerNodes(OpBuilder &builder, const Graph &graph, 
   }
   for (uint32_t output : graph.outputs)
     if (output >= values.size())
-      throw Error(ErrorKind::internal,
-                  "a recorded graph gives value " + std::to_string(output) + " of " + std::to_string(values.size()));
+      internalError("a recorded graph gives value " + std::to_string(output) + " of " + std::to_string(values.size()));
   return values;
 }
 
@@ -144,8 +143,8 @@ Operation *Lowering::lowerNode(OpBuilder &builder, const Graph &graph, const Gra
   declareMesh(op, node);
   if (failed(verify(op, /*verifyRecursively=*/false))) {
     std::string text = diagnostics.take();
-    throw Error(ErrorKind::usage, text.empty() ? describePlace(node.source, node.op->text, node.layer) + ": is invalid"
-                                               : withoutOpNames(text));
+    badUse(text.empty() ? describePlace(node.source, node.op->text, node.layer) + ": is invalid"
+                        : withoutOpNames(text));
   }
   if (auto mean = dyn_cast<ir::ReduceMeanOp>(op); mean && isDivided) return asLossMean(builder, mean);
   return op;

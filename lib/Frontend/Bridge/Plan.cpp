@@ -72,9 +72,8 @@ public:
   void run(std::span<void *const> in, std::span<void *const> out, std::span<void *const> states,
            uint64_t version) override {
     if (in.size() != inputs.size() || out.size() != outputs.size() || states.size() != bound.size())
-      throw Error(ErrorKind::internal, "'" + name + "' is run on " + std::to_string(in.size()) + " inputs, " +
-                                           std::to_string(out.size()) + " outputs and " +
-                                           std::to_string(states.size()) + " states, which are not those that it has");
+      internalError("'" + name + "' is run on " + std::to_string(in.size()) + " inputs, " + std::to_string(out.size()) +
+                    " outputs and " + std::to_string(states.size()) + " states, which are not those that it has");
     if (threads.changed()) [[unlikely]] {
       context = rt::Context(package, {threads.pool(), &state, 0});
       join();
@@ -162,7 +161,7 @@ private:
     if (text.starts_with(prefix)) text.erase(0, prefix.size());
     if (size_t end = text.find("': "); text.starts_with("'") && end != std::string::npos)
       text = text.substr(1, end - 1) + text.substr(end + 1);
-    throw Error(ErrorKind::runtime, text);
+    runtimeError(text);
   }
 
   std::string name;
@@ -206,7 +205,7 @@ std::unique_ptr<Plan> frontend::compilePlan(const Graph &graph, std::span<const 
     return std::make_unique<CompiledPlan>(rt::Package::fromMemory(std::move(bytes), name), graph, states, name,
                                           std::move(devices), std::move(ranks.group), repetitions);
   } catch (const rt::Error &error) {
-    throw Error(ErrorKind::runtime, error.what());
+    runtimeError(error.what());
   }
 }
 

@@ -78,11 +78,11 @@ Graph frontend::learningRate(const std::string &json) {
   bool hasTotal = schedule.kind == ScheduleKind::linear || schedule.kind == ScheduleKind::cosine ||
                   schedule.kind == ScheduleKind::warmupCosine || schedule.kind == ScheduleKind::oneCycle;
   if (hasTotal && schedule.totalSteps == 0)
-    throw Error(ErrorKind::usage, "lr_schedule.total_steps: not given; schedule " + scheduleName(schedule) +
-                                      " needs the number of steps that it takes");
+    badUse("lr_schedule.total_steps: not given; schedule " + scheduleName(schedule) +
+           " needs the number of steps that it takes");
   if (schedule.perEpoch)
-    throw Error(ErrorKind::usage, "lr_schedule: schedule " + scheduleName(schedule) +
-                                      " counts epochs; a step does not know how long they are, so give steps");
+    badUse("lr_schedule: schedule " + scheduleName(schedule) +
+           " counts epochs; a step does not know how long they are, so give steps");
   bridge::Workspace work;
   bridge::Lowering lowering(work.context());
   func::FuncOp function = lowering.makeFunction(*work.module, "main", {{DType::f64, {}}, {DType::i64, {}}});

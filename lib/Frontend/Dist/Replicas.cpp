@@ -32,8 +32,8 @@ void Group::checkReplicas(const nn::Module &module, Source at) {
   const int32_t *ranks = most.data<int32_t>(at);
   for (size_t i = 0; i < state.size(); ++i)
     if (ranks[i])
-      throw Error(ErrorKind::runtime, frontend::placeText(at) + "checkReplicas: '" + state[i].first + "' of rank " +
-                                          std::to_string(ranks[i]) + " differs from that of rank 0");
+      runtimeError(frontend::placeText(at) + "checkReplicas: '" + state[i].first + "' of rank " +
+                   std::to_string(ranks[i]) + " differs from that of rank 0");
 }
 
 } // namespace sprig::dist

@@ -147,8 +147,7 @@ void spawnFrom(int ranks, const std::function<void(Group &)> &body, const SpawnO
   for (const Ended &rank : ended)
     if (rank.thrown) std::rethrow_exception(rank.thrown);
   for (const Status &status : statuses)
-    if (!status.isOk())
-      throw Error(ErrorKind::runtime, frontend::placeText(at) + "spawn: " + std::string(status.message()));
+    if (!status.isOk()) runtimeError(frontend::placeText(at) + "spawn: " + std::string(status.message()));
 }
 
 void asFirstOf(int ranks, const std::function<void(Group &)> &body) {

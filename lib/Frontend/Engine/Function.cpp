@@ -351,7 +351,7 @@ void synchronize(const Device &device, Source at) {
 }
 
 void setMaxInFlight(int count) {
-  if (count < 1) throw Error(ErrorKind::usage, "setMaxInFlight: " + std::to_string(count) + "; expected at least 1");
+  if (count < 1) badUse("setMaxInFlight: " + std::to_string(count) + "; expected at least 1");
   Engine::setLimit(count);
 }
 int maxInFlight() { return Engine::limit(); }

@@ -53,12 +53,12 @@ Profile::~Profile() {
 }
 
 void Profile::start() {
-  if (impl->isOn) throw Error(ErrorKind::usage, "Profile: is started already");
+  if (impl->isOn) badUse("Profile: is started already");
   frontend::finishAll();
   try {
     impl->recorder.start();
   } catch (const rt::Error &error) {
-    throw Error(ErrorKind::usage, std::string("Profile: ") + error.what());
+    badUse(std::string("Profile: ") + error.what());
   }
   impl->isOn = true;
 }

@@ -87,7 +87,7 @@ LaneId takeRankLane() {
       all.lanes[lane].thread = self ? self : ++others;
       return lane;
     }
-  throw Error(ErrorKind::unsupported, "more than " + std::to_string(kMostRankLanes) + " groups of ranks at once");
+  unsupported("more than " + std::to_string(kMostRankLanes) + " groups of ranks at once");
 }
 
 void giveBackRankLane(LaneId lane) { owners().lanes[lane].thread = 0; }

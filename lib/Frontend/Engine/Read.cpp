@@ -106,18 +106,16 @@ int64_t Tensor::itemAsInteger(IntegerRange range, Source source) const {
 
 void Tensor::checkRow(int64_t count, int64_t expected, Source source) {
   if (count != expected)
-    throw Error(ErrorKind::usage, placeText(source) + "tensor: a row has " + std::to_string(count) +
-                                      " elements, the first has " + std::to_string(expected));
+    badUse(placeText(source) + "tensor: a row has " + std::to_string(count) + " elements, the first has " +
+           std::to_string(expected));
 }
 
 void Tensor::checkCount(int64_t count, const Shape &shape, Source source) {
   for (int64_t n : shape)
-    if (n < 0)
-      throw Error(ErrorKind::usage, placeText(source) + "tensor: shape " + describe(shape) + " has a negative size");
+    if (n < 0) badUse(placeText(source) + "tensor: shape " + describe(shape) + " has a negative size");
   if (count != shape.elements())
-    throw Error(ErrorKind::usage, placeText(source) + "tensor: " + std::to_string(count) +
-                                      " numbers do not fill shape " + describe(shape) + ", which takes " +
-                                      std::to_string(shape.elements()));
+    badUse(placeText(source) + "tensor: " + std::to_string(count) + " numbers do not fill shape " + describe(shape) +
+           ", which takes " + std::to_string(shape.elements()));
 }
 
 Tensor Tensor::copyOf(const void *bytes, const TensorType &type) {

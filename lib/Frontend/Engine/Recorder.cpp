@@ -161,9 +161,7 @@ std::string placeText(Source at, const std::string &op, const std::string *layer
   return layer ? text + " (layer '" + *layer + "')" : text;
 }
 
-void fail(Source at, const std::string &op, const std::string &text) {
-  throw Error(ErrorKind::usage, placeText(at, op, layer) + ": " + text);
-}
+void fail(Source at, const std::string &op, const std::string &text) { badUse(placeText(at, op, layer) + ": " + text); }
 
 void requireDefined(const Tensor &tensor, const char *op, const char *what, Source at) {
   if (!tensor.defined()) fail(at, op, std::string(what) + " is a tensor that holds nothing");

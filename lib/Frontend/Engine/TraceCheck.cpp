@@ -276,9 +276,9 @@ std::optional<std::string> changeBetween(const Variant &was, const Variant &now)
 void checkTrace(const Variant &variant, const Variant::Body &body, std::span<const Tensor> arguments,
                 const std::string &where) {
   if (auto change = changeBetween(variant, *recordAgain(variant, body, arguments, where)))
-    throw Error(ErrorKind::usage, *change + "\nnote: " + where +
-                                      " is compiled, and keeps what it captured as constants; make that an argument (a "
-                                      "Tensor is data, a number compiles anew) or a Parameter");
+    badUse(*change + "\nnote: " + where +
+           " is compiled, and keeps what it captured as constants; make that an argument (a "
+           "Tensor is data, a number compiles anew) or a Parameter");
 }
 
 } // namespace sprig::frontend

@@ -14,7 +14,7 @@ std::shared_ptr<Storage> Storage::allocate(int64_t bytes) {
   if (sprig_rt_status *status = sprig_rt_memory_allocate(uint64_t(capacity), &memory)) {
     std::string text = sprig_rt_status_message(status);
     sprig_rt_status_free(status);
-    throw Error(ErrorKind::runtime, text);
+    runtimeError(text);
   }
   return std::allocate_shared<Storage>(PoolAllocator<Storage>(), memory, capacity, nullptr, nullptr);
 }

@@ -87,8 +87,7 @@ private:
 } // namespace
 
 void fail(const Call &call, int32_t code, int64_t value, int64_t bound) {
-  throw Error(ErrorKind::runtime,
-              "'" + call.node.op->text + "': " + rt::core::describeKernelFailure(code, value, bound));
+  runtimeError("'" + call.node.op->text + "': " + rt::core::describeKernelFailure(code, value, bound));
 }
 
 const VectorKernels &vectorKernels() {

@@ -77,7 +77,7 @@ static std::string read(const std::string &path) {
 static void write(const std::string &path, const std::string &text) {
   std::ofstream out(path, std::ios::binary);
   out << text;
-  if (!out.flush()) throw Error(ErrorKind::runtime, path + ": cannot be written");
+  if (!out.flush()) runtimeError(path + ": cannot be written");
 }
 
 // Entries of the table are distances from it, so that the library needs no relocation for them when it is loaded.
@@ -98,13 +98,13 @@ static void nameKernels(ModuleOp program, ModuleOp kernels, const std::string &l
   for (auto entry : program.getOps<exec::ProgramOp>()) {
     exec::KernelOp kernel;
     entry.walk([&](exec::DispatchOp dispatch) {
-      if (kernel) throw Error(ErrorKind::internal, "kernel " + entry.getSymName().str() + " takes two dispatches");
+      if (kernel) internalError("kernel " + entry.getSymName().str() + " takes two dispatches");
       kernel = program.lookupSymbol<exec::KernelOp>(dispatch.getKernel());
     });
-    if (!kernel) throw Error(ErrorKind::internal, "kernel " + entry.getSymName().str() + " takes no dispatch");
+    if (!kernel) internalError("kernel " + entry.getSymName().str() + " takes no dispatch");
     std::string name = "sprig_generic_" + level + "_" + entry.getSymName().drop_front().str();
     if (!names.try_emplace(kernelFunctionName(kernel), name).second)
-      throw Error(ErrorKind::internal, "two entries share kernel " + kernel.getSymName().str());
+      internalError("two entries share kernel " + kernel.getSymName().str());
   }
   for (auto function : kernels.getOps<LLVM::LLVMFuncOp>())
     if (auto found = names.find(function.getSymName()); found != names.end()) {
@@ -119,7 +119,7 @@ static std::string compileObject(const std::string &source, const std::string &l
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();
   auto module = parseSourceString<ModuleOp>(source, &context);
-  if (!module) throw Error(ErrorKind::internal, "the kernels cannot be read");
+  if (!module) internalError("the kernels cannot be read");
   CompileOptions options;
   options.merge = false;
   runPhases(*module, options, "fuse");
@@ -128,16 +128,16 @@ static std::string compileObject(const std::string &source, const std::string &l
   options.compileFrom = "schedule";
   runPhases(*module, options, "plan");
   auto kernels = emitKernelModule(*module, set.arch);
-  if (failed(kernels)) throw Error(ErrorKind::internal, "the kernels cannot be lowered");
+  if (failed(kernels)) internalError("the kernels cannot be lowered");
   nameKernels(*module, **kernels, level);
   auto object = translateKernelModule(**kernels, set.arch, codeGenOptions(options), CodeForm::Object);
-  if (!object) throw Error(ErrorKind::internal, llvm::toString(object.takeError()));
+  if (!object) internalError(llvm::toString(object.takeError()));
   return *object;
 }
 
 static void run(const std::string &level, const std::string &objectPath, const std::string &tablePath) {
   auto set = instructionSetByName("x86-64-" + level);
-  if (!set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
+  if (!set) badUse(llvm::toString(set.takeError()));
   std::string source = sourceText();
   std::string keyPath = objectPath + ".key";
   std::string key = contentHash(codeFingerprint().str() + level + source + tableSource(level));

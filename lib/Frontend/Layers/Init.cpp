@@ -61,7 +61,7 @@ class Filling {
 public:
   explicit Filling(const TensorType &type)
       : type(type), capacity(capacityOf(type)), memory(std::aligned_alloc(64, capacity)) {
-    if (!memory) throw Error(ErrorKind::runtime, "out of memory: a tensor of " + describe(type));
+    if (!memory) runtimeError("out of memory: a tensor of " + describe(type));
   }
   ~Filling() { std::free(memory); }
   Filling(const Filling &) = delete;
@@ -75,7 +75,7 @@ private:
   static size_t capacityOf(const TensorType &type) {
     std::optional<int64_t> bytes = data::byteSize(data::DType(type.dtype), type.shape.vector());
     if (!bytes || *bytes > INT64_MAX - 64)
-      throw Error(ErrorKind::usage, "a tensor of " + describe(type) + " has no size that a computer can hold");
+      badUse("a tensor of " + describe(type) + " has no size that a computer can hold");
     return std::max<size_t>((size_t(*bytes) + 63) / 64 * 64, 128);
   }
 

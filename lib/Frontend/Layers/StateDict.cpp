@@ -94,7 +94,7 @@ LoadReport loadInto(const Module &module, const StateDict &state, bool strict, c
       list(text, "missing", missing);
       list(text, "unexpected", unexpected);
     }
-    throw Error(ErrorKind::badInput, text);
+    badInput(text);
   }
   for (auto &[slot, value] : found) {
     Tensor next = value->detach(at);

@@ -139,8 +139,7 @@ void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, cons
     rows.erase(row);
   }
   for (auto &[name, tensor] : rows) wrong += "\n  unexpected: " + name + ": " + describe(tensor->type());
-  if (!wrong.empty())
-    throw Error(ErrorKind::badInput, placeOf(at, what + "::loadStateDict: the state does not fit" + wrong));
+  if (!wrong.empty()) badInput(placeOf(at, what + "::loadStateDict: the state does not fit" + wrong));
   for (size_t i = 0; i < named.size(); ++i) named[i].second.set(values[i]->detach(at), at);
 }
 

@@ -123,9 +123,8 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
     const Group &group = given.groups[g];
     double lr = group.lr.value_or(config.lr), decay = group.weightDecay.value_or(config.weightDecay);
     if (!(lr >= 0 && std::isfinite(lr)) || !(decay >= 0 && std::isfinite(decay)))
-      throw Error(ErrorKind::badInput, place + ": group " + std::to_string(g) + " has lr " + frontend::realText(lr) +
-                                           " and weight decay " + frontend::realText(decay) +
-                                           ", expected numbers of at least 0");
+      badInput(place + ": group " + std::to_string(g) + " has lr " + frontend::realText(lr) + " and weight decay " +
+               frontend::realText(decay) + ", expected numbers of at least 0");
     state.lr.push_back(newState({DType::f64, {}}, lr, training::kLr + (g ? "." + std::to_string(g) : "")));
     for (const Parameter &parameter : group.parameters) {
       requireTrained(parameter, seen, "optim::" + kind, at);

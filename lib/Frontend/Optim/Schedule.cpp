@@ -19,15 +19,15 @@ Schedule Schedule::fromJson(const std::string &json, Source at) {
   std::string place = placeOf(at, "optim::schedule");
   training::ScheduleConfig config = configOf(json, place).schedule;
   if (config.kind == ScheduleKind::plateau)
-    throw Error(ErrorKind::badInput, place + ": lr_schedule: 'plateau' follows from what is measured, and a schedule "
-                                             "from the step alone; optim::ReduceOnPlateau lowers rates");
+    badInput(place + ": lr_schedule: 'plateau' follows from what is measured, and a schedule "
+                     "from the step alone; optim::ReduceOnPlateau lowers rates");
   if (config.perEpoch)
-    throw Error(ErrorKind::badInput, place + ": lr_schedule.per: found \"epoch\", expected \"step\"; perEpoch() says "
-                                             "how many steps an epoch has");
+    badInput(place + ": lr_schedule.per: found \"epoch\", expected \"step\"; perEpoch() says "
+                     "how many steps an epoch has");
   bool wantsTotal = config.kind == ScheduleKind::linear || config.kind == ScheduleKind::cosine ||
                     config.kind == ScheduleKind::warmupCosine || config.kind == ScheduleKind::oneCycle;
   if (wantsTotal && config.totalSteps == 0)
-    throw Error(ErrorKind::badInput, place + ": lr_schedule.total_steps: not given, expected the length");
+    badInput(place + ": lr_schedule.total_steps: not given, expected the length");
   Schedule result;
   result.text = json;
   return result;

@@ -65,13 +65,12 @@ void refuseUpdates(const PackageForm &form, Source at) {
         if (node.layer) where += " (layer '" + *node.layer + "')";
       }
     std::string file = source.file;
-    throw Error(ErrorKind::unsupported,
-                (source.line ? file.substr(file.rfind('/') + 1) + ":" + std::to_string(source.line) + ": " : "") +
-                    (where.starts_with("nn.") ? where.substr(3)
-                     : where.empty()          ? kWhat
-                                              : where) +
-                    ": sets the parameter '" + slot.name +
-                    "', and ONNX models have no state; for a network, call eval() before it is exported");
+    unsupported((source.line ? file.substr(file.rfind('/') + 1) + ":" + std::to_string(source.line) + ": " : "") +
+                (where.starts_with("nn.") ? where.substr(3)
+                 : where.empty()          ? kWhat
+                                          : where) +
+                ": sets the parameter '" + slot.name +
+                "', and ONNX models have no state; for a network, call eval() before it is exported");
   }
 }
 

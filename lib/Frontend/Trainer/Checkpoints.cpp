@@ -14,7 +14,7 @@ Checkpoints::Checkpoints(const TrainerOptions &options, const Training &training
                          const data::Loader &train, Source at)
     : options(options), training(training), plateau(plateau), at(at) {
   if (options.checkpoint.empty()) {
-    if (options.resume) throw Error(ErrorKind::usage, where(at) + "resume: from where? checkpoint names no folder");
+    if (options.resume) badUse(where(at) + "resume: from where? checkpoint names no folder");
     return;
   }
   identity.modelDigest = checkpoints::digest(state().types());
@@ -42,16 +42,14 @@ std::optional<checkpoints::Manifest> Checkpoints::resume() {
   std::string folder = options.checkpoint.string();
   std::vector<int64_t> steps = checkpoints::listSteps(folder);
   if (!options.resume && !steps.empty())
-    throw Error(ErrorKind::usage, where(at) + folder + " holds the checkpoint of step " +
-                                      std::to_string(steps.front()) +
-                                      " of another run\nnote: resume = true goes on with it; or give another folder");
+    badUse(where(at) + folder + " holds the checkpoint of step " + std::to_string(steps.front()) +
+           " of another run\nnote: resume = true goes on with it; or give another folder");
   std::optional<checkpoints::Manifest> from;
   if (!steps.empty()) {
     checkpoints::Checkpoint found = checkpoints::loadForResume(folder);
     auto refuse = [&](const std::string &what) {
-      throw Error(ErrorKind::badInput, where(at) + folder + ": the checkpoint of step " +
-                                           std::to_string(found.manifest.step) + " is of another " + what +
-                                           ", so the run would not be the same");
+      badInput(where(at) + folder + ": the checkpoint of step " + std::to_string(found.manifest.step) +
+               " is of another " + what + ", so the run would not be the same");
     };
     if (found.manifest.modelDigest != identity.modelDigest) refuse("module or optimizer");
     if (found.manifest.configDigest != identity.configDigest || found.manifest.seed != identity.seed)
@@ -62,7 +60,7 @@ std::optional<checkpoints::Manifest> Checkpoints::resume() {
     CheckpointSlots slots = state();
     slots.addRandomState();
     if (std::string misfits = slots.misfits(found.arrays); !misfits.empty())
-      throw Error(ErrorKind::badInput, where(at) + folder + ": the checkpoint does not fit" + misfits);
+      badInput(where(at) + folder + ": the checkpoint does not fit" + misfits);
     slots.set(found.arrays);
     lastSaved = found.manifest.step;
     from = found.manifest;

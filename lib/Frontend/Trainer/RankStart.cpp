@@ -102,9 +102,9 @@ void checkBeginning(dist::Group &group, const data::Loader &train, const data::L
     std::copy_n(largest.data<int64_t>(at), numbers.size(), numbers.begin());
   });
   if (other)
-    throw Error(ErrorKind::badInput, placeText(at) + "Trainer: " +
-                                         training::notAlikeText(std::string(other->what) + " differ, here " +
-                                                                (other->value.empty() ? "unknown" : other->value)));
+    badInput(placeText(at) + "Trainer: " +
+             training::notAlikeText(std::string(other->what) + " differ, here " +
+                                    (other->value.empty() ? "unknown" : other->value)));
 }
 
 std::optional<checkpoints::Manifest> beginAlike(dist::Group &group, const Training &training,

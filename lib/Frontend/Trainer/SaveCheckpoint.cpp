@@ -151,9 +151,8 @@ int64_t loadCheckpoint(const std::filesystem::path &folder, const std::vector<Ch
   std::string misfits = slots.misfits(found.arrays);
   seed.reset();
   if (!misfits.empty())
-    throw Error(ErrorKind::badInput, frontend::placeText(at) + "loadCheckpoint: " + folder.string() +
-                                         ": the checkpoint of step " + std::to_string(found.manifest.step) +
-                                         " does not fit" + misfits);
+    badInput(frontend::placeText(at) + "loadCheckpoint: " + folder.string() + ": the checkpoint of step " +
+             std::to_string(found.manifest.step) + " does not fit" + misfits);
   slots.set(found.arrays);
   return found.manifest.step;
 }

@@ -49,8 +49,7 @@ private:
     std::istringstream old(std::string(bytes.begin(), bytes.end()));
     std::string line;
     std::getline(old, line);
-    if (line + "\n" != kHeader)
-      throw Error(ErrorKind::badInput, path.string() + ": starts with '" + line + "', which is no file of metrics");
+    if (line + "\n" != kHeader) badInput(path.string() + ": starts with '" + line + "', which is no file of metrics");
     while (std::getline(old, line))
       if (!line.empty() && std::atoll(line.c_str()) < steps) text += line + "\n";
   }

@@ -14,7 +14,7 @@ using namespace frontend;
 std::vector<SweepRun> Trainer::runSweep(Training training, std::span<const double> rates, data::Loader &train,
                                         data::Loader *evaluation) const {
   if (options.group || options.ranks > 1)
-    throw Error(ErrorKind::unsupported, placeText(at) + "Trainer::sweep: has no ranks; fit each rate by itself");
+    unsupported(placeText(at) + "Trainer::sweep: has no ranks; fit each rate by itself");
   if (rates.empty()) frontend::fail(at, "Trainer::sweep", "there is no learning rate to try");
   if (options.clipNorm > 0) training.optimizer.setClipNorm(options.clipNorm, at);
   if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue, at);

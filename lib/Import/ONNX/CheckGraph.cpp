@@ -83,7 +83,7 @@ public:
 
 private:
   [[noreturn]] void fail(const onnx::NodeProto &node, int index, const std::string &text) {
-    throw Error(ErrorKind::badInput, model.file + ":" + where + nodeLabel(node, index) + ": " + text);
+    badInput(model.file + ":" + where + nodeLabel(node, index) + ": " + text);
   }
 
   void define(const Nodes &nodes, int index, const std::string &output, const Names &names,

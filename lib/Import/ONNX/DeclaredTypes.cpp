@@ -25,8 +25,7 @@ void Importer::checkDeclared(const onnx::ValueInfoProto &declared, const Item &i
   bool isOutput = label.starts_with("output ");
   std::string place = model.file + (isOutput ? ": " : ":") + label + (isOutput ? " is" : ", which is");
   if (type.elem_type() != 0 && type.elem_type() != dataTypeOf(item))
-    throw Error(ErrorKind::badInput,
-                place + " declared as " + dataTypeName(type.elem_type()) + ", but the graph makes " + itemText(item));
+    badInput(place + " declared as " + dataTypeName(type.elem_type()) + ", but the graph makes " + itemText(item));
   if (!type.has_shape()) return;
   // Symbols are names that exporters and people give; only sizes say something.
   IntsRef shape = Emit::shape(item.value);
@@ -40,7 +39,7 @@ void Importer::checkDeclared(const onnx::ValueInfoProto &declared, const Item &i
   std::string text = place + " declared as " + declaredText(type.shape()) + ", but the graph makes " + itemText(item);
   // Sizes are what tools for shape inference wrote, which are wrong about some pools, or those of the sizes that a
   // model was exported with. No dimensions at all is also how some files say that they do not know.
-  if (!isOpen && !hasRank && type.shape().dim_size() > 0) throw Error(ErrorKind::badInput, text);
+  if (!isOpen && !hasRank && type.shape().dim_size() > 0) badInput(text);
   if (warn && warned.insert(declared.name()).second) warn(text);
 }
 

@@ -39,10 +39,8 @@ public:
   Emit(EmitState &state, mlir::Location loc, std::string label) : state(state), loc(loc), label(std::move(label)) {}
 
   // Failures: thrown with the place in front.
-  [[noreturn]] void bad(const std::string &text) const { throw Error(ErrorKind::badInput, label + ": " + text); }
-  [[noreturn]] void unsupported(const std::string &text) const {
-    throw Error(ErrorKind::unsupported, label + ": " + text);
-  }
+  [[noreturn]] void bad(const std::string &text) const { badInput(label + ": " + text); }
+  [[noreturn]] void unsupported(const std::string &text) const { unsupported(label + ": " + text); }
   void require(bool condition, const std::string &text) const {
     if (!condition) bad(text);
   }

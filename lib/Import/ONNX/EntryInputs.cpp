@@ -25,21 +25,21 @@ void Importer::bindGiven(IntsRef shape, const onnx::ValueInfoProto &input, std::
   const auto &tensorType = input.type().tensor_type();
   std::string what = "input '" + input.name() + "'";
   for (int64_t size : shape)
-    if (size < 0) throw Error(ErrorKind::usage, what + " is given a dimension of size " + std::to_string(size));
+    if (size < 0) badUse(what + " is given a dimension of size " + std::to_string(size));
   if (!tensorType.has_shape()) return;
   if (tensorType.shape().dim_size() != int(shape.size()))
-    throw Error(ErrorKind::usage, what + " has rank " + std::to_string(tensorType.shape().dim_size()) +
-                                      ", but is given shape " + shapeText(shape));
+    badUse(what + " has rank " + std::to_string(tensorType.shape().dim_size()) + ", but is given shape " +
+           shapeText(shape));
   for (int i = 0; i < int(shape.size()); ++i) {
     std::string symbol = dimensionName(input, i);
     if (int64_t declared = tensorType.shape().dim(i).dim_value(); symbol.empty() && declared != shape[i])
-      throw Error(ErrorKind::usage, what + " has size " + std::to_string(declared) + " in dimension " +
-                                        std::to_string(i) + ", but is given shape " + shapeText(shape));
+      badUse(what + " has size " + std::to_string(declared) + " in dimension " + std::to_string(i) +
+             ", but is given shape " + shapeText(shape));
     if (symbol.empty()) continue;
     auto [known, isNew] = dims.emplace(symbol, shape[i]);
     if (!isNew && known->second != shape[i])
-      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is " + std::to_string(known->second) + " and also " +
-                                        std::to_string(shape[i]) + " (of " + what + ")");
+      badUse("dimension '" + symbol + "' is " + std::to_string(known->second) + " and also " +
+             std::to_string(shape[i]) + " (of " + what + ")");
   }
 }
 
@@ -53,8 +53,7 @@ void Importer::bindFixed(const onnx::ValueInfoProto &input, size_t count, std::m
 Value Importer::fixedInput(Emit &emit, const std::string &name, RankedTensorType type,
                            const std::vector<double> &values) {
   auto fail = [&](const std::string &what) {
-    throw Error(ErrorKind::usage,
-                model.file + ": input '" + name + "' is a " + ir::describe(type) + " and is given " + what);
+    badUse(model.file + ": input '" + name + "' is a " + ir::describe(type) + " and is given " + what);
   };
   if (type.getNumElements() != int64_t(values.size())) fail(std::to_string(values.size()) + " values");
   if (auto integer = dyn_cast<IntegerType>(type.getElementType())) {
@@ -72,8 +71,7 @@ Ints Importer::declaredShape(const onnx::ValueInfoProto &input, const std::map<s
   for (int i = 0; i < declared.dim_size(); ++i) {
     std::string symbol = dimensionName(input, i);
     shape.push_back(symbol.empty() ? declared.dim(i).dim_value() : dims.at(symbol));
-    if (shape.back() < 0)
-      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is given the size " + std::to_string(shape.back()));
+    if (shape.back() < 0) badUse("dimension '" + symbol + "' is given the size " + std::to_string(shape.back()));
   }
   return shape;
 }
@@ -83,14 +81,14 @@ void Importer::bindSums(const ImportEntry &given, llvm::ArrayRef<const onnx::Val
                         std::map<std::string, int64_t> &dims) {
   auto bind = [&](const std::string &symbol, const std::string &sum, int64_t size) {
     if (auto [at, isNew] = dims.emplace(symbol, size); !isNew && at->second != size)
-      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is " + sum + ", which makes " + std::to_string(size) +
-                                        ", and is given the size " + std::to_string(at->second));
+      badUse("dimension '" + symbol + "' is " + sum + ", which makes " + std::to_string(size) +
+             ", and is given the size " + std::to_string(at->second));
   };
   for (const auto &[symbol, sum] : given.sums) {
     std::optional<int64_t> size = sizeOfSum(sum, dims);
     if (!size)
-      throw Error(ErrorKind::usage, "dimension '" + symbol + "' is given as " + sum +
-                                        ", expected a sum of numbers and of dimensions that have a size");
+      badUse("dimension '" + symbol + "' is given as " + sum +
+             ", expected a sum of numbers and of dimensions that have a size");
     bind(symbol, sum, *size);
   }
   for (const auto *input : inputs)
@@ -112,8 +110,8 @@ void Importer::requireNamed(const ImportEntry &given, llvm::ArrayRef<const onnx:
     auto isCount = [&](const EntryHolders::One &holder) { return StringRef(name).starts_with(holder.name + "."); };
     if (known.count(name) || llvm::any_of(holders.all, isCount)) continue;
     std::vector<std::string> names(listed.begin(), listed.end());
-    throw Error(ErrorKind::usage, model.file + ": has no dimension '" + name + "' without a size" +
-                                      (names.empty() ? "" : "; it has " + data::listed(names)));
+    badUse(model.file + ": has no dimension '" + name + "' without a size" +
+           (names.empty() ? "" : "; it has " + data::listed(names)));
   }
 }
 
@@ -125,8 +123,7 @@ void Importer::requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx:
   for (const auto *input : inputs) {
     if (given.shapes.count(input->name())) continue;
     if (!input->type().tensor_type().has_shape())
-      throw Error(ErrorKind::usage,
-                  model.file + ": input '" + input->name() + "' has no shape: give --shape " + input->name() + "=...");
+      badUse(model.file + ": input '" + input->name() + "' has no shape: give --shape " + input->name() + "=...");
     for (int i = 0; i < input->type().tensor_type().shape().dim_size(); ++i) {
       std::string symbol = dimensionName(*input, i);
       if (symbol.empty() || dims.count(symbol) || !seen.insert(symbol).second) continue;
@@ -136,9 +133,8 @@ void Importer::requireSizes(const ImportEntry &given, llvm::ArrayRef<const onnx:
   }
   bool areSeveral = which.size() > 1;
   if (!which.empty())
-    throw Error(ErrorKind::usage, model.file + ": dimension" + (areSeveral ? "s " : " ") + data::listed(which) +
-                                      (areSeveral ? " have" : " has") + " no size: give " +
-                                      data::listed(flags, 6, " "));
+    badUse(model.file + ": dimension" + (areSeveral ? "s " : " ") + data::listed(which) +
+           (areSeveral ? " have" : " has") + " no size: give " + data::listed(flags, 6, " "));
 }
 
 void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
@@ -168,13 +164,11 @@ void Importer::bindInputs(const ImportEntry &given, Scope &scope) {
     auto found = llvm::find_if(inputs, [&](const auto *input) { return input->name() == name; });
     if (found == inputs.end() && name == kRandomSeed) {
       if (values.size() != 1)
-        throw Error(ErrorKind::usage, model.file + ": '" + name + "' is given " + std::to_string(values.size()) +
-                                          " values; expected one");
+        badUse(model.file + ": '" + name + "' is given " + std::to_string(values.size()) + " values; expected one");
       state.seed = values[0];
       continue;
     }
-    if (found == inputs.end())
-      throw Error(ErrorKind::usage, model.file + ": has no input '" + name + "' to give a value");
+    if (found == inputs.end()) badUse(model.file + ": has no input '" + name + "' to give a value");
     bindFixed(**found, values.size(), dims);
   }
   bindSums(given, inputs, dims);

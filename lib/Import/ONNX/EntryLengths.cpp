@@ -12,11 +12,10 @@ std::vector<EntryAtLength> entriesAtLengths(const ImportEntry &entry, int64_t &g
   };
   if (entry.ranges.size() > 1) {
     const auto &[other, otherRange] = *std::next(entry.ranges.begin());
-    throw Error(ErrorKind::unsupported,
-                text(axis, range) + " and " + text(other, otherRange) + ": one dimension of an entry can be a range");
+    unsupported(text(axis, range) + " and " + text(other, otherRange) + ": one dimension of an entry can be a range");
   }
   if (range.first < 0 || range.last < range.first)
-    throw Error(ErrorKind::usage, text(axis, range) + ": expected 0 or more, and no less after it");
+    badUse(text(axis, range) + ": expected 0 or more, and no less after it");
   std::vector<EntryAtLength> entries;
   // Of nothing an entry of its own: many operations are others then, or none.
   auto begin = range.first ? programOf(range.first, range) : LengthRange{0, 0};

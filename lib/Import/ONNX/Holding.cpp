@@ -71,9 +71,7 @@ std::vector<const onnx::ValueInfoProto *> Importer::tensorInputs(const ImportEnt
     for (const std::string &name : one.tensors) inputs.push_back(&holders.made.emplace_back(tensorOf(holding, name)));
     holders.all.push_back(std::move(one));
   }
-  if (!missing.empty())
-    throw Error(ErrorKind::usage,
-                model.file + ": how much these inputs hold has to be known when compiling:" + missing);
+  if (!missing.empty()) badUse(model.file + ": how much these inputs hold has to be known when compiling:" + missing);
   std::set<std::string> names;
   for (const auto *input : inputs)
     if (!names.insert(input->name()).second)

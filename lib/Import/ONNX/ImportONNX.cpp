@@ -95,15 +95,14 @@ OwningOpRef<ModuleOp> importONNX(MLIRContext &context, const Model &model, const
       for (const EntryAtLength &each : entriesAtLengths(entry, group)) importAtLength(importer, each, entry);
     importer.eraseUnusedParameters();
   } catch (const std::bad_alloc &) {
-    throw Error(ErrorKind::runtime, model.file + ": out of memory while importing");
+    runtimeError(model.file + ": out of memory while importing");
   }
   std::string text;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     text += diagnostic.str() + "\n";
     return success();
   });
-  if (failed(verify(*module)))
-    throw Error(ErrorKind::internal, model.file + ": the import made wrong IR (phase import): " + text);
+  if (failed(verify(*module))) internalError(model.file + ": the import made wrong IR (phase import): " + text);
   return module;
 }
 

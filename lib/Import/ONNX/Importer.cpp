@@ -26,7 +26,7 @@ void Importer::importEntry(const EntryAtLength &given) {
     model.fail(ErrorKind::unsupported,
                "has " + std::to_string(own) + " nodes; the limit is " + std::to_string(state.limits.nodes));
   if (parameters.contains(entry->name) || !functions.insert(entry->name).second)
-    throw Error(ErrorKind::usage, model.file + ": two entries or parameters are called '" + entry->name + "'");
+    badUse(model.file + ": two entries or parameters are called '" + entry->name + "'");
   // Every round binds at least one more input or number.
   while (!tryImportEntry(given.entry)) {
   }
@@ -256,16 +256,14 @@ void Importer::runNodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto
 void Importer::runNode(const onnx::NodeProto &proto, int64_t index, Scope &scope) {
   std::string label = scope.prefix + nodeLabel(proto, index);
   if (++nodeCount > state.limits.nodes)
-    throw Error(ErrorKind::unsupported, model.file + ":" + label + ": is past the limit of " +
-                                            std::to_string(state.limits.nodes) +
-                                            " nodes (unrolled iterations and inlined functions count)");
+    unsupported(model.file + ":" + label + ": is past the limit of " + std::to_string(state.limits.nodes) +
+                " nodes (unrolled iterations and inlined functions count)");
   Location loc = NameLoc::get(builder.getStringAttr(proto.name().empty() ? nodeLabel(proto, index) : proto.name()),
                               FileLineColLoc::get(builder.getContext(), model.file, unsigned(index), 0));
   Items inputs;
   for (const std::string &name : proto.input()) {
     Item item = name.empty() ? Item() : lookup(scope, name);
-    if (!name.empty() && !item)
-      throw Error(ErrorKind::badInput, model.file + ":" + label + ": reads '" + name + "', which nothing makes");
+    if (!name.empty() && !item) badInput(model.file + ":" + label + ": reads '" + name + "', which nothing makes");
     inputs.push_back(std::move(item));
   }
   std::string domain = normalizeDomain(proto.domain());

@@ -44,8 +44,7 @@ public:
   bool takes(Precision precision) const override { return precision == Precision::f32 || precision == Precision::bf16; }
   void check(const CompileOptions &options) const override {
     if (options.precision == Precision::bf16 && !options.freeze)
-      throw Error(ErrorKind::unsupported,
-                  "--precision bf16: parameters that stay state have no kernels for it; it is for inference, where "
+      unsupported("--precision bf16: parameters that stay state have no kernels for it; it is for inference, where "
                   "parameters are constants");
   }
   void addLayoutPasses(OpPassManager &passes, const CompileOptions &options) const override;
@@ -154,7 +153,7 @@ FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const 
   std::vector<CpuArch> architectures;
   DotProducts dots(program);
   for (StringRef name : options.architectures) {
-    if (auto set = instructionSetByName(name); !set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
+    if (auto set = instructionSetByName(name); !set) badUse(llvm::toString(set.takeError()));
     // Equal code is not stored twice, and asks for no feature that it does not use.
     std::string level = name.str();
     auto without = [&](bool isUsed, StringRef suffix, StringRef next) {
@@ -172,7 +171,7 @@ FailureOr<std::vector<PackageImage>> CpuTarget::compile(ModuleOp program, const 
     images.push_back({set.level, set.features, {}});
     architectures.push_back(set.arch);
   }
-  if (images.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
+  if (images.empty()) badUse("no instruction set to generate code for");
   CodeGenOptions codegen = codeGenOptions(options);
   codegen.cache = cache;
   auto made = compileKernels(program, architectures, codegen, &counts);

@@ -48,13 +48,12 @@ static std::string linkShared(const std::string &object) {
   auto linker = llvm::sys::findProgramByName("ld.lld", {"/usr/lib/llvm-22/bin"});
   if (!linker) linker = llvm::sys::findProgramByName("ld.lld");
   if (!linker) linker = llvm::sys::findProgramByName("ld");
-  if (!linker)
-    throw Error(ErrorKind::unsupported, "a shared library needs a linker, and neither ld.lld nor ld is on the PATH");
+  if (!linker) unsupported("a shared library needs a linker, and neither ld.lld nor ld is on the PATH");
   llvm::SmallString<128> input, output;
   int inputFile = -1;
   std::error_code error = llvm::sys::fs::createTemporaryFile("sprig", "o", inputFile, input);
   if (!error) error = llvm::sys::fs::createTemporaryFile("sprig", "so", output);
-  if (error) throw Error(ErrorKind::runtime, "no temporary file can be made: " + error.message());
+  if (error) runtimeError("no temporary file can be made: " + error.message());
   llvm::FileRemover removeInput(input), removeOutput(output);
   llvm::raw_fd_ostream stream(inputFile, /*shouldClose=*/true);
   stream << object;
@@ -64,18 +63,17 @@ static std::string linkShared(const std::string &object) {
                                        std::nullopt, {}, /*SecondsToWait=*/60, 0, &why);
   auto linked = llvm::MemoryBuffer::getFile(output, false, false);
   if (code != 0 || !linked)
-    throw Error(ErrorKind::internal, *linker + " ended with " + std::to_string(code) + (why.empty() ? "" : ": " + why));
+    internalError(*linker + " ended with " + std::to_string(code) + (why.empty() ? "" : ": " + why));
   return (*linked)->getBuffer().str();
 }
 
 FailureOr<std::string> sprig::cpu::emitForm(ModuleOp program, const CompileOptions &options, StringRef form) {
   bool isLLVM = form == "llvm", isAssembly = form == "asm", isShared = form == "shared";
   if (!isLLVM && !isAssembly && !isShared && form != "object" && form != "header")
-    throw Error(ErrorKind::usage,
-                "there is no form '" + form.str() + "'; the forms are llvm, asm, object, header, shared");
-  if (options.architectures.empty()) throw Error(ErrorKind::usage, "no instruction set to generate code for");
+    badUse("there is no form '" + form.str() + "'; the forms are llvm, asm, object, header, shared");
+  if (options.architectures.empty()) badUse("no instruction set to generate code for");
   auto set = instructionSetByName(options.architectures.front());
-  if (!set) throw Error(ErrorKind::usage, llvm::toString(set.takeError()));
+  if (!set) badUse(llvm::toString(set.takeError()));
   if (form == "header") return emitHeader(program, set->arch);
   auto kernels = emitKernelModule(program, set->arch);
   if (failed(kernels)) return failure();
@@ -83,6 +81,6 @@ FailureOr<std::string> sprig::cpu::emitForm(ModuleOp program, const CompileOptio
                                     isLLVM       ? CodeForm::LLVM
                                     : isAssembly ? CodeForm::Assembly
                                                  : CodeForm::Object);
-  if (!text) throw Error(ErrorKind::internal, llvm::toString(text.takeError()));
+  if (!text) internalError(llvm::toString(text.takeError()));
   return isShared ? linkShared(*text) : *text;
 }

@@ -36,11 +36,11 @@ TileChoices sprig::cpu::registerTileChoices(kernel::DispatchOp dispatch, const C
   Type elementType = packedElement(dispatch);
   if (!elementType) return {};
   if (!llvm::is_contained(options.architectures, "native"))
-    throw Error(ErrorKind::usage, "tuning times code on this machine: it goes with the instruction set native, not " +
-                                      llvm::join(options.architectures, ","));
+    badUse("tuning times code on this machine: it goes with the instruction set native, not " +
+           llvm::join(options.architectures, ","));
   static const std::string model = machine::readCpu().model;
   auto set = instructionSetByName("native");
-  if (!set) throw Error(ErrorKind::unsupported, llvm::toString(set.takeError()));
+  if (!set) unsupported(llvm::toString(set.takeError()));
   std::string machine = model + "\n" + set->level + " " + llvm::join(set->features, ",") + "\n" +
                         std::to_string(options.threads) + "\n" + codeFingerprint().str() + "\n";
   return {contentHash(machine + identityOf(dispatch)), candidates(dispatch.getContext(), set->arch, elementType)};

@@ -20,7 +20,7 @@ static SmallVector<CudaArch> architecturesOf(const CompileOptions &options) {
   SmallVector<CudaArch> archs;
   auto add = [&](StringRef name) {
     auto arch = cudaArchByName(name);
-    if (!arch) throw Error(ErrorKind::usage, "--target cuda: " + llvm::toString(arch.takeError()));
+    if (!arch) badUse("--target cuda: " + llvm::toString(arch.takeError()));
     if (!llvm::is_contained(archs, *arch)) archs.push_back(*arch);
   };
   for (const std::string &name : options.architectures) {
@@ -29,7 +29,7 @@ static SmallVector<CudaArch> architecturesOf(const CompileOptions &options) {
     else // no GPU needs to be here
       for (const char *usual : kPackagedArchitectures) add(usual);
   }
-  if (archs.empty()) throw Error(ErrorKind::usage, "--target cuda: no architecture to generate code for");
+  if (archs.empty()) badUse("--target cuda: no architecture to generate code for");
   llvm::sort(archs);
   return archs;
 }
@@ -70,9 +70,8 @@ public:
   void check(const CompileOptions &options) const override {
     architecturesOf(options);
     if (options.tuneSeconds > 0)
-      throw Error(ErrorKind::usage,
-                  "--tune searches on the processor of this machine; --target cuda has nothing that it "
-                  "could time here");
+      badUse("--tune searches on the processor of this machine; --target cuda has nothing that it "
+             "could time here");
   }
   bool takes(Precision precision) const override { return precision == Precision::f32 || precision == Precision::tf32; }
   machine::MachineModel machine(const CompileOptions &options) const override {
@@ -166,7 +165,7 @@ FailureOr<std::vector<PackageImage>> CudaTarget::compile(ModuleOp program, const
   if (failed(texts)) return failure();
   std::string looked;
   auto assembler = findAssembler(ToolkitPlaces::ofEnvironment(), looked);
-  if (!assembler) throw Error(ErrorKind::runtime, llvm::toString(assembler.takeError()));
+  if (!assembler) runtimeError(llvm::toString(assembler.takeError()));
   std::vector<PackageImage> images;
   Location nowhere = UnknownLoc::get(program.getContext());
   if (*assembler) {
@@ -189,8 +188,7 @@ FailureOr<std::vector<PackageImage>> CudaTarget::compile(ModuleOp program, const
 }
 
 FailureOr<std::string> CudaTarget::emit(ModuleOp program, const CompileOptions &options, StringRef form) const {
-  if (form != "ptx")
-    throw Error(ErrorKind::usage, "there is no form '" + form.str() + "' of kernels for cuda; the form is ptx");
+  if (form != "ptx") badUse("there is no form '" + form.str() + "' of kernels for cuda; the form is ptx");
   // The first that was named, as of other targets.
   CompileOptions first = options;
   first.architectures.resize(std::min<size_t>(1, first.architectures.size()));

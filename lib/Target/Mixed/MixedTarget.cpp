@@ -23,12 +23,11 @@ public:
   }
   void check(const CompileOptions &options) const override {
     if (options.lanes > 1)
-      throw Error(ErrorKind::unsupported, "--lanes " + std::to_string(options.lanes) +
-                                              ": a program for devices of several kinds has one lane of commands on "
-                                              "each device");
+      unsupported("--lanes " + std::to_string(options.lanes) +
+                  ": a program for devices of several kinds has one lane of commands on "
+                  "each device");
     if (options.tuneSeconds > 0)
-      throw Error(ErrorKind::usage,
-                  "--tune searches on the processor of this machine alone; this program is for " + name);
+      badUse("--tune searches on the processor of this machine alone; this program is for " + name);
     for (const Target *part : {&host, &other}) part->check(optionsOf(*part, options));
   }
   machine::MachineModel machine(const CompileOptions &options) const override {
@@ -60,8 +59,8 @@ public:
   FailureOr<std::vector<PackageImage>> compile(ModuleOp program, const CompileOptions &options, FileCache *cache,
                                                CodeGenCounts &counts) const override;
   FailureOr<std::string> emit(ModuleOp, const CompileOptions &, StringRef form) const override {
-    throw Error(ErrorKind::usage, "there is no form '" + form.str() + "' of a program for " + name +
-                                      "; of one for a single kind of device there are forms");
+    badUse("there is no form '" + form.str() + "' of a program for " + name +
+           "; of one for a single kind of device there are forms");
   }
 
 private:

@@ -285,7 +285,7 @@ TEST(Dist, RanksThatDifferAreNamedWithTheirLines) {
 TEST(Dist, WhatARankThrowsEndsTheOthers) {
   std::string text = errorOf([] {
     dist::spawn(3, [](dist::Group &group) {
-      if (group.rank() == 2) throw Error(ErrorKind::badInput, "samples.npy: too short");
+      if (group.rank() == 2) badInput("samples.npy: too short");
       for (;;) group.barrier();
     });
   });

@@ -108,7 +108,7 @@ template <typename F> auto withNetwork(const std::string &name, const F &use) {
   if (name == "autoencoder") return use(autoencoder());
   if (name == "dscnn") return use(dscnn());
   if (name == "encoder_2x64") return use(Encoder());
-  throw Error(ErrorKind::badInput, "no network is called " + name);
+  badInput("no network is called " + name);
 }
 
 /// The mean loss of a batch, by field "loss" of a case's configuration.
@@ -120,9 +120,8 @@ inline Tensor lossOf(const std::string &name, const Tensor &output, const Tensor
 inline void loadInitial(const nn::Module &net, const std::filesystem::path &folder) {
   nn::LoadReport report = net.load(folder / "init.safetensors", /*strict=*/false);
   for (const std::string &name : report.missing)
-    if (!name.ends_with("num_batches_tracked")) throw Error(ErrorKind::badInput, name + " is not in the file");
-  if (!report.unexpected.empty())
-    throw Error(ErrorKind::badInput, report.unexpected[0] + " of the file is not in the network");
+    if (!name.ends_with("num_batches_tracked")) badInput(name + " is not in the file");
+  if (!report.unexpected.empty()) badInput(report.unexpected[0] + " of the file is not in the network");
 }
 
 } // namespace sprig::references

@@ -52,7 +52,7 @@ std::vector<uint8_t> compileRows(const std::vector<Row> &rows, const std::vector
   if (given == Given::layouts) {
     mlir::PassManager passes(module->getContext());
     passes.addNestedPass<mlir::func::FuncOp>(createFuse({fuse}));
-    if (mlir::failed(passes.run(*module))) throw Error(ErrorKind::internal, "the rows cannot be fused");
+    if (mlir::failed(passes.run(*module))) internalError("the rows cannot be fused");
     options.compileFrom = "schedule";
   }
   return runnable(compileModule(*module, options).package);
@@ -71,7 +71,7 @@ std::vector<uint8_t> compileInPieces(const std::vector<Row> &rows) {
   SplitSamplesOptions split;
   split.samples = 1;
   passes.addPass(createSplitSamples(split));
-  if (mlir::failed(passes.run(*module))) throw Error(ErrorKind::internal, "the rows cannot be cut");
+  if (mlir::failed(passes.run(*module))) internalError("the rows cannot be cut");
   options.compileFrom = "fuse";
   return runnable(compileModule(*module, options).package);
 }

@@ -37,7 +37,7 @@ public:
     std::vector<PackageImage> images;
     for (const std::string &architecture : options.architectures) {
       if (architecture != "toy-1" && architecture != "toy-2")
-        throw Error(ErrorKind::usage, "unknown toy '" + architecture + "'; known are toy-1 and toy-2");
+        badUse("unknown toy '" + architecture + "'; known are toy-1 and toy-2");
       PackageImage &made = images.emplace_back();
       made.architecture = architecture;
       for (exec::KernelOp kernel : exec::launchedKernels(program)) {
@@ -55,7 +55,7 @@ public:
   }
 
   FailureOr<std::string> emit(ModuleOp program, const CompileOptions &options, StringRef form) const override {
-    if (form != "asm") throw Error(ErrorKind::usage, "there is no form '" + form.str() + "' of a toy; the form is asm");
+    if (form != "asm") badUse("there is no form '" + form.str() + "' of a toy; the form is asm");
     std::string text;
     for (exec::KernelOp kernel : exec::launchedKernels(program)) {
       ToyCode code = count(kernel);

@@ -167,8 +167,7 @@ void divideByRows(mlir::ModuleOp module, CompileOptions &options, int rank, int 
   auto mesh =
       ir::dist::MeshOp::create(b, module.getLoc(), "mesh", b.getStrArrayAttr({"data"}), llvm::ArrayRef<int64_t>{ranks});
   runPhases(module, options, "canonicalize");
-  if (mlir::failed(stateRows(module, shard::Mesh(mesh), {})))
-    throw Error(ErrorKind::internal, "the strategy does not state");
+  if (mlir::failed(stateRows(module, shard::Mesh(mesh), {}))) internalError("the strategy does not state");
   shard::dropMarks(module);
   mlir::PassManager passes(module.getContext());
   passes.addNestedPass<mlir::func::FuncOp>(createDifferentiate());
@@ -176,7 +175,7 @@ void divideByRows(mlir::ModuleOp module, CompileOptions &options, int rank, int 
   PartitionOptions part;
   part.rank = rank, part.together = true;
   passes.addPass(createPartition(part));
-  if (mlir::failed(passes.run(module))) throw Error(ErrorKind::internal, "the step is not divided");
+  if (mlir::failed(passes.run(module))) internalError("the step is not divided");
   // Of each parameter one read and one gradient; and the loss.
   std::map<llvm::StringRef, size_t> counts;
   module.walk([&](mlir::Operation *op) {
@@ -194,7 +193,7 @@ rt::Package compileStep(const Case &of, int rank, int rankCount, const Ways &way
   int64_t size = of.batch();
   for (size_t at = 0; (at = text.find("<Bx", at)) != std::string::npos;) text.replace(at + 1, 1, std::to_string(size));
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &sharedContext());
-  if (!module) throw Error(ErrorKind::badInput, "the network is not valid");
+  if (!module) badInput("the network is not valid");
   uint64_t seed = 1;
   for (auto param : module->getOps<ir::ParamOp>()) {
     auto type = param.getTensorType();

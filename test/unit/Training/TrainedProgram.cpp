@@ -41,7 +41,7 @@ TrainedProgram::TrainedProgram(mlir::MLIRContext &context, const json &reference
   auto text = reference["network"].get<std::string>();
   for (size_t at = 0; (at = text.find("xf32", at)) != std::string::npos; ++at) text.replace(at, 4, "x" + element);
   program = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  if (!program) throw Error(ErrorKind::badInput, "the network is not valid");
+  if (!program) badInput("the network is not valid");
   for (auto param : program->getOps<ir::ParamOp>()) {
     auto type = param.getTensorType();
     Tensor value = tensorOf(type, reference["parameters"][param.getSymName().str()]);
@@ -70,7 +70,7 @@ Trajectory TrainedProgram::interpret(int steps) const {
   mlir::OwningOpRef<mlir::ModuleOp> copy(mlir::cast<mlir::ModuleOp>((*program)->clone()));
   mlir::PassManager passes(copy->getContext());
   passes.addNestedPass<mlir::func::FuncOp>(createDifferentiate());
-  if (mlir::failed(passes.run(*copy))) throw Error(ErrorKind::badInput, "has no gradient");
+  if (mlir::failed(passes.run(*copy))) badInput("has no gradient");
   auto step = *copy->getOps<mlir::func::FuncOp>().begin();
   llvm::StringMap<Tensor> state;
   interp::RunOptions options;
@@ -78,7 +78,7 @@ Trajectory TrainedProgram::interpret(int steps) const {
   Trajectory result;
   for (int i = 0; i < steps; ++i) {
     auto outputs = interp::run(step, data, options);
-    if (mlir::failed(outputs)) throw Error(ErrorKind::badInput, "the interpreter fails");
+    if (mlir::failed(outputs)) badInput("the interpreter fails");
     result.losses.push_back(doublesOf(outputs->front())[0]);
   }
   for (auto &[name, tensor] : state) result.state[name.str()] = doublesOf(tensor);

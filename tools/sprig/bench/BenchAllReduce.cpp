@@ -74,7 +74,7 @@ Timed timeThreads(int ranks, Algorithm algorithm, int64_t bytes) {
   std::vector<Status> ended = group.run(body);
   // Of several the first: others follow from it.
   if (int first = group.failedRank(); first >= 0)
-    throw Error(ErrorKind::runtime, "bench allreduce: " + std::string(ended[size_t(first)].message()));
+    runtimeError("bench allreduce: " + std::string(ended[size_t(first)].message()));
   for (const std::vector<float> &numbers : buffers)
     timed.areBitsAlike &= std::memcmp(numbers.data(), buffers[0].data(), numbers.size() * 4) == 0;
   // Numbers are not negative, so a call has a rounding of each sum, and those of the division.

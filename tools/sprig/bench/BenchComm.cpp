@@ -136,8 +136,7 @@ CommTimes ofThreads(int64_t most) {
   ThreadRanks group({.ranks = 2});
   CommTimes measured[2];
   group.run([&](Transport &transport) { return measureMessages(transport, most, measured[transport.rank()]); });
-  if (Status failure = group.failure(); !failure.isOk())
-    throw Error(ErrorKind::runtime, "bench comm: " + std::string(failure.message()));
+  if (Status failure = group.failure(); !failure.isOk()) runtimeError("bench comm: " + std::string(failure.message()));
   return measured[0];
 }
 
@@ -145,7 +144,7 @@ CommTimes ofThreads(int64_t most) {
 std::optional<CommTimes> ofEngine(Engine engine, int64_t most, std::string &why) {
   std::unique_ptr<Store> store;
   if (Status status = Store::start({.ranks = 2, .secret = "bench"}, store); !status.isOk())
-    throw Error(ErrorKind::runtime, "bench comm: " + std::string(status.message()));
+    runtimeError("bench comm: " + std::string(status.message()));
   CommTimes measured[2];
   Status statuses[2];
   auto run = [&](int rank) {
@@ -285,7 +284,7 @@ void measureOwn(int64_t most, ExperimentReport &report) {
   if (status.isOk() && options.ranks != 2)
     status = Status(SPRIG_RT_INVALID_ARGUMENT, "expected 2 ranks, found " + std::to_string(options.ranks));
   if (status.isOk()) status = measureMessages(*transport, most, measured);
-  if (!status.isOk()) throw Error(ErrorKind::runtime, "bench comm: " + std::string(status.message()));
+  if (!status.isOk()) runtimeError("bench comm: " + std::string(status.message()));
   if (options.rank) return;
   static constexpr const char *names[] = {"auto", "shm", "gloo", "mpi"};
   std::vector<Carrier> carriers = {{names[size_t(options.engine)], measured}};

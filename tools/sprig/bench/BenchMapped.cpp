@@ -31,7 +31,7 @@ struct Folder {
 class MappedRows {
 public:
   MappedRows(const fs::path &path, int64_t start) : file(::open(path.c_str(), O_RDONLY | O_CLOEXEC)), start(start) {
-    if (file < 0) throw Error(ErrorKind::runtime, path.string() + ": " + std::strerror(errno));
+    if (file < 0) runtimeError(path.string() + ": " + std::strerror(errno));
   }
   ~MappedRows() { ::close(file); }
   int64_t size() const { return kRows; }
@@ -39,7 +39,7 @@ public:
     data::Field row({sprig::DType::f32, {kColumns}});
     ssize_t bytes = kColumns * 4;
     if (::pread(file, row.editBytes(), size_t(bytes), start + index * bytes) != bytes)
-      throw Error(ErrorKind::runtime, "the file ends early");
+      runtimeError("the file ends early");
     return {row};
   }
 

@@ -34,7 +34,7 @@ void sumOfTwo(ExperimentReport &report) {
       return communicator.run({Kind::allReduce, algorithm, rt::comm::Reduction::sum}, {{&buffer, 1}});
     });
     for (const rt::comm::Status &status : ended)
-      if (!status.isOk()) throw Error(ErrorKind::runtime, "bench sums: " + std::string(status.message()));
+      if (!status.isOk()) runtimeError("bench sums: " + std::string(status.message()));
     std::vector<Json> cells = {std::string(nameOf(algorithm))};
     for (const std::vector<float> &own : values)
       cells.push_back("[" + formatDouble(own[0]) + ", " + formatDouble(own[1]) + "]");

@@ -317,7 +317,7 @@ void Sweep::evaluations() {
   planned = 1;
   int trainedBy = std::min(mostRanks, 2);
   if (!run({trainedBy, chosen.batch * trainedBy, rate()}).outcome)
-    throw Error(ErrorKind::runtime, "bench sweep evaluation: " + runs.front().failure);
+    runtimeError("bench sweep evaluation: " + runs.front().failure);
   std::vector<data::Array> state = training.lastState();
   std::optional<EvaluationResult> one;
   bool isEachOnce = true, isSame = true, isClose = true;

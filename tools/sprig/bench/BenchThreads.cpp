@@ -26,7 +26,7 @@ Scheduled scheduleOf(const Model &model, Settings settings) {
   Scheduled found{compileToText(model, {EntryRequest{}}, settings, "")};
   std::smatch match;
   static const std::regex kernel("exec\\.kernel @matmul[^\\n]*tiles = ([0-9]+)"), grain("grain = ([0-9]+) : i64");
-  if (!std::regex_search(found.text, match, kernel)) throw Error(ErrorKind::internal, model.path + ": has no product");
+  if (!std::regex_search(found.text, match, kernel)) internalError(model.path + ": has no product");
   found.tiles = std::stoll(match[1]);
   std::string line = match[0];
   if (std::regex_search(line, match, grain)) found.grain = std::stoll(match[1]);

@@ -8,9 +8,7 @@ namespace sprig::cli {
 
 // JSON has tables and cells by name: of two with one name, one would be lost.
 void ExperimentReport::table(const std::string &name, std::vector<std::string> header) {
-  auto refuse = [&](const std::string &what) {
-    throw Error(ErrorKind::internal, "the experiment's table '" + name + "' " + what);
-  };
+  auto refuse = [&](const std::string &what) { internalError("the experiment's table '" + name + "' " + what); };
   for (const Section &section : sections)
     if (section.name == name) refuse("is there twice");
   for (auto column = header.begin(); column != header.end(); ++column)
@@ -21,9 +19,8 @@ void ExperimentReport::table(const std::string &name, std::vector<std::string> h
 void ExperimentReport::row(std::vector<Json> cells) {
   Section &section = sections.back();
   if (cells.size() > section.header.size())
-    throw Error(ErrorKind::internal, "the experiment's table '" + section.name + "' has " +
-                                         std::to_string(section.header.size()) + " columns, and a row of " +
-                                         std::to_string(cells.size()) + " cells");
+    internalError("the experiment's table '" + section.name + "' has " + std::to_string(section.header.size()) +
+                  " columns, and a row of " + std::to_string(cells.size()) + " cells");
   section.rows.push_back(std::move(cells));
 }
 

@@ -30,7 +30,7 @@ OneGpu::~OneGpu() {
 }
 
 void OneGpu::need(CUresult result, const std::string &what) const {
-  if (result != CUDA_SUCCESS) throw Error(ErrorKind::runtime, name + ": " + what + ": " + driver.errorName(result));
+  if (result != CUDA_SUCCESS) runtimeError(name + ": " + what + ": " + driver.errorName(result));
 }
 
 std::shared_ptr<uint8_t> OneGpu::allocate(uint64_t bytes) const {

@@ -22,7 +22,7 @@ constexpr size_t kDatagram = 32 << 10, kAtOnce = 8; // no more than a receiver's
 constexpr int kBufferBytes = 4 << 20, kLostMs = 2000;
 
 [[noreturn]] void failed(const char *what) {
-  throw Error(ErrorKind::runtime, std::string("bench comm: ") + what + ": " + std::strerror(errno));
+  runtimeError(std::string("bench comm: ") + what + ": " + std::strerror(errno));
 }
 
 class Plain {
@@ -142,7 +142,7 @@ void onPair(Protocol protocol, const std::function<void(const Plain &)> &here,
     auto own = std::move(one); // ends before the other is waited for, which may read from it
     here(*own);
   }
-  if (!failure.empty()) throw Error(ErrorKind::runtime, failure);
+  if (!failure.empty()) runtimeError(failure);
 }
 
 } // namespace

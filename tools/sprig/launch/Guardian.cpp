@@ -80,7 +80,7 @@ bool killMarked(std::string_view mark) {
 
 Guardian::Guardian() {
   const std::string mark = rt::comm::randomSecret();
-  if (mark.empty()) throw Error(ErrorKind::runtime, "launch: no random numbers for the ranks' mark");
+  if (mark.empty()) runtimeError("launch: no random numbers for the ranks' mark");
   const char *above = std::getenv(kVariable);
   setting = std::string(kVariable) + "=" + (above && *above ? std::string(above) + "," : "") + mark;
   int ends[2];

@@ -52,7 +52,7 @@ void placeHosts(LaunchOptions &options, const std::string &hosts, const Nodes &n
   if (hasPlace) return;
   char name[256] = "";
   if (::gethostname(name, sizeof name - 1) != 0)
-    throw Error(ErrorKind::runtime, "--hosts: where do they meet? --at HOST:PORT, of this machine");
+    runtimeError("--hosts: where do they meet? --at HOST:PORT, of this machine");
   options.host = name;
 }
 
@@ -77,7 +77,7 @@ int launch(LaunchOptions options, const Nodes &nodes, const std::string &hosts, 
 int launchNode(NodeJob &job) {
   std::error_code error;
   std::filesystem::current_path(job.folder, error);
-  if (error) throw Error(ErrorKind::runtime, "launch: no folder '" + job.folder + "' here: " + error.message());
+  if (error) runtimeError("launch: no folder '" + job.folder + "' here: " + error.message());
   for (auto &[name, value] : job.variables) ::setenv(name.c_str(), value.c_str(), 1);
   LaunchOptions options{.command = std::move(job.command),
                         .first = job.first,

@@ -51,7 +51,7 @@ std::vector<cpu_set_t> sharesOfCores(int ranks) {
 
 Launcher::Launcher(const LaunchOptions &options)
     : options(options), secret(options.secret.empty() ? rt::comm::randomSecret() : options.secret) {
-  if (secret.empty()) throw Error(ErrorKind::runtime, "launch: no random numbers for the secret");
+  if (secret.empty()) runtimeError("launch: no random numbers for the secret");
 }
 
 int Launcher::run() {
@@ -63,7 +63,7 @@ int Launcher::run() {
                                   .heartbeat = std::chrono::duration_cast<std::chrono::nanoseconds>(
                                       std::chrono::duration<double>(options.heartbeat))},
                                  store);
-    if (!status.isOk()) throw Error(ErrorKind::runtime, "launch: " + std::string(status.message()));
+    if (!status.isOk()) runtimeError("launch: " + std::string(status.message()));
   }
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) handleInterrupt(signal, onSignal);
   handleInterrupt(SIGTSTP, onSuspend);

@@ -64,7 +64,7 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
                         const std::string *input, const cpu_set_t *cores) {
   Pipe output, errors, report, told;
   if (!output.open() || !errors.open() || !report.open() || (input && !told.open()))
-    throw Error(ErrorKind::runtime, "launch: no pipe for " + name + ": " + std::strerror(errno));
+    runtimeError("launch: no pipe for " + name + ": " + std::strerror(errno));
   // Input is the first rank's. A terminal's is nobody's: it stops whoever reads in the background.
   bool hasInput = !input && rank == 0 && !::isatty(0);
   // The child of a process with threads allocates nothing, so all it needs is made here.
@@ -73,7 +73,7 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
   arguments.push_back(nullptr);
   pid_t launcher = ::getpid();
   pid = uninterrupted([] { return ::fork(); });
-  if (pid < 0) throw Error(ErrorKind::runtime, "launch: no process for " + name + ": " + std::strerror(errno));
+  if (pid < 0) runtimeError("launch: no process for " + name + ": " + std::strerror(errno));
   if (pid == 0) {
     ::setpgid(0, 0); // Ctrl-C goes to the launcher alone, which ends all
     guardian.add(::getpid());
@@ -98,8 +98,7 @@ void RankProcess::start(const std::vector<std::string> &command, std::vector<std
   // Closed by a command that was started; else it says what the system said.
   int error = 0;
   if (uninterrupted([&] { return ::read(report.ends[0], &error, sizeof error); }) == sizeof error) {
-    if (error < 0)
-      throw Error(ErrorKind::runtime, "launch: --bind cores: " + name + " cannot be bound: " + std::strerror(-error));
+    if (error < 0) runtimeError("launch: --bind cores: " + name + " cannot be bound: " + std::strerror(-error));
     badUse("launch: cannot start '" + command[0] + "': " + std::strerror(error));
   }
   for (auto [own, pipe] : {std::pair(&ends[0], &output), {&ends[1], &errors}}) {

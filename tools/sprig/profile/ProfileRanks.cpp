@@ -241,7 +241,7 @@ private:
         origin = std::min(origin, event.begin);
         end = std::max(end, event.end);
       }
-    if (origin == UINT64_MAX) throw Error(ErrorKind::runtime, "no call was recorded");
+    if (origin == UINT64_MAX) runtimeError("no call was recorded");
     Span whole{0, double(end - origin)};
     std::vector<machine::RankSpans> ranks;
     std::vector<std::vector<std::pair<uint32_t, uint32_t>>> places; // of each rank's meetings

@@ -48,8 +48,7 @@ MemoryNeeds memoryNeeds(const Model &model, const std::vector<EntryRequest> &ent
   runPhases(imported.module(), options, "schedule");
   mlir::PassManager passes(&imported.context());
   passes.addNestedPass<exec::ProgramOp>(createPlanMemory());
-  if (mlir::failed(passes.run(imported.module())))
-    throw Error(ErrorKind::internal, "memory cannot be planned for " + model.path);
+  if (mlir::failed(passes.run(imported.module()))) internalError("memory cannot be planned for " + model.path);
   std::vector<MemoryPlan> plans;
   for (auto program : imported.module().getOps<exec::ProgramOp>()) plans.push_back(planOf(program));
 
@@ -57,7 +56,7 @@ MemoryNeeds memoryNeeds(const Model &model, const std::vector<EntryRequest> &ent
   options.compileFrom = "plan";
   runPhases(imported.module(), options, "plan");
   auto bytes = writePackage(imported.module(), {}, producerName(), {}, nullptr);
-  if (mlir::failed(bytes)) throw Error(ErrorKind::internal, "the package of " + model.path + " cannot be written");
+  if (mlir::failed(bytes)) internalError("the package of " + model.path + " cannot be written");
   Runner runner = Runner::load(std::move(*bytes), model.path, {1, "null"});
   MemoryNeeds needs = memoryNeeds(runner, settings);
   needs.entries = std::move(plans);
@@ -83,8 +82,8 @@ int64_t largestBatch(const Model &model, EntryRequest entry, const std::string &
     }
   };
   if (!fits(1))
-    throw Error(ErrorKind::runtime, model.path + ": a batch of 1 needs " + std::to_string(least) +
-                                        " bytes, the limit is " + std::to_string(limit));
+    runtimeError(model.path + ": a batch of 1 needs " + std::to_string(least) + " bytes, the limit is " +
+                 std::to_string(limit));
   int64_t good = 1, bad = 2;
   while (bad <= kMost && fits(bad)) good = bad, bad *= 2;
   if (bad > kMost) return good;

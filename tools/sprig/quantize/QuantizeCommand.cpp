@@ -34,7 +34,7 @@ void checkOutput(const std::string &output) {
     badUse("-o " + output + ": expected a name that ends in .onnx or .sprig");
   std::error_code error;
   if (!folder.empty() && !std::filesystem::is_directory(folder, error))
-    throw Error(ErrorKind::runtime, output + ": cannot be written: there is no folder " + folder.string());
+    runtimeError(output + ": cannot be written: there is no folder " + folder.string());
 }
 
 // Flags that another mode has no use for are no wishes to pass over.

@@ -37,7 +37,7 @@ template <typename Body> void onRankThreads(std::span<Runner> runners, Body body
     runners[rank].failGroup(noThread);
   }
   for (std::thread &thread : threads) thread.join();
-  if (!noThread.empty()) throw Error(ErrorKind::runtime, noThread);
+  if (!noThread.empty()) runtimeError(noThread);
   if (int rank = firstFailed; rank >= 0) std::rethrow_exception(failures[size_t(rank)]);
 }
 

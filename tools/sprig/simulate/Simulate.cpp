@@ -102,8 +102,7 @@ EntryRuns entryToRun(const Runner &runner, const ProfileTarget &target) {
   std::vector<sprig_rt_tensor> tensors;
   for (const TensorSpec &spec : runner.inputs(0)) {
     auto found = target.arrays.find(spec.name);
-    if (found == target.arrays.end())
-      throw Error(ErrorKind::internal, "input '" + spec.name + "' has no shape to choose an entry by");
+    if (found == target.arrays.end()) internalError("input '" + spec.name + "' has no shape to choose an entry by");
     const data::Array &array = found->second;
     tensors.push_back({const_cast<char *>(array.bytes.data()), array.shape.data(), nullptr,
                        uint32_t(array.shape.size()), int32_t(array.dtype)});

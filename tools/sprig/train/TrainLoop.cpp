@@ -430,7 +430,7 @@ private:
       text += "\nnote: --debug-nan names the operation";
     }
     if (writer && saved > 0) text += "\nnote: the checkpoint of step " + std::to_string(saved) + " is from before";
-    throw Error(ErrorKind::runtime, text);
+    runtimeError(text);
   }
 };
 

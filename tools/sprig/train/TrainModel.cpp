@@ -240,7 +240,7 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
         entry && entry.getValue() == StringRef(training::kStepEntry))
       if (cast<RankedTensorType>(function.getArgumentTypes()[0]).getDimSize(0) == inputs.front().shape[0])
         step = function;
-  if (!step) throw Error(ErrorKind::internal, "no step takes the batch that was not finite");
+  if (!step) internalError("no step takes the batch that was not finite");
   llvm::StringMap<interp::Tensor> values;
   for (const data::Array &array : state) values[array.name] = tensorOf(*training.module().getContext(), array);
   llvm::SmallVector<interp::Tensor> arguments;

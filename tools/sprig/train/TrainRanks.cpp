@@ -22,8 +22,8 @@ TrainRanks::TrainRanks(std::vector<Runner> runners, const RankShare &first) : fa
   } catch (const std::system_error &error) {
     size_t started = threads.size();
     endThreads();
-    throw Error(ErrorKind::runtime, "no thread for rank " + std::to_string(started + 1) + " of " +
-                                        std::to_string(ranks) + ": " + error.what());
+    runtimeError("no thread for rank " + std::to_string(started + 1) + " of " + std::to_string(ranks) + ": " +
+                 error.what());
   }
 }
 
@@ -247,8 +247,7 @@ void TrainRanks::checkBeginning(std::span<const training::Fact> facts) const {
 
 void TrainRanks::checkReplicas() const {
   if (isProcess) {
-    if (std::string name = differingState(); !name.empty())
-      throw Error(ErrorKind::internal, "'" + name + "' differs between ranks");
+    if (std::string name = differingState(); !name.empty()) internalError("'" + name + "' differs between ranks");
     return;
   }
   std::vector<checkpoints::ArrayView> expected = first().state();
@@ -257,8 +256,7 @@ void TrainRanks::checkReplicas() const {
     for (size_t i = 0; i < views.size(); ++i)
       if (!first().wholeOf(i) &&
           std::memcmp(views[i].bytes.data(), expected[i].bytes.data(), expected[i].bytes.size()) != 0)
-        throw Error(ErrorKind::internal,
-                    "'" + views[i].name + "' of rank " + std::to_string(rank) + " differs from that of rank 0");
+        internalError("'" + views[i].name + "' of rank " + std::to_string(rank) + " differs from that of rank 0");
   }
 }
 

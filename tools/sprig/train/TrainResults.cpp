@@ -16,15 +16,14 @@ void checkWritable(const std::string &path) {
   std::filesystem::path file = path;
   if (std::filesystem::is_directory(file, ignored)) badUse(path + ": is a folder, expected a file name");
   if (std::filesystem::exists(file, ignored)) {
-    if (::access(file.c_str(), W_OK) != 0)
-      throw Error(ErrorKind::runtime, path + ": cannot be written: " + std::strerror(errno));
+    if (::access(file.c_str(), W_OK) != 0) runtimeError(path + ": cannot be written: " + std::strerror(errno));
     if (!std::filesystem::is_regular_file(file, ignored)) return;
     file = std::filesystem::canonical(file, ignored);
   }
   std::filesystem::path folder = file.parent_path();
   if (folder.empty()) folder = ".";
   if (::access(folder.c_str(), W_OK) != 0)
-    throw Error(ErrorKind::runtime, path + ": cannot be written: " + folder.string() + ": " + std::strerror(errno));
+    runtimeError(path + ": cannot be written: " + folder.string() + ": " + std::strerror(errno));
 }
 
 ResultKind resultKind(const std::string &path, const Model &model) {

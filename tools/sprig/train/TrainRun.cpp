@@ -60,8 +60,8 @@ public:
     if (outcome.unwritten.empty()) return kDone;
     std::string text;
     for (const std::string &one : outcome.unwritten) text += (text.empty() ? "" : "\nerror: ") + one;
-    throw Error(ErrorKind::runtime, text + "\nnote: the training itself is done" +
-                                        (options.output.empty() ? "" : ", its result is in " + options.output));
+    runtimeError(text + "\nnote: the training itself is done" +
+                 (options.output.empty() ? "" : ", its result is in " + options.output));
   }
 
   // A run for each value, from the same start; what can use the program of the run before does.

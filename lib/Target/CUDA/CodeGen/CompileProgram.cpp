@@ -245,6 +245,6 @@ std::vector<Cubin> sprig::cuda::assemblePtx(MLIRContext *context, ArrayRef<PtxPr
   };
   if (failed(runJobs(context, programs.size(), workersFor(programs.size(), options.workers), assemble)))
     for (const auto &[program, error] : llvm::zip_equal(programs, errors))
-      if (!error.empty()) throw Error(ErrorKind::runtime, "code generation for " + program.arch.name() + ": " + error);
+      if (!error.empty()) runtimeError("code generation for " + program.arch.name() + ": " + error);
   return cubins;
 }
