@@ -175,7 +175,6 @@ private:
 };
 
 struct MatmulEmitter : ContractionEmitter<ir::MatmulOp> {
-  StringRef name() const override { return "matmul"; }
   KernelPlan planOf(ir::MatmulOp op, const Epilogue &epilogue) const override {
     Product product(op);
     KernelPlan plan;

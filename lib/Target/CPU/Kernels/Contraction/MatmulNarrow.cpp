@@ -10,7 +10,6 @@ using namespace sprig::cpu;
 
 namespace {
 struct MatmulNarrowEmitter : ContractionEmitter<kernel::MatmulNarrowOp> {
-  StringRef name() const override { return "matmul_narrow"; }
   KernelPlan planOf(kernel::MatmulNarrowOp op, const Epilogue &epilogue) const override {
     return gemm(op).plan(epilogue);
   }

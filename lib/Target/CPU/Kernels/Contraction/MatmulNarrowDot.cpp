@@ -104,7 +104,6 @@ private:
 };
 
 struct MatmulNarrowDotEmitter : ContractionEmitter<kernel::MatmulNarrowDotOp> {
-  StringRef name() const override { return "matmul_narrow_dot"; }
   KernelPlan planOf(kernel::MatmulNarrowDotOp op, const Epilogue &epilogue) const override {
     return gemm(op).plan(epilogue);
   }

@@ -10,7 +10,6 @@ using namespace sprig::cpu;
 
 namespace {
 struct MatmulPackedEmitter : ContractionEmitter<kernel::MatmulPackedOp> {
-  StringRef name() const override { return "matmul_packed"; }
   KernelPlan planOf(kernel::MatmulPackedOp op, const Epilogue &epilogue) const override {
     return gemm(op).plan(epilogue);
   }

@@ -11,7 +11,6 @@ using namespace sprig::cpu;
 
 namespace {
 struct PackEmitter : SingleOpEmitter<kernel::PackOp> {
-  StringRef name() const override { return "pack"; }
   // Bytes are only packed when compiling.
   bool takes(kernel::PackOp op) const override { return op.getInterleave() == 1; }
   KernelPlan planOf(kernel::DispatchOp dispatch, kernel::PackOp op) const override {

@@ -21,7 +21,6 @@ ChannelTiles tilesOf(kernel::ConvDepthwiseOp op) {
 }
 
 struct ConvDepthwiseEmitter : ContractionEmitter<kernel::ConvDepthwiseOp> {
-  StringRef name() const override { return "conv_depthwise"; }
   KernelPlan planOf(kernel::ConvDepthwiseOp op, const Epilogue &epilogue) const override {
     ChannelTiles conv = tilesOf(op);
     if (ConvColumns columns(conv.geometry, epilogue.rootType); columns.areWorthIt()) return columns.plan(epilogue);

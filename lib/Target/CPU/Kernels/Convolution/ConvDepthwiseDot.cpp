@@ -169,7 +169,6 @@ private:
 };
 
 struct ConvDepthwiseDotEmitter : ContractionEmitter<kernel::ConvDepthwiseDotOp> {
-  StringRef name() const override { return "conv_depthwise_dot"; }
   KernelPlan planOf(kernel::ConvDepthwiseDotOp op, const Epilogue &epilogue) const override {
     DepthwiseDot conv(op);
     KernelPlan plan;

@@ -352,9 +352,6 @@ private:
 
 /// Whole gradients, or their parts.
 template <typename OpT> struct ConvFilterGradEmitter : ContractionEmitter<OpT> {
-  StringRef name() const override {
-    return FilterGradient::kInParts<OpT> ? "conv_filter_grad_parts" : "conv_filter_grad";
-  }
   KernelPlan planOf(OpT op, const Epilogue &epilogue) const override {
     FilterGradient gradient(op);
     KernelPlan plan;

@@ -278,7 +278,6 @@ private:
 };
 
 struct ConvPackedEmitter : ContractionEmitter<kernel::ConvPackedOp> {
-  StringRef name() const override { return "conv_packed"; }
   KernelPlan planOf(kernel::ConvPackedOp op, const Epilogue &epilogue) const override {
     PackedConvolution conv(op);
     if (conv.isGemm()) return conv.gemm().plan(epilogue);

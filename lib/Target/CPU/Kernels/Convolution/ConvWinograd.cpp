@@ -344,7 +344,6 @@ private:
 };
 
 struct ConvWinogradEmitter : ContractionEmitter<kernel::ConvWinogradOp> {
-  StringRef name() const override { return "conv_winograd"; }
   KernelPlan planOf(kernel::ConvWinogradOp op, const Epilogue &epilogue) const override {
     Winograd shape(op);
     KernelPlan plan;

@@ -88,6 +88,7 @@ private:
 /// Emits contractions of a type, each with its epilogue.
 template <typename OpT> class ContractionEmitter : public KernelEmitter {
 public:
+  llvm::StringRef name() const override { return OpT::getOperationName().split('.').second; }
   bool matches(kernel::DispatchOp dispatch) const override { return analyze(dispatch).has_value(); }
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     Epilogue epilogue = *analyze(dispatch);

@@ -14,6 +14,7 @@ namespace sprig::cpu {
 /// Emits dispatches of one operation of a type.
 template <typename OpT> class SingleOpEmitter : public KernelEmitter {
 public:
+  llvm::StringRef name() const override { return OpT::getOperationName().split('.').second; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<OpT>(dispatch);
     return op && takes(op);

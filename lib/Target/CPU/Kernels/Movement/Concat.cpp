@@ -198,7 +198,6 @@ private:
 };
 
 struct ConcatEmitter : SingleOpEmitter<ir::ConcatOp> {
-  StringRef name() const override { return "concat"; }
   KernelPlan planOf(kernel::DispatchOp dispatch, ir::ConcatOp op) const override {
     SmallVector<Part> parts = partsOf(op);
     return {parts.empty() ? 0 : parts.back().firstTile + parts.back().tiles};

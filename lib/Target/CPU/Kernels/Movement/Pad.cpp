@@ -10,7 +10,6 @@ using namespace sprig::cpu;
 
 namespace {
 struct PadEmitter : SingleOpEmitter<ir::PadOp> {
-  StringRef name() const override { return "pad"; }
   bool takes(ir::PadOp op) const override {
     return innerPadded(op) >= 0 && shapeOf(op.getOperand())[innerPadded(op)] > 0;
   }

@@ -14,7 +14,6 @@ static int64_t countOf(Value value) { return cast<RankedTensorType>(value.getTyp
 
 namespace {
 struct ScatterElementsEmitter : SingleOpEmitter<ir::ScatterElementsOp> {
-  StringRef name() const override { return "scatter_elements"; }
   KernelPlan planOf(kernel::DispatchOp dispatch, ir::ScatterElementsOp op) const override { return {1}; }
   void emitOp(KernelBuilder &k, ir::ScatterElementsOp op) const override {
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), updateSizes = shapeOf(op.getUpdates());
@@ -39,7 +38,6 @@ struct ScatterElementsEmitter : SingleOpEmitter<ir::ScatterElementsOp> {
 };
 
 struct ScatterNdEmitter : SingleOpEmitter<ir::ScatterNdOp> {
-  StringRef name() const override { return "scatter_nd"; }
   KernelPlan planOf(kernel::DispatchOp dispatch, ir::ScatterNdOp op) const override { return {1}; }
   void emitOp(KernelBuilder &k, ir::ScatterNdOp op) const override {
     ArrayRef<int64_t> sizes = shapeOf(op.getOperand()), indexSizes = shapeOf(op.getIndices());

@@ -45,7 +45,6 @@ struct Permuted {
 };
 
 struct TransposeEmitter : SingleOpEmitter<ir::TransposeOp> {
-  StringRef name() const override { return "transpose"; }
   bool takes(ir::TransposeOp op) const override {
     return Permuted(shapeOf(op.getOperand()), op.getPermutation()).movesInner();
   }

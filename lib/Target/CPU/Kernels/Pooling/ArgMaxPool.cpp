@@ -11,7 +11,6 @@ using namespace sprig::cpu;
 
 namespace {
 struct ArgMaxPoolEmitter : SingleOpEmitter<ir::ArgMaxPoolOp> {
-  StringRef name() const override { return "arg_max_pool"; }
   KernelPlan planOf(kernel::DispatchOp dispatch, ir::ArgMaxPoolOp op) const override {
     bool isEmpty = op.getResult().getType().getNumElements() == 0;
     return isEmpty ? KernelPlan() : planOfSlices(dispatch, AxisView(shapeOf(op.getOperand()), /*axis=*/2));

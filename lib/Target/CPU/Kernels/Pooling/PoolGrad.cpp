@@ -176,7 +176,6 @@ private:
 };
 
 struct PoolGradEmitter : SingleOpEmitter<ir::PoolGradOp> {
-  StringRef name() const override { return "pool_grad"; }
   bool takes(ir::PoolGradOp op) const override { return op.getChannelsLast() && !isHalf(elementOf(op.getOperand())); }
   KernelPlan planOf(kernel::DispatchOp dispatch, ir::PoolGradOp op) const override {
     ArrayRef<int64_t> shape = shapeOf(op.getOperand());

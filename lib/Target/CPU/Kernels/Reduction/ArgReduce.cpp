@@ -11,7 +11,6 @@ using namespace sprig::cpu;
 
 namespace {
 struct ArgReduceEmitter : SingleOpEmitter<ir::ArgReduceOp> {
-  StringRef name() const override { return "arg_reduce"; }
   bool takes(ir::ArgReduceOp op) const override { return shapeOf(op.getOperand())[op.getAxis()] > 0; }
   KernelPlan planOf(kernel::DispatchOp dispatch, ir::ArgReduceOp op) const override {
     return planOfSlices(dispatch, AxisView(shapeOf(op.getOperand()), op.getAxis()));

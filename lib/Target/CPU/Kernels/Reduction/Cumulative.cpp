@@ -10,7 +10,6 @@ using namespace sprig::cpu;
 
 namespace {
 struct CumulativeEmitter : SingleOpEmitter<ir::CumulativeOp> {
-  StringRef name() const override { return "cumulative"; }
   KernelPlan planOf(kernel::DispatchOp dispatch, ir::CumulativeOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return view.length == 0 ? KernelPlan() : planOfSlices(dispatch, view);

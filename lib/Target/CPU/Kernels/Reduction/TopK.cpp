@@ -10,7 +10,6 @@ using namespace sprig::cpu;
 
 namespace {
 struct TopKEmitter : SingleOpEmitter<ir::TopKOp> {
-  StringRef name() const override { return "top_k"; }
   KernelPlan planOf(kernel::DispatchOp dispatch, ir::TopKOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     KernelPlan plan;

@@ -9,7 +9,6 @@ using namespace sprig::cuda;
 
 namespace {
 struct ArgReduceEmitter : SliceEmitter<ir::ArgReduceOp> {
-  StringRef name() const override { return "arg_reduce"; }
   bool matches(kernel::DispatchOp dispatch) const override {
     auto op = singleOp<ir::ArgReduceOp>(dispatch);
     return op && shapeOf(op.getOperand())[op.getAxis()] > 0;
@@ -32,7 +31,6 @@ struct ArgReduceEmitter : SliceEmitter<ir::ArgReduceOp> {
 };
 
 struct ArgMaxPoolEmitter : SliceEmitter<ir::ArgMaxPoolOp> {
-  StringRef name() const override { return "arg_max_pool"; }
   int64_t items(ir::ArgMaxPoolOp op) const override { return countOf(op.getResult()); }
   void emitItem(ir::ArgMaxPoolOp op, GpuBuilder &k, Value item) const override {
     int64_t outputs = AxisView(shapeOf(op.getResult()), /*axis=*/1).inner;

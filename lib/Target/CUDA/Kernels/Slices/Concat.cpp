@@ -9,7 +9,6 @@ using namespace sprig::cuda;
 
 namespace {
 struct ConcatEmitter : SliceEmitter<ir::ConcatOp> {
-  StringRef name() const override { return "concat"; }
   int64_t items(ir::ConcatOp op) const override { return countOf(op.getResult()); }
   void emitItem(ir::ConcatOp op, GpuBuilder &k, Value item) const override {
     AxisView view(shapeOf(op.getResult()), op.getAxis());

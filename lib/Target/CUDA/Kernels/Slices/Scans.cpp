@@ -8,7 +8,6 @@ using namespace sprig::cuda;
 
 namespace {
 struct CumulativeEmitter : SliceEmitter<ir::CumulativeOp> {
-  StringRef name() const override { return "cumulative"; }
   int64_t items(ir::CumulativeOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return view.length == 0 ? 0 : view.outer * view.inner;
@@ -21,7 +20,6 @@ struct CumulativeEmitter : SliceEmitter<ir::CumulativeOp> {
 };
 
 struct TopKEmitter : SliceEmitter<ir::TopKOp> {
-  StringRef name() const override { return "top_k"; }
   int64_t items(ir::TopKOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return op.getK() == 0 ? 0 : view.outer * view.inner;

@@ -21,7 +21,6 @@ static void update(GpuBuilder &k, ir::ScatterKind kind, Type elementType, Value 
 namespace {
 // Updates of one element have the same position beside the axis: a thread has a slice.
 struct ScatterElementsEmitter : SliceEmitter<ir::ScatterElementsOp> {
-  StringRef name() const override { return "scatter_elements"; }
   int64_t items(ir::ScatterElementsOp op) const override {
     AxisView view(shapeOf(op.getOperand()), op.getAxis());
     return view.outer * view.inner;
@@ -59,7 +58,6 @@ struct ScatterElementsEmitter : SliceEmitter<ir::ScatterElementsOp> {
 
 // An update replaces a slice of elements, of which a thread has the same one of all slices.
 struct ScatterNdEmitter : SliceEmitter<ir::ScatterNdOp> {
-  StringRef name() const override { return "scatter_nd"; }
   // Indices are checked even where no element is behind them.
   int64_t items(ir::ScatterNdOp op) const override { return std::max<int64_t>(sliceOf(op), 1); }
   void emitItem(ir::ScatterNdOp op, GpuBuilder &k, Value item) const override {

@@ -10,6 +10,7 @@ namespace sprig::cuda {
 
 template <typename OpT> class SliceEmitter : public GpuEmitter {
 public:
+  llvm::StringRef name() const override { return OpT::getOperationName().split('.').second; }
   bool matches(kernel::DispatchOp dispatch) const override { return singleOp<OpT>(dispatch) != nullptr; }
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     GpuPlan plan;
