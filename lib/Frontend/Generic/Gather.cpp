@@ -1,6 +1,5 @@
 // nn.gather, nn.gather_elements and nn.gather_nd.
 #include "lib/Frontend/Generic/Indices.h"
-#include "lib/Frontend/Generic/Strides.h"
 #include <cstring>
 
 namespace sprig::frontend::generic {
@@ -35,23 +34,9 @@ bool runGather(const Call &call, int) {
 }
 
 bool runGatherElements(const Call &call, int) {
-  const Shape &shape = call.shape(), &sizes = call.shape(1);
-  int axis = int(call.integer("axis"));
-  int64_t bytes = size(call.type().dtype), elements = call.resultType().elements();
-  Shape strides = rowMajor(shape);
-  Indices indices(call, 1);
-  int64_t index[Shape::kMaxRank] = {}, offset = 0; // of the position, without its axis
-  for (int64_t i = 0; i < elements; ++i) {
-    int64_t place = indices.at(i, shape[axis]);
-    copyElement(call.out() + i * bytes, call.in() + (offset + place * strides[axis]) * bytes, bytes);
-    for (int d = sizes.rank() - 1; d >= 0; --d) {
-      int64_t stride = d == axis ? 0 : strides[d];
-      offset += stride;
-      if (++index[d] < sizes[d]) break;
-      offset -= stride * sizes[d];
-      index[d] = 0;
-    }
-  }
+  const int64_t bytes = size(call.type().dtype);
+  forIndicesAlongAxis(
+      call, [&](int64_t i, int64_t place) { copyElement(call.out() + i * bytes, call.in() + place * bytes, bytes); });
   return true;
 }
 

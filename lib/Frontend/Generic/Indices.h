@@ -2,6 +2,7 @@
 // For gathers and scatters.
 #pragma once
 #include "lib/Frontend/Generic/Call.h"
+#include "lib/Frontend/Generic/Strides.h"
 #include "sprig/rt/kernel.h"
 
 namespace sprig::frontend::generic {
@@ -23,5 +24,25 @@ private:
   const char *data;
   bool isNarrow;
 };
+
+/// Calls body(i, place) for the elements of operand 1, which are indices along the attribute `axis` of operand 0: in
+/// order, each with the place in operand 0 that it points to.
+template <typename Body> void forIndicesAlongAxis(const Call &call, Body body) {
+  const Shape &shape = call.shape(), &sizes = call.shape(1);
+  const int axis = int(call.integer("axis"));
+  const Shape strides = rowMajor(shape);
+  const Indices indices(call, 1);
+  int64_t index[Shape::kMaxRank] = {}, offset = 0; // of the position, without its axis
+  for (int64_t i = 0, count = call.type(1).elements(); i < count; ++i) {
+    body(i, offset + indices.at(i, shape[axis]) * strides[axis]);
+    for (int d = sizes.rank() - 1; d >= 0; --d) {
+      int64_t stride = d == axis ? 0 : strides[d];
+      offset += stride;
+      if (++index[d] < sizes[d]) break;
+      offset -= stride * sizes[d];
+      index[d] = 0;
+    }
+  }
+}
 
 } // namespace sprig::frontend::generic

@@ -1,6 +1,5 @@
 // nn.scatter_elements and nn.scatter_nd: a copy of the operand, then the updates in ascending order.
 #include "lib/Frontend/Generic/Indices.h"
-#include "lib/Frontend/Generic/Strides.h"
 #include "lib/Frontend/Generic/Types.h"
 #include <cstring>
 
@@ -35,24 +34,9 @@ template <typename T> Combine<T> combineOf(std::string_view kind) {
 template <typename T> bool scatterElements(const Call &call, Combine<T> combine) {
   if (!combine) return false;
   std::memcpy(call.out(), call.in(), call.resultType().bytes());
-  const Shape &shape = call.shape(), &sizes = call.shape(1);
-  int axis = int(call.integer("axis"));
-  Shape strides = rowMajor(shape);
-  Indices indices(call, 1);
   T *to = reinterpret_cast<T *>(call.out());
   const T *updates = reinterpret_cast<const T *>(call.in(2));
-  int64_t index[Shape::kMaxRank] = {}, offset = 0, count = call.type(2).elements(); // offset: without the axis
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t place = indices.at(i, shape[axis]);
-    combine(to + offset + place * strides[axis], updates + i, 1);
-    for (int d = sizes.rank() - 1; d >= 0; --d) {
-      int64_t stride = d == axis ? 0 : strides[d];
-      offset += stride;
-      if (++index[d] < sizes[d]) break;
-      offset -= stride * sizes[d];
-      index[d] = 0;
-    }
-  }
+  forIndicesAlongAxis(call, [&](int64_t i, int64_t place) { combine(to + place, updates + i, 1); });
   return true;
 }
 
