@@ -61,11 +61,14 @@ struct ConvFactors {
   unsigned samples, input, output;
   std::optional<unsigned> group;
 };
-/// Where groups are split, each rank has fewer. They are the factor after the samples.
-template <typename OpT> void fitGroups(OpT part, ArrayRef<int64_t> sizes) {
+} // namespace
+
+/// Where groups of a convolution are split, each rank has fewer. They are the factor after the samples.
+template <typename OpT>
+  requires requires(OpT op) { op.getGroups(); }
+static void fitParts(OpT part, const DimensionRule &, ArrayRef<int64_t> sizes) {
   if (part.getGroups() > 1) part.setGroups(uint64_t(sizes[1]));
 }
-} // namespace
 
 static DimensionRule ruleOf(ConvOp op) {
   DimensionRule rule(op);
@@ -81,7 +84,6 @@ static DimensionRule ruleOf(ConvOp op) {
   rule.linear = {{0}, {1}};
   return rule;
 }
-static void fitParts(ConvOp part, const DimensionRule &, ArrayRef<int64_t> sizes) { fitGroups(part, sizes); }
 
 static DimensionRule ruleOf(ConvTransposeOp op) {
   DimensionRule rule(op);
@@ -97,7 +99,6 @@ static DimensionRule ruleOf(ConvTransposeOp op) {
   rule.linear = {{0}, {1}};
   return rule;
 }
-static void fitParts(ConvTransposeOp part, const DimensionRule &, ArrayRef<int64_t> sizes) { fitGroups(part, sizes); }
 
 // A sum over samples: each rank's give a part of it.
 static DimensionRule ruleOf(ConvFilterGradOp op) {
@@ -114,7 +115,6 @@ static DimensionRule ruleOf(ConvFilterGradOp op) {
   rule.linear = {{0}, {1}};
   return rule;
 }
-static void fitParts(ConvFilterGradOp part, const DimensionRule &, ArrayRef<int64_t> sizes) { fitGroups(part, sizes); }
 
 void attachContractionDimensionRules(MLIRContext *context) {
   attachDimensionRules<MatmulOp, ConvOp, ConvTransposeOp, ConvFilterGradOp>(context);
