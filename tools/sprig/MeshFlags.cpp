@@ -163,9 +163,11 @@ void MeshFlags::checkDevices(const Settings &settings, int ranks) const {
                      : "--place: has no meaning with --strategy data, where every rank has all layers");
 }
 
-FactorPolicy MeshFlags::factorPolicy() const {
-  if (factors == "never") return FactorPolicy::never;
-  return factors == "always" ? FactorPolicy::always : FactorPolicy::automatic;
+StepChoices MeshFlags::choices() const {
+  FactorPolicy policy = factors == "never"    ? FactorPolicy::never
+                        : factors == "always" ? FactorPolicy::always
+                                              : FactorPolicy::automatic;
+  return {bucketBytes(), policy, strategyName(), allowGather};
 }
 
 void MeshFlags::refuseChoicesOf(const std::string &package) const {

@@ -2,6 +2,7 @@
 // For commands that compile a training step; --shard beside --mesh is for those that split a model. Without them
 // devices are places for layers (--place).
 #pragma once
+#include "lib/Shard/Strategy/StrategyNames.h"
 #include "runtime/collective/MeshText.h"
 #include "sprig/options.h"
 #include "tools/sprig/Settings.h"
@@ -23,6 +24,14 @@ struct RankPlace {
 /// What --mesh says: "data=2,model=4". Throws usage errors.
 std::vector<rt::collective::MeshAxis> parseMesh(const std::string &text);
 
+/// How ranks share a training step.
+struct StepChoices {
+  int64_t bucketBytes = 0; ///< most bytes of gradients that go together; 0: by cost, at the rates of nodes and links
+  FactorPolicy factors = FactorPolicy::never; ///< of which gradients the factors are gathered
+  std::string strategy = shard::kStrategyNames[0].name;
+  bool allowGather = false; ///< of values of samples
+};
+
 struct MeshFlags {
   std::string strategy;     ///< of lib/Shard/Strategy/StrategyNames.h, or "" where devices are places for layers
   std::string mesh;         ///< "data=2"; "": as many ranks as devices
@@ -37,8 +46,9 @@ struct MeshFlags {
   bool runsModel = false;
 
   bool isGiven() const { return !strategy.empty() || !mesh.empty(); }
-  /// The strategy that --strategy and --zero say; the first of the table where they do not.
-  std::string strategyName() const;
+  /// What --bucket, --factors, --strategy, --zero and --allow-gather say; the first strategy of the table where none is
+  /// named. Throws usage errors.
+  StepChoices choices() const;
   /// Whether ranks have pieces of the optimizer's state by it.
   bool sharesState() const;
   bool splitsModel() const { return !shardings.empty(); }
@@ -47,10 +57,6 @@ struct MeshFlags {
   int ranks(const Settings &settings) const;
   /// The same for a command that trains, which may be one of several processes (`sprig launch`, mpirun, srun).
   RankPlace place(const Settings &settings) const;
-  /// Most bytes of gradients that go together; 0: by cost. Throws usage errors.
-  int64_t bucketBytes() const;
-  /// Which gradients' factors are gathered.
-  FactorPolicy factorPolicy() const;
   /// Throws a usage error where --bucket or --factors is given with a package, which has what it was compiled with.
   void refuseChoicesOf(const std::string &package) const;
   /// Throws a usage error where --zero is given with a package, which shares state or does not.
@@ -66,6 +72,8 @@ struct MeshFlags {
   bool measuresShares() const { return shares == "auto"; }
 
 private:
+  std::string strategyName() const;
+  int64_t bucketBytes() const;
   int ranksOfMesh(int most) const;
   void checkDevices(const Settings &settings, int ranks) const;
 };

@@ -96,11 +96,8 @@ TrainRequest requestTraining(const CompileCommandOptions &options, int ranks, co
                 "train' compiles each rank's own");
   TrainRequest request;
   request.ranks = ranks;
-  request.bucketBytes = options.mesh.bucketBytes();
-  request.factors = options.mesh.factorPolicy();
+  static_cast<StepChoices &>(request) = options.mesh.choices();
   if (ranks > 1) request.link = link;
-  request.strategy = options.mesh.strategyName();
-  request.allowGather = options.mesh.allowGather;
   request.stepsPerCall = options.stepsPerCall.count(options.settings);
   request.config = training::readTrainConfig(options.train);
   training::TrainConfig &config = request.config;

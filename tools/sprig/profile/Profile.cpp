@@ -149,10 +149,7 @@ void load(const ProfileOptions &options, const Model &model, RanksToProfile &ran
   of.rank = first;
   of.ranks = place.ranks;
   of.warns = first == 0;
-  of.bucketBytes = options.mesh.bucketBytes();
-  of.strategy = options.mesh.strategyName();
-  of.allowGather = options.mesh.allowGather;
-  of.factors = options.mesh.factorPolicy();
+  static_cast<StepChoices &>(of) = options.mesh.choices();
   of.weights = options.mesh.weights(place.ranks);
   if (options.mesh.measuresShares())
     badUse("--shares auto: is what 'sprig train' measures; expected its numbers, as 2,1");

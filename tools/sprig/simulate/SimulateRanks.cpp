@@ -77,10 +77,7 @@ RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
     flags.refuseChoicesOf(options.model);
     flags.refuseZeroOf(options.model);
   }
-  settings.bucketBytes = flags.bucketBytes();
-  settings.factors = flags.factorPolicy();
-  settings.strategy = flags.strategyName();
-  settings.allowGather = flags.allowGather;
+  static_cast<StepChoices &>(settings) = flags.choices();
   if (isPackage) options.stepsPerCall.refuseOf(options.model);
   settings.stepsPerCall = options.stepsPerCall.count(options.settings);
   if (settings.stepsPerCall > 1 && !options.entry.empty())

@@ -132,17 +132,14 @@ struct RankedSteps::Source {
     if (found.runner) return found;
     bool isEvenWeak = isWeak && (count == 1 || ranks.weights.empty());
     StepOfRank of;
+    static_cast<StepChoices &>(of) = ranks;
     of.rank = isEvenWeak ? 0 : rank;
     of.ranks = count;
     of.hasWholeBatch = isWeak;
     of.warns = compiled.size() == 1;
-    of.bucketBytes = ranks.bucketBytes;
-    of.factors = ranks.factors;
     of.stepsPerCall = ranks.stepsPerCall;
     of.onOneMachine = ranks.onOneMachine;
     if (count > 1) {
-      of.strategy = ranks.strategy;
-      of.allowGather = ranks.allowGather;
       of.weights = ranks.weights;
       of.link = link;
       of.link->isApart = ranks.isBeside;

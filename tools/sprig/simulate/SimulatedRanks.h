@@ -21,21 +21,17 @@ enum class Scaling {
   weak,   ///< the batch of each rank
 };
 
-struct RankSettings {
+struct RankSettings : StepChoices {
   std::vector<int> ranks;
   std::string mesh = {}; ///< of a package that is split over it, as it was given: "data=2,model=2"
   Scaling scaling = Scaling::strong;
   std::optional<rt::collective::Algorithm> algorithm = {}; ///< of collectives; none: by their bytes
   std::optional<machine::Topology> network = {};           ///< between machines; none: Clusters.h says which
-  int64_t bucketBytes = 0;  ///< of gradients that go together at most; 0: by cost, at the rates of nodes and links
-  int64_t stepsPerCall = 1; ///< of training; what is said of a step is its share of a call
-  FactorPolicy factors = FactorPolicy::never;           ///< as --factors says
-  bool onOneMachine = false;                            ///< as in TrainRequest
-  std::string strategy = shard::kStrategyNames[0].name; ///< how ranks share a step
-  bool allowGather = false;                             ///< of values of samples
-  std::vector<int64_t> weights = {};                    ///< of shares (RankWeights.h), of the one number of ranks
-  bool isBySpeed = false;                               ///< shares as what a step of one rank takes on each node
-  bool isBeside = true; ///< collectives may have a lane of their own beside the rest of the step
+  int64_t stepsPerCall = 1;          ///< of training; what is said of a step is its share of a call
+  bool onOneMachine = false;         ///< as in TrainRequest
+  std::vector<int64_t> weights = {}; ///< of shares (RankWeights.h), of the one number of ranks
+  bool isBySpeed = false;            ///< shares as what a step of one rank takes on each node
+  bool isBeside = true;              ///< collectives may have a lane of their own beside the rest of the step
 };
 
 /// "data=4", "data=1,2,4", "1..1024" (doubled until there). Throws usage errors that begin with `flag`.

@@ -37,10 +37,8 @@ double stepOf(const Model &model, const training::TrainConfig &config, const Tra
   RankSettings of;
   of.ranks = {ranks};
   of.scaling = options.scaleBatch ? Scaling::weak : Scaling::strong;
-  of.bucketBytes = options.mesh.bucketBytes();
-  of.factors = options.mesh.factorPolicy();
+  static_cast<StepChoices &>(of) = options.mesh.choices();
   of.onOneMachine = true;
-  of.allowGather = options.mesh.allowGather;
   of.isBeside = rt::comm::hasCores(uint64_t(ranks) * (uint64_t(settings.threads) + 1));
   std::vector<std::string> devices;
   for (int rank = 0; rank < ranks; ++rank) devices.push_back("cpu:" + std::to_string(rank));

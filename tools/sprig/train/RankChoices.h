@@ -1,8 +1,7 @@
 // What is decided for the training step of ranks that take it together, beside the configuration.
 // For whoever compiles one: train, profile and simulate ask for the same.
 #pragma once
-#include "lib/Shard/Strategy/StrategyNames.h"
-#include "sprig/options.h"
+#include "tools/sprig/MeshFlags.h"
 #include "tools/sprig/train/RankLink.h"
 #include <cstdint>
 #include <functional>
@@ -12,19 +11,13 @@
 
 namespace sprig::cli {
 
-struct RankChoices {
+struct RankChoices : StepChoices {
   /// Of ranks that train together, sizes are of all of them: the program of this one.
   int rank = 0, ranks = 1;
   std::vector<int64_t> weights = {}; ///< of their shares (RankWeights.h); none: even ones
-  /// Most bytes of gradients that go together; 0: chosen by what `link` takes.
-  int64_t bucketBytes = 0;
   std::optional<RankLink> link = {};
   /// Where each rank compiles for itself: what was chosen here, to what all take. Called where it was chosen.
   std::function<int64_t(int64_t bytes)> agreeOnBucket = {};
-  /// How they share a step (lib/Shard/Strategy/StrategyNames.h).
-  std::string strategy = shard::kStrategyNames[0].name;
-  FactorPolicy factors = FactorPolicy::never; ///< as --factors says
-  bool allowGather = false;                   ///< of values of samples, as --allow-gather says
   /// Above 1: `train_steps` takes so many of the largest steps in one call, of each inputs, targets and what it gives.
   int64_t stepsPerCall = 1;
   /// How many of such a step's late all-reduces go in their order (nn.repeat_turn); nothing: chosen, as buckets are.

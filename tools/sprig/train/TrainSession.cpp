@@ -162,8 +162,6 @@ void TrainSession::load() {
   request.rank = place.rank;
   if (ranks > 1) takeShares();
   expectCollectives();
-  request.strategy = options.mesh.strategyName();
-  request.allowGather = options.mesh.allowGather;
   request.stepsPerCall = stepsPerCall;
   checkStepsPerCall(stepsPerCall, config, data.count());
   auto [compiled, runners] = loadTraining(model, request, ranksHere(), settings, runnerOptions(), threadsOfRanks());
@@ -268,8 +266,7 @@ void TrainSession::joinGroup() {
 
 // What all-reduces of the ranks are expected to take, and how ranks agree on what follows from it.
 void TrainSession::expectCollectives() {
-  request.bucketBytes = options.mesh.bucketBytes();
-  request.factors = options.mesh.factorPolicy();
+  static_cast<StepChoices &>(request) = options.mesh.choices();
   request.onOneMachine = place.isOnOneMachine();
   if (ranks == 1) return;
   if (!place.isProcess) {
