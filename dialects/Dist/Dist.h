@@ -23,9 +23,6 @@ namespace sprig::ir::dist {
 /// On functions, of every rank's program: how many samples a call of all ranks has together, and, where it is the
 /// program of one rank alone, whose. Integers.
 inline constexpr llvm::StringLiteral kSamplesAttr = "dist.samples", kRankAttr = "dist.rank";
-/// On functions that are one rank's, where a call is one forward pass: a DenseI64ArrayAttr, how many samples each rank
-/// of the mesh has.
-inline constexpr llvm::StringLiteral kSharesAttr = "dist.shares";
 /// On all-reduces, reduce-scatters and all-gathers, of all ranks: nothing of the step waits for the result but what may
 /// come at its end.
 inline constexpr llvm::StringLiteral kLateAttr = "dist.late";
@@ -35,8 +32,6 @@ inline constexpr llvm::StringLiteral kOrderAttr = "dist.order";
 /// On functions of ranks: the collectives that all of them come to, in words and in their order. From the division on
 /// until code is about to be made.
 inline constexpr llvm::StringLiteral kPlanAttr = "dist.plan";
-/// On functions, in words: of which gradients the factors are gathered.
-inline constexpr llvm::StringLiteral kFactorsAttr = "dist.factors";
 
 /// On functions that are a rank's: the mesh, also where ranks do nothing together in them. On their arguments and
 /// results that are pieces: the shape of the whole, then where the piece begins along each dimension. On parameters

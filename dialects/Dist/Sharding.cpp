@@ -300,7 +300,6 @@ constexpr AttributeRow kPlainAttributes[] = {
     {kRankAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
     {kSamplesAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
     {kPlanAttr, "a function", isOn<FunctionOpInterface>, "an array of strings", isTexts},
-    {kFactorsAttr, "a function", isOn<FunctionOpInterface>, "a string", isOf<StringAttr>},
     {kLateAttr, "an all-reduce, a reduce-scatter or an all-gather", mayBeLate, "no value", isOf<UnitAttr>},
 };
 } // namespace
@@ -316,15 +315,6 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     auto name = dyn_cast<FlatSymbolRefAttr>(attribute.getValue());
     if (name && SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, name)) return success();
     return op->emitOpError() << "expected '" << kMeshAttr << "' to name a dist.mesh, found " << attribute.getValue();
-  }
-  if (attribute.getName() == kSharesAttr) {
-    auto shares = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
-    auto rank = op->getAttrOfType<IntegerAttr>(kRankAttr);
-    if (shares && rank && rank.getInt() >= 0 && rank.getInt() < shares.size() &&
-        llvm::none_of(shares.asArrayRef(), [](int64_t samples) { return samples < 0; }))
-      return success();
-    return op->emitOpError() << "expected '" << kSharesAttr << "' as the samples of each rank, beside '" << kRankAttr
-                             << "' that says whose the function is, found " << attribute.getValue();
   }
   if (attribute.getName() == kOrderAttr) {
     if (mayBeLate(op) && isa<IntegerAttr>(attribute.getValue())) return success();

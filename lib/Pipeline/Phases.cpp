@@ -61,10 +61,12 @@ static void buildDifferentiate(OpPassManager &passes, const CompileOptions &opti
   if (!freezesParts(options)) selectAndSimplify(passes, options);
 }
 
-void sprig::addFactorPasses(OpPassManager &passes, const CompileOptions &options) {
+void sprig::addFactorPasses(OpPassManager &passes, const CompileOptions &options, const FactorReport &report) {
   if (options.factors == FactorPolicy::never) return;
-  passes.addNestedPass<func::FuncOp>(
-      createGatherFactors({.always = options.factors == FactorPolicy::always, .divide = options.dividesProducts}));
+  passes.addNestedPass<func::FuncOp>(createGatherFactors({.always = options.factors == FactorPolicy::always,
+                                                          .divide = options.dividesProducts,
+                                                          .weights = llvm::to_vector(options.weights)},
+                                                         report));
   simplify(passes, options, /*keepQuantized=*/true);
 }
 

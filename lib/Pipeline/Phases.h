@@ -2,6 +2,7 @@
 // For the pipeline, for sprig-opt (which registers a pipeline per phase) and for tests. Names serve --compile-to,
 // --compile-from and --dump-phases; after each phase only operations that it allows are left.
 #pragma once
+#include "lib/Shard/FactorRule.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "sprig/options.h"
@@ -27,7 +28,7 @@ void addShardingPasses(mlir::OpPassManager &passes, const CompileOptions &option
 
 /// What it does to products whose sums ranks gather the factors of: for who looks at a step in front of
 /// what joins its collectives.
-void addFactorPasses(mlir::OpPassManager &passes, const CompileOptions &options);
+void addFactorPasses(mlir::OpPassManager &passes, const CompileOptions &options, const FactorReport &report = nullptr);
 
 /// All phases in order.
 llvm::ArrayRef<Phase> phases();

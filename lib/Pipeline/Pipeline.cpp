@@ -67,7 +67,7 @@ public:
   }
 
   void run();
-  void divide();
+  void divide(const FactorReport &report);
   CompileResult result;
 
 private:
@@ -159,33 +159,28 @@ void Compilation::checkMesh() {
     if (options.rank >= 0) badUse("--rank " + std::to_string(options.rank) + ": is one of --mesh, which is not given");
     return;
   }
-  auto refuse = [&](ErrorKind kind, const std::string &why) {
-    return Error(kind, "--mesh " + options.mesh + ": " + why);
-  };
+  const std::string asked = "--mesh " + options.mesh + ": ";
   if (first > placeOf("shard"))
-    throw refuse(ErrorKind::usage,
-                 "phase '" + options.compileFrom + "' comes after 'shard', where ranks get their parts");
+    badUse(asked + "phase '" + options.compileFrom + "' comes after 'shard', where ranks get their parts");
   if (options.devices.size() > 1)
-    throw refuse(ErrorKind::usage, "every rank has a part of each layer, and none is placed on " +
-                                       std::to_string(options.devices.size()) + " devices");
+    badUse(asked + "every rank has a part of each layer, and none is placed on " +
+           std::to_string(options.devices.size()) + " devices");
   if (!options.states.empty())
-    throw refuse(ErrorKind::unsupported, "of a model that is split over ranks inputs are no state, as '" +
-                                             options.states.front().first + "' is");
+    unsupported(asked + "of a model that is split over ranks inputs are no state, as '" + options.states.front().first +
+                "' is");
   if (!options.ranges.empty())
-    throw refuse(ErrorKind::unsupported, "a model that is split over ranks has one size, and '" +
-                                             options.ranges.begin()->first + "' has a range");
+    unsupported(asked + "a model that is split over ranks has one size, and '" + options.ranges.begin()->first +
+                "' has a range");
   if (!options.strategy.empty()) checkStrategy();
   if (llvm::Error error = shard::checkShardings(module, options.mesh, options.shardings, options.rank))
     throw takeAsError(ErrorKind::usage, std::move(error));
 }
 
 void Compilation::checkStrategy() {
-  auto refuse = [&](const std::string &why) {
-    return Error(ErrorKind::usage, "strategy " + options.strategy + ": " + why);
-  };
+  const std::string asked = "strategy " + options.strategy + ": ";
   if (!options.shardings.empty())
-    throw refuse("says how values are split, and so does --shard " + options.shardings[0]);
-  if (options.rank < 0) throw refuse("makes the step of one rank, and none is given");
+    badUse(asked + "says how values are split, and so does --shard " + options.shardings[0]);
+  if (options.rank < 0) badUse(asked + "makes the step of one rank, and none is given");
 }
 
 void Compilation::enableRemarks() {
@@ -305,11 +300,11 @@ void Compilation::dump(size_t index) {
   if (error) runtimeError(path + ": cannot be written: " + error.message());
 }
 
-void Compilation::divide() {
+void Compilation::divide(const FactorReport &report) {
   PassManager passes(module.getContext());
   passes.enableVerifier(false);
   addDivisionPasses(passes, options);
-  addFactorPasses(passes, options);
+  addFactorPasses(passes, options, report);
   if (passes.size() && failed(passes.run(module))) fail(phases()[placeOf("shard")]);
 }
 
@@ -349,10 +344,10 @@ void sprig::runPhases(ModuleOp module, const CompileOptions &options, StringRef 
 }
 
 void sprig::divideForRanks(ModuleOp module, CompileOptions &options, std::vector<PhaseTime> *times,
-                           const RemarkSink &remarks) {
+                           const RemarkSink &remarks, const FactorReport &report) {
   auto start = std::chrono::steady_clock::now();
   options.compileFrom = "shard";
-  Compilation(module, options, remarks, nullptr).divide();
+  Compilation(module, options, remarks, nullptr).divide(report);
   options.mesh.clear();
   options.strategy.clear();
   options.weights.clear();

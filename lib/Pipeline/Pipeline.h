@@ -42,9 +42,9 @@ void runPhases(mlir::ModuleOp module, const CompileOptions &options, llvm::Strin
                std::vector<PhaseTime> *times = nullptr, const RemarkSink &remarks = nullptr);
 
 /// Begins the phase `shard` on what `differentiate` has left, for who chooses what it joins: steps become the rank's,
-/// factors are gathered. `options` become those of what is left of the compilation.
+/// factors are gathered, of which `report` is told. `options` become those of what is left of the compilation.
 void divideForRanks(mlir::ModuleOp module, CompileOptions &options, std::vector<PhaseTime> *times = nullptr,
-                    const RemarkSink &remarks = nullptr);
+                    const RemarkSink &remarks = nullptr, const FactorReport &report = nullptr);
 
 /// The target that the options name. Throws sprig::Error (unsupported), which lists those that there are.
 const Target &targetOf(const CompileOptions &options);

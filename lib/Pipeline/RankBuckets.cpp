@@ -11,7 +11,6 @@ BucketChoice chooseRankBuckets(func::FuncOp step, const BucketRequest &request, 
   machine::MachineModel model = targetOf(options).machine(options);
   auto seconds = [&](double flops, double bytes) { return model.kernelSeconds(flops, bytes); };
   BucketChoice choice;
-  if (auto factors = step->getAttrOfType<StringAttr>(ir::dist::kFactorsAttr)) choice.factors = factors.str();
   choice.bytes = request.bytes;
   choice.isChosen = request.bytes == 0;
   if (choice.isChosen && !request.link.isApart) choice.bytes = kPlainBucket;

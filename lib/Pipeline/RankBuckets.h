@@ -9,7 +9,6 @@
 #include "sprig/options.h"
 #include <functional>
 #include <optional>
-#include <string>
 
 namespace sprig {
 
@@ -32,7 +31,6 @@ struct BucketChoice {
   int64_t bytes = 0;
   bool isChosen = false;            ///< bytes were not given
   std::optional<int64_t> turn = {}; ///< of calls of several steps
-  std::string factors;              ///< in words, of which gradients the factors are gathered
 };
 
 /// What passes are told of a link.

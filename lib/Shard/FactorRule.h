@@ -2,6 +2,17 @@
 // bits follow from nothing else. For the gather-factors pass.
 #pragma once
 #include <cstdint>
+#include <functional>
+#include <string>
+
+namespace mlir {
+class Operation;
+}
+
+namespace sprig {
+/// Is told in words of which gradients of a function the factors are gathered; empty: nobody asks.
+using FactorReport = std::function<void(mlir::Operation *function, const std::string &text)>;
+} // namespace sprig
 
 namespace sprig::shard {
 

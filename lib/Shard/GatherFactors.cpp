@@ -6,6 +6,7 @@
 #include "lib/Shard/FactorRule.h"
 #include "lib/Shard/Mesh.h"
 #include "lib/Shard/SampleRows.h"
+#include "runtime/collective/Shares.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/DenseMap.h"
@@ -84,7 +85,8 @@ std::string listed(ArrayRef<std::string> names) {
 
 class Gatherer {
 public:
-  Gatherer(func::FuncOp function, bool always, bool divide) : function(function), always(always), divide(divide) {}
+  Gatherer(func::FuncOp function, const std::vector<int64_t> &weights, bool always, bool divide)
+      : function(function), weights(weights), always(always), divide(divide) {}
 
   /// In words what was done; empty: nothing.
   std::string run();
@@ -101,6 +103,7 @@ private:
   void replace(dist::AllReduceOp sum, Value value);
 
   func::FuncOp function;
+  const std::vector<int64_t> &weights; ///< of ranks' shares; none: even ones
   bool always, divide;
   SymbolTableCollection symbols;
   /// What was gathered, by the value without its reshapes, the number of columns and the group.
@@ -122,18 +125,21 @@ std::optional<Rows> Gatherer::rowsOf(dist::AllReduceOp sum) {
   rows.ranks = int64_t(group.size());
   if (rows.ranks < 2) return std::nullopt;
   if (!rank) return rows;
-  auto shares = function->getAttrOfType<DenseI64ArrayAttr>(dist::kSharesAttr);
+  auto samples = function->getAttrOfType<IntegerAttr>(dist::kSamplesAttr);
   // What is not marked may be of another form on other ranks.
-  if (!shares || shares.size() != mesh.numRanks() || !sum->hasAttr(dist::kLateAttr)) return std::nullopt;
-  SmallVector<int64_t> samples = llvm::map_to_vector(group, [&](int64_t member) { return shares[member]; });
-  if (*llvm::min_element(samples) < 2) return std::nullopt;
-  rows.own = rows.given = shares[rank.getInt()];
-  rows.all = llvm::sum_of(samples);
+  if (!samples || !sum->hasAttr(dist::kLateAttr) || (!weights.empty() && weights.size() != group.size()))
+    return std::nullopt;
+  auto shares = llvm::map_to_vector(llvm::seq<uint32_t>(0, uint32_t(rows.ranks)), [&](uint32_t place) {
+    return rt::collective::shareOf(samples.getInt(), uint32_t(rows.ranks), weights, place).size();
+  });
+  if (*llvm::min_element(shares) < 2) return std::nullopt;
+  rows.own = rows.given = shares[llvm::find(group, rank.getInt()) - group.begin()];
+  rows.all = samples.getInt();
   auto isPiece = [&](size_t place) {
-    return rt::collective::pieceOf(rows.all, uint32_t(rows.ranks), uint32_t(place)).size() == samples[place];
+    return rt::collective::pieceOf(rows.all, uint32_t(rows.ranks), uint32_t(place)).size() == shares[place];
   };
-  if (llvm::all_of(llvm::seq<size_t>(0, samples.size()), isPiece)) return rows;
-  rows.given = *llvm::max_element(samples);
+  if (llvm::all_of(llvm::seq<size_t>(0, shares.size()), isPiece)) return rows;
+  rows.given = *llvm::max_element(shares);
   rows.all = rows.given * rows.ranks;
   return rows;
 }
@@ -300,16 +306,25 @@ std::string Gatherer::run() {
 
 struct GatherFactors : sprig::impl::GatherFactorsBase<GatherFactors> {
   using GatherFactorsBase::GatherFactorsBase;
+  GatherFactors(GatherFactorsOptions options, FactorReport report)
+      : GatherFactorsBase(std::move(options)), report(std::move(report)) {}
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
     if (function.isExternal() || !function.getBody().hasOneBlock()) return;
-    std::string text = Gatherer(function, always, divide).run();
+    const std::vector<int64_t> ofRanks(weights.begin(), weights.end());
+    std::string text = Gatherer(function, ofRanks, always, divide).run();
     if (text.empty()) return;
-    function->setAttr(dist::kFactorsAttr, StringAttr::get(&getContext(), text));
+    if (report) report(function, text);
     remark::analysis(function.getLoc(), remark::RemarkOpts::name("factors").category("schedule"))
         << "'" + function.getSymName().str() + "': " + text;
   }
+
+  FactorReport report;
 };
 
 } // namespace
+
+std::unique_ptr<Pass> sprig::createGatherFactors(GatherFactorsOptions options, FactorReport report) {
+  return std::make_unique<GatherFactors>(std::move(options), std::move(report));
+}

@@ -49,7 +49,6 @@ private:
   Value weighted(const OpPlan &own, OpResult value, Value part);
 
   void markLate(Block &body);
-  void describe();
 
   const Mesh &mesh;
   int64_t rank;
@@ -223,20 +222,6 @@ void Writer::markLate(Block &body) {
   }
 }
 
-// What a step's program says of samples, which those who deal them to ranks ask.
-void Writer::describe() {
-  auto passes = function->getAttrOfType<DenseI64ArrayAttr>(ir::kPassesAttr);
-  if (!passes) return;
-  int64_t samples = llvm::sum_of(passes.asArrayRef());
-  function->removeAttr(ir::kPassesAttr);
-  function->setAttr(dist::kSamplesAttr, b.getI64IntegerAttr(samples));
-  if (!function->hasAttr(dist::kRankAttr) || passes.size() != 1 || function.getNumArguments() == 0) return;
-  SmallVector<int64_t> shares;
-  for (int64_t each = 0; each < mesh.numRanks(); ++each)
-    shares.push_back(mesh.countOf(samples, plan.raw(function.getArgument(0)).dims[0], each));
-  function->setAttr(dist::kSharesAttr, b.getDenseI64ArrayAttr(shares));
-}
-
 LogicalResult Writer::write() {
   Block &whole = function.getBody().front();
   Block *body = new Block();
@@ -258,7 +243,9 @@ LogicalResult Writer::write() {
   // A program in which ranks do nothing together is like any other.
   auto isCollective = [](Operation &op) { return dist::collectiveUse(&op).has_value(); };
   if (!together && llvm::any_of(*body, isCollective)) function->setAttr(dist::kRankAttr, b.getI64IntegerAttr(rank));
-  describe();
+  // Those who deal samples to ranks ask how many all have.
+  if (auto passes = dyn_cast_or_null<DenseI64ArrayAttr>(function->removeAttr(ir::kPassesAttr)))
+    function->setAttr(dist::kSamplesAttr, b.getI64IntegerAttr(llvm::sum_of(passes.asArrayRef())));
   whole.dropAllReferences();
   whole.erase();
   ir::spellParts(function);

@@ -5,11 +5,18 @@
 #define SPRIG_SHARD_PASSES_H
 #include "dialects/Dist/Dist.h"
 #include "dialects/NN/NNDialect.h"
+#include "lib/Shard/FactorRule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
+
+namespace sprig {
+struct GatherFactorsOptions;
+
+std::unique_ptr<mlir::Pass> createGatherFactors(GatherFactorsOptions options, FactorReport report);
+} // namespace sprig
 #endif
 
 namespace sprig {

@@ -62,10 +62,10 @@ def GatherFactors : Pass<"sprig-gather-factors", "::mlir::func::FuncOp"> {
     That is done to an `all_reduce` of a sum, of one value and without an algorithm of its own, whose operand is a product
     of two matrices that nobody else reads; between them may be reshapes, transposes and products with one number. Sums
     of several passes stay, as do means. In a program that is one rank's alone (`dist.rank`) the sum has to be marked
-    `dist.late`, which says that other ranks have it in the same form, each rank two samples at least (`dist.shares`),
-    and the rows have to be those of samples, by the dimension rules of what made them. Where shares are not even each
-    rank gives as many samples as the largest share has, filled with zeros. `dist.factors` on the function says in words
-    what was done. Gathers stand right behind their operand, and are late where the sum was.
+    `dist.late`, which says that other ranks have it in the same form, each rank two samples at least (of `dist.samples`,
+    by `weights`), and the rows have to be those of samples, by the dimension rules of what made them. Where shares are
+    not even each rank gives as many samples as the largest share has, filled with zeros. Gathers stand right behind
+    their operand, and are late where the sum was. A remark says what was done.
     With `divide` each rank multiplies its part of a product's rows, where ranks have even parts, and all gather these:
     each element is the same chain.
   }];
@@ -74,6 +74,7 @@ def GatherFactors : Pass<"sprig-gather-factors", "::mlir::func::FuncOp"> {
     Option<"divide", "divide", "bool", "false",
            "each rank multiplies its part of a product's rows, and all gather these, where ranks have even parts: for "
            "ranks between which bytes cost less than products; the same bits">,
+    ListOption<"weights", "weights", "int64_t", "of the ranks' shares of samples, where they are not even">,
   ];
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }

@@ -97,7 +97,7 @@ func.func @bias(%y: tensor<16x128xf32>) -> tensor<128xf32> {
 // One rank's program: a sum that is not said to be late may be of another form elsewhere.
 // CHECK-LABEL: @prompt
 // CHECK: dist.all_reduce
-func.func @prompt(%x: tensor<5x128xf32>) -> tensor<128x128xf32> attributes {dist.rank = 0 : i64, dist.shares = array<i64: 5, 4>} {
+func.func @prompt(%x: tensor<5x128xf32>) -> tensor<128x128xf32> attributes {dist.rank = 0 : i64, dist.samples = 9 : i64} {
   %p = nn.matmul %x, %x {transpose_lhs} : tensor<5x128xf32>, tensor<5x128xf32>
   %sum = dist.all_reduce sum %p on @mesh ["data"] : tensor<128x128xf32>
   return %sum : tensor<128x128xf32>
@@ -107,7 +107,7 @@ func.func @prompt(%x: tensor<5x128xf32>) -> tensor<128x128xf32> attributes {dist
 // CHECK-LABEL: @rows
 // CHECK-COUNT-2: dist.all_reduce
 func.func @rows(%x: tensor<5x128xf32>, %w: tensor<4x5x128xf32>)
-    -> (tensor<128x128xf32>, tensor<128x128xf32>) attributes {dist.rank = 0 : i64, dist.shares = array<i64: 5, 4>} {
+    -> (tensor<128x128xf32>, tensor<128x128xf32>) attributes {dist.rank = 0 : i64, dist.samples = 9 : i64} {
   %v = nn.reshape %w : tensor<4x5x128xf32> to tensor<20x128xf32>
   %p = nn.matmul %v, %v {transpose_lhs} : tensor<20x128xf32>, tensor<20x128xf32>
   %0 = dist.all_reduce sum %p on @mesh ["data"] {dist.late} : tensor<128x128xf32>
@@ -120,7 +120,7 @@ func.func @rows(%x: tensor<5x128xf32>, %w: tensor<4x5x128xf32>)
 // A rank of one sample has programs of another form.
 // CHECK-LABEL: @one
 // CHECK: dist.all_reduce
-func.func @one(%x: tensor<2x128xf32>) -> tensor<128x128xf32> attributes {dist.rank = 0 : i64, dist.shares = array<i64: 2, 1>} {
+func.func @one(%x: tensor<2x128xf32>) -> tensor<128x128xf32> attributes {dist.rank = 0 : i64, dist.samples = 3 : i64} {
   %p = nn.matmul %x, %x {transpose_lhs} : tensor<2x128xf32>, tensor<2x128xf32>
   %sum = dist.all_reduce sum %p on @mesh ["data"] {dist.late} : tensor<128x128xf32>
   return %sum : tensor<128x128xf32>

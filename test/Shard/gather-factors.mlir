@@ -7,6 +7,8 @@
 // RUN: %python %S/Inputs/sent.py %t.summed @layer 65536 @attention 132096 @uneven 65536
 // The same product, of whose rows each rank has a half.
 // RUN: %sprig-opt %s --pass-pipeline="builtin.module(func.func(sprig-gather-factors{divide}))" | FileCheck %s --check-prefix=DIVIDED
+// Shares by weights, of all ranks.
+// RUN: %sprig-opt %s --pass-pipeline="builtin.module(func.func(sprig-gather-factors{weights=5,7}))" | FileCheck %s --check-prefix=WEIGHED
 // DIVIDED-LABEL: @layer
 // DIVIDED: %[[T:.*]] = nn.transpose %{{.*}} [1, 0] : tensor<32x128xf32>
 // DIVIDED: %[[P:.*]] = dist.part %[[T]] on @mesh ["data"] : tensor<128x32xf32> -> tensor<64x32xf32>
@@ -20,7 +22,6 @@ dist.mesh @grid ["data", "model"] [2, 2]
 // they are there.
 // CHECK-LABEL: @layer
 // CHECK-SAME: (%[[X:.*]]: tensor<16x128xf32>, %[[Y:.*]]: tensor<16x128xf32>)
-// CHECK-SAME: dist.factors = "factors of w are gathered: a rank sends 16384 bytes in place of 65536"
 // CHECK-DAG: %[[GX:.*]] = dist.all_gather %[[X]] on @mesh ["data"] : tensor<16x128xf32> -> tensor<32x128xf32>
 // CHECK-DAG: %[[GD:.*]] = dist.all_gather %[[D:.*]] on @mesh ["data"] : tensor<16x128xf32> -> tensor<32x128xf32>
 // CHECK-DAG: %[[D]] = nn.relu %[[Y]]
@@ -118,7 +119,7 @@ func.func @groups(%x: tensor<16x128xf32>) -> (tensor<128x128xf32>, tensor<128x12
 // CHECK: %[[AY:.*]] = nn.reshape %[[GY]] : tensor<9x384xf32> to tensor<27x128xf32>
 // CHECK: nn.matmul %[[AY]], %[[AX]] {transpose_lhs} : tensor<27x128xf32>, tensor<27x128xf32>
 func.func @uneven(%x: tensor<5x3x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32>
-    attributes {dist.rank = 0 : i64, dist.shares = array<i64: 5, 4>} {
+    attributes {dist.rank = 0 : i64, dist.samples = 9 : i64} {
   %r = nn.reshape %x : tensor<5x3x128xf32> to tensor<15x128xf32>
   %y = nn.matmul %r, %w : tensor<15x128xf32>, tensor<128x128xf32>
   %z = nn.relu %y : tensor<15x128xf32>
@@ -128,14 +129,14 @@ func.func @uneven(%x: tensor<5x3x128xf32>, %w: tensor<128x128xf32>) -> tensor<12
 }
 
 // Shares by weights: it has 5 samples and the other rank 7, so it gives two of zeros besides.
-// CHECK-LABEL: @weighed
-// CHECK-SAME: (%[[X:.*]]: tensor<5x128xf32>
-// CHECK: %[[PX:.*]] = nn.pad constant %[[X]], %{{.*}} low = [0, 0] high = [2, 0] : tensor<5x128xf32>
-// CHECK-NEXT: %[[AX:.*]] = dist.all_gather %[[PX]] on @mesh ["data"] {dist.late} : tensor<7x128xf32> -> tensor<14x128xf32>
-// CHECK: dist.all_gather %{{.*}} : tensor<7x128xf32> -> tensor<14x128xf32>
-// CHECK: nn.matmul %{{.*}}, %[[AX]] {transpose_lhs} : tensor<14x128xf32>, tensor<14x128xf32>
+// WEIGHED-LABEL: @weighed
+// WEIGHED-SAME: (%[[X:.*]]: tensor<5x128xf32>
+// WEIGHED: %[[PX:.*]] = nn.pad constant %[[X]], %{{.*}} low = [0, 0] high = [2, 0] : tensor<5x128xf32>
+// WEIGHED-NEXT: %[[AX:.*]] = dist.all_gather %[[PX]] on @mesh ["data"] {dist.late} : tensor<7x128xf32> -> tensor<14x128xf32>
+// WEIGHED: dist.all_gather %{{.*}} : tensor<7x128xf32> -> tensor<14x128xf32>
+// WEIGHED: nn.matmul %{{.*}}, %[[AX]] {transpose_lhs} : tensor<14x128xf32>, tensor<14x128xf32>
 func.func @weighed(%x: tensor<5x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32>
-    attributes {dist.rank = 0 : i64, dist.shares = array<i64: 5, 7>} {
+    attributes {dist.rank = 0 : i64, dist.samples = 12 : i64} {
   %y = nn.matmul %x, %w : tensor<5x128xf32>, tensor<128x128xf32>
   %z = nn.relu %y : tensor<5x128xf32>
   %dw = nn.matmul %z, %x {transpose_lhs} : tensor<5x128xf32>, tensor<5x128xf32>

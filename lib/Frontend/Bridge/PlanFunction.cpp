@@ -1,9 +1,10 @@
 #include "lib/Frontend/Bridge/PlanFunction.h"
+#include "dialects/Dist/CollectiveOrder.h"
 #include "dialects/NN/Attributes.h"
-#include "lib/Frontend/Bridge/RankFacts.h"
 #include "lib/Pipeline/ExpectedStep.h"
 #include "lib/Pipeline/Pipeline.h"
 #include "lib/Pipeline/RankBuckets.h"
+#include "runtime/collective/Shares.h"
 #include "runtime/comm/RankGroup.h"
 #include "sprig/error.h"
 
@@ -35,16 +36,24 @@ static void addDivision(func::FuncOp function, const PlanRanks &ranks, CompileOp
     function.setResultAttr(i, ir::dist::kShardingAttr, sharding(function.getResultTypes()[i], samples));
   options.mesh = "data=" + std::to_string(ranks.group->ranks());
   options.strategy = division.strategy;
-  options.weights = ranks.weights;
   options.rank = ranks.group->rank();
   options.allowGather = division.allowGather;
-  options.dividesProducts = ranks.group->isWithinProcess();
 }
 
-/// What is known of ranks each of which has recorded its own function.
-static void addRankFacts(func::FuncOp function, const PlanRanks &ranks, CompileOptions &options) {
-  bridge::chooseFactors(function, ranks, options);
+/// What is known of ranks each of which has recorded its own function: where shares differ and factors of sums may be
+/// gathered, whose it is and which sums may come late. All have recorded the same source, so all find the same sums.
+static void addRankFacts(func::FuncOp function, const PlanRanks &ranks, FactorPolicy factors) {
   Builder b(function.getContext());
+  const uint32_t count = ranks.group->ranks();
+  auto shares = llvm::map_range(llvm::seq<uint32_t>(0, count), [&](uint32_t rank) {
+    return rt::collective::shareOf(ranks.samples, count, ranks.weights, rank).size();
+  });
+  if (factors != FactorPolicy::never && !llvm::all_equal(shares)) {
+    for (Operation *sum : ir::dist::lateCollectives(function.getBody().front(), /*isOfOneRank=*/false))
+      sum->setAttr(ir::dist::kLateAttr, b.getUnitAttr());
+    function->setAttr(ir::dist::kSamplesAttr, b.getI64IntegerAttr(ranks.samples));
+    function->setAttr(ir::dist::kRankAttr, b.getI64IntegerAttr(ranks.group->rank()));
+  }
   auto sums = llvm::to_vector(function.getBody().front().getOps<ir::dist::AllReduceOp>());
   if (sums.size() == ranks.buckets.order.size()) // else it is that of another kind of arguments
     for (auto [sum, place] : llvm::zip(sums, ranks.buckets.order))
@@ -61,10 +70,12 @@ func::FuncOp bridge::addPlanFunction(ModuleOp module, const Graph &graph, std::s
   options.math = MathMode::strict; // one operation or many in a plan, the bits are the same
   func::FuncOp function = EntryBuilder(module, ranks.division.has_value()).add(entry);
   if (!ranks.group) return function;
+  options.weights = ranks.weights;
+  options.dividesProducts = ranks.group->isWithinProcess();
   if (ranks.division)
     addDivision(function, ranks, options);
   else
-    addRankFacts(function, ranks, options);
+    addRankFacts(function, ranks, options.factors);
   options.bucketBytes = ranks.buckets.bytes;
   if (ranks.buckets.link) options.link = linkOf(*ranks.buckets.link);
   return function;

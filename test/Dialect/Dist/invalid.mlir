@@ -486,22 +486,6 @@ func.func @noState(%x: tensor<8xf32>) {
 // -----
 
 dist.mesh @mesh ["data"] [2]
-// expected-error @+1 {{expected 'dist.shares' as the samples of each rank, beside 'dist.rank' that says whose the function is, found array<i64: 3, 2>}}
-func.func @shares(%x: tensor<3xf32>) attributes {dist.shares = array<i64: 3, 2>} {
-  return
-}
-
-// -----
-
-dist.mesh @mesh ["data"] [2]
-// expected-error @+1 {{expected 'dist.shares' as the samples of each rank, beside 'dist.rank' that says whose the function is, found array<i64: 3, -2>}}
-func.func @negative_shares(%x: tensor<3xf32>) attributes {dist.rank = 0 : i64, dist.shares = array<i64: 3, -2>} {
-  return
-}
-
-// -----
-
-dist.mesh @mesh ["data"] [2]
 func.func @order(%x: tensor<3xf32>) -> tensor<3xf32> {
   // expected-error @+1 {{expected 'dist.order' as an integer, on an all-reduce, a reduce-scatter or an all-gather, found 5 : i64}}
   %0 = dist.broadcast %x root 0 on @mesh ["data"] {dist.order = 5} : tensor<3xf32>
@@ -546,13 +530,6 @@ func.func @negative_rank() attributes {dist.rank = -1 : i64} {
 
 // expected-error @+1 {{has 'dist.samples' = "all", expected an integer from 0 on}}
 func.func @samples() attributes {dist.samples = "all"} {
-  return
-}
-
-// -----
-
-// expected-error @+1 {{has 'dist.factors' = 3 : i64, expected a string}}
-func.func @factors() attributes {dist.factors = 3} {
   return
 }
 

@@ -138,26 +138,32 @@ std::string textOf(const BucketExpectation &expected, int64_t most, bool isChose
 }
 
 /// Goes on to where gradients are operations, and says how many of them go together: what was given, or what is
-/// expected to hide the most; of several steps in a call, where their order turns, too. `options` are those of the
-/// phases that are left.
-std::string chooseBuckets(ModuleOp module, const TrainRequest &request, CompileOptions &options, BucketChoice &choice,
-                          std::vector<sprig::PhaseTime> &phases, const RemarkSink &remarks) {
+/// expected to hide the most; of several steps in a call, where their order turns, too. `options` become those of the
+/// phases that are left; `compiled` is told what was chosen.
+void chooseBuckets(ModuleOp module, const TrainRequest &request, CompileOptions &options, CompiledTraining &compiled,
+                   std::vector<sprig::PhaseTime> &phases, const RemarkSink &remarks) {
   runPhases(module, options, "differentiate", &phases, remarks);
-  divideForRanks(module, options, &phases, remarks);
+  llvm::DenseMap<Operation *, std::string> factors;
+  divideForRanks(module, options, &phases, remarks,
+                 [&](Operation *function, const std::string &text) { factors[function] = text; });
   options.link = linkOf(*request.link);
   func::FuncOp step = largestStep(module);
-  if (!step) return "";
+  compiled.bucketBytes = options.bucketBytes;
+  if (!step) return;
   BucketRequest asked{request.ranks, *request.link,         options.bucketBytes, request.stepsPerCall,
                       request.turn,  request.agreeOnBucket, request.agreeOnTurn};
-  choice = chooseRankBuckets(step, asked, options);
+  const BucketChoice choice = chooseRankBuckets(step, asked, options);
   const BucketExpectation &expected = choice.expected.step;
-  options.bucketBytes = choice.bytes;
+  compiled.bucketBytes = options.bucketBytes = choice.bytes;
+  compiled.turn = choice.turn;
+  compiled.factors = factors.lookup(step);
   if (choice.turn && *choice.turn < expected.sums)
     step->setAttr(ir::kRepeatTurnAttr, Builder(step.getContext()).getI64IntegerAttr(*choice.turn));
   double exposed = request.link->isApart ? expected.exposed : expected.collective;
-  return textOf(expected, options.bucketBytes, choice.isChosen, request.stepsPerCall) + ", of which " +
-         formatNanoseconds(exposed * 1e9) + " not hidden, at " + formatNanoseconds(request.link->latency * 1e9) +
-         " and " + formatCount(request.link->bytesPerSecond, "B/s") + " each, " + request.link->source;
+  compiled.communication = textOf(expected, options.bucketBytes, choice.isChosen, request.stepsPerCall) +
+                           ", of which " + formatNanoseconds(exposed * 1e9) + " not hidden, at " +
+                           formatNanoseconds(request.link->latency * 1e9) + " and " +
+                           formatCount(request.link->bytesPerSecond, "B/s") + " each, " + request.link->source;
 }
 
 interp::Tensor tensorOf(MLIRContext &context, const data::Array &array) {
@@ -184,13 +190,8 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   if (settings.explainPlacement)
     options.explainPlacement = [&](const Placement &placement) { compiled.placements.push_back(placement); };
   std::vector<sprig::PhaseTime> earlier;
-  if (request.ranks > 1 && request.link) {
-    BucketChoice choice;
-    compiled.communication = chooseBuckets(module.module(), request, options, choice, earlier, remarkSink(settings));
-    compiled.bucketBytes = options.bucketBytes;
-    compiled.turn = choice.turn;
-    compiled.factors = choice.factors;
-  }
+  if (request.ranks > 1 && request.link)
+    chooseBuckets(module.module(), request, options, compiled, earlier, remarkSink(settings));
   CompileResult result =
       compileModule(module.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));
   compiled.package = std::move(result.package);
@@ -214,8 +215,8 @@ std::string trainingToText(const Model &model, const TrainRequest &request, cons
   llvm::Expected<size_t> last = phaseByName(options.compileTo.empty() ? "import" : options.compileTo);
   if (last && request.ranks > 1 && request.link && *last >= *phaseByName("shard")) {
     std::vector<sprig::PhaseTime> times;
-    BucketChoice choice;
-    chooseBuckets(training.module(), request, options, choice, times, remarkSink(settings));
+    CompiledTraining compiled;
+    chooseBuckets(training.module(), request, options, compiled, times, remarkSink(settings));
   }
   llvm::consumeError(last.takeError());
   if (!options.compileTo.empty() && options.compileTo != "import")
