@@ -42,8 +42,7 @@ std::vector<uint8_t> sprig::compileTraining(const Model &model, const std::strin
     unsupported("states '" + given.states.front().first + "': a training step takes sequences from their beginning");
   if (!given.mesh.empty())
     unsupported("mesh '" + given.mesh +
-                "': is for inference; 'sprig compile --train --mesh' makes steps of ranks, "
-                "and Trainer trains on them");
+                "': is for inference; 'sprig compile --train --mesh' makes steps of ranks, and Trainer trains on them");
   training::TrainConfig parsed = training::parseTrainConfig(config, "configuration");
   if (!parsed.steps) badUse("configuration: counts in epochs; give its length in steps");
   int64_t each = parsed.batch * parsed.accumulate;

@@ -188,8 +188,7 @@ private:
                topology.nodes[command.to].name + ", which " +
                (program.lanes[lane].ofArrays ? "the caller's arrays are copied"
                                              : "lane " + std::to_string(lane) + " copies") +
-               " over; expected links between them, through switches and nodes that "
-               "forward");
+               " over; expected links between them, through switches and nodes that forward");
     return found->second;
   }
 

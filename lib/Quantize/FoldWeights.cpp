@@ -63,8 +63,7 @@ private:
     const onnx::NodeProto &quantize = graph.node(i);
     if (graph.maker(quantize.input(1)) >= 0 && graph.floats(quantize.input(0)))
       badInput("weight '" + quantize.input(0) + "': its quantiser '" + quantize.name() +
-               "' is not by a scale of its own largest numbers, so it cannot be written "
-               "as integers");
+               "' is not by a scale of its own largest numbers, so it cannot be written as integers");
     return false;
   }
 

@@ -22,8 +22,7 @@ const Fact *firstDifference(std::span<const Fact> facts, const ReduceNumbers &re
 std::string notAlikeText(const std::string &what) {
   return "the ranks do not begin alike: " + what +
          "\nnote: each reads the model, the configuration, the data and the checkpoint for itself, and all have to "
-         "find "
-         "the same";
+         "find the same";
 }
 
 } // namespace sprig::training

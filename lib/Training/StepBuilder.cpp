@@ -162,8 +162,7 @@ void StepBuilder::chooseTrainable() {
         if (ofQuantizers.contains(name)) {
           if (pattern != name) continue; // a pattern is of what can be trained
           badInput("trainable: '" + name +
-                   "' is a quantiser's, found by calibration or "
-                   "computed from weights; it is not trained");
+                   "' is a quantiser's, found by calibration or computed from weights; it is not trained");
         }
         if (!isa<FloatType>(param.getTensorType().getElementType()))
           badInput("trainable: '" + name + "' is " + ir::describe(param.getTensorType()) + "; only floats are trained");

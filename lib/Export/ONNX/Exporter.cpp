@@ -200,8 +200,7 @@ void Exporter::nodes(Scope &scope) {
           .refuse("is where the recordings part: the function is " + std::to_string(graph.nodes.size()) +
                   " operations with batch " + std::to_string(what.batch) + " and " +
                   std::to_string(second.nodes.size()) + " with batch " + std::to_string(what.otherBatch));
-    unsupported("exportOnnx: the function computes nothing with one batch and something with "
-                "another");
+    unsupported("exportOnnx: the function computes nothing with one batch and something with another");
   }
   std::vector<int> uses(graph.types.size(), 0);
   std::vector<size_t> makerOf(graph.types.size(), 0);

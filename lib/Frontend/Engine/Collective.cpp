@@ -189,8 +189,7 @@ void noteCollective(Trace &trace, const GraphNode &collective) {
   const std::string &op = collective.op->text;
   if (trace.kind == Trace::Kind::region)
     fail(collective.source, op,
-         "is in a branch, a loop or a checkpoint, which ranks do not go through together; "
-         "move it outside");
+         "is in a branch, a loop or a checkpoint, which ranks do not go through together; move it outside");
   if (GlobalStep::current())
     fail(collective.source, op,
          "is in a step that is written for the samples of all ranks, which the compiler divides among them");

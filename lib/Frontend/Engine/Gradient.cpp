@@ -84,9 +84,8 @@ std::vector<Tensor> frontend::gradientsOf(std::span<const Tensor> outputs, std::
   if (wrt.empty()) return {};
   Lineage lineage = lineageBetween(
       outputs, wrt, "grad",
-      "the output does not depend on what the gradient is asked for; parameters are set by an "
-      "optimizer's update, which ends what was recorded before, and values need requireGrad() before they "
-      "are used",
+      "the output does not depend on what the gradient is asked for; parameters are set by an optimizer's update, "
+      "which ends what was recorded before, and values need requireGrad() before they are used",
       at);
   noteUntrained(lineage.untrained, wrt);
   consume(lineage);

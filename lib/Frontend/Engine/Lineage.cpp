@@ -92,8 +92,7 @@ std::string whyNoGradient(const Tensor &output) {
            "about: take that one by grad(..., {.createGraph = true})";
   if (value.tracked && value.producer && value.producer->consumed && !value.producer->tracked)
     return "; a gradient of it was taken and used by an optimizer's update, which ends what was recorded before: "
-           "compute "
-           "it again";
+           "compute it again";
   Trace *trace = Trace::currentFunction();
   if (!lineageIsOn() || (trace && !trace->lineageOutside))
     return "; NoGrad lives here, and what is computed then remembers nothing";

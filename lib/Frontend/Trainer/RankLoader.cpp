@@ -19,8 +19,7 @@ RankLoader::RankLoader(data::Loader &given, const dist::Group *group, Source at,
     fail(at, "Trainer",
          "accumulate is " + std::to_string(passes) +
              ", and the loader deals batches to ranks itself; of each pass every rank has its share, so give a loader "
-             "of "
-             "all samples");
+             "of all samples");
   data::LoaderOptions own = options;
   own.batch *= times;
   own.weights = ranks > 1 ? weights : std::vector<int64_t>();

@@ -70,8 +70,7 @@ public:
   void check(const CompileOptions &options) const override {
     architecturesOf(options);
     if (options.tuneSeconds > 0)
-      badUse("--tune searches on the processor of this machine; --target cuda has nothing that it "
-             "could time here");
+      badUse("--tune searches on the processor of this machine; --target cuda has nothing that it could time here");
   }
   bool takes(Precision precision) const override { return precision == Precision::f32 || precision == Precision::tf32; }
   machine::MachineModel machine(const CompileOptions &options) const override {

@@ -24,8 +24,7 @@ public:
   void check(const CompileOptions &options) const override {
     if (options.lanes > 1)
       unsupported("--lanes " + std::to_string(options.lanes) +
-                  ": a program for devices of several kinds has one lane of commands on "
-                  "each device");
+                  ": a program for devices of several kinds has one lane of commands on each device");
     if (options.tuneSeconds > 0)
       badUse("--tune searches on the processor of this machine alone; this program is for " + name);
     for (const Target *part : {&host, &other}) part->check(optionsOf(*part, options));

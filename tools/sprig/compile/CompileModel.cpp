@@ -83,8 +83,7 @@ Precision precisionOf(const Settings &settings) {
   if (settings.precision == "tf32") return Precision::tf32;
   if (settings.precision == "bf16") return Precision::bf16;
   unsupported("--precision " + settings.precision +
-              ": is not there yet; there are f32, with --target cpu bf16, and with "
-              "--target cuda tf32");
+              ": is not there yet; there are f32, with --target cpu bf16, and with --target cuda tf32");
 }
 
 } // namespace

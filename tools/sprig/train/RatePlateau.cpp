@@ -16,8 +16,7 @@ RatePlateau::RatePlateau(const training::TrainConfig &config, bool measures)
     badUse("lr_schedule.metric: found \"accuracy\", expected data to evaluate on (--eval-x and "
            "--eval-y), which it is measured on");
   if (measures && config.evalEvery == 0)
-    badUse("eval.every: found 0, expected evaluations at the ends of epochs, which lr_schedule "
-           "'plateau' goes by");
+    badUse("eval.every: found 0, expected evaluations at the ends of epochs, which lr_schedule 'plateau' goes by");
 }
 
 void RatePlateau::addStep(float loss) {

@@ -38,8 +38,7 @@ ResultKind resultKind(const std::string &path, const Model &model) {
   if (ending != ".onnx") return ResultKind::checkpoint;
   if (model.kind != ModelKind::onnx)
     badUse(path + ": " + model.path +
-           " is no ONNX file to put weights into; expected .safetensors "
-           "or a folder of checkpoints");
+           " is no ONNX file to put weights into; expected .safetensors or a folder of checkpoints");
   return ResultKind::onnx;
 }
 
