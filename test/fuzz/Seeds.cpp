@@ -114,7 +114,7 @@ void checkpointSeeds() {
   std::vector<char> file;
   checkpoints::formatArrays(views, file);
   std::string whole =
-      checkpoints::formatManifest({12, 3, 4, 42, "c0", "a1"}, file.size(), checkpoints::checksum(file)) + '\0';
+      checkpoints::formatManifest({12, 3, 4, 42, "c0", "a1", ""}, file.size(), checkpoints::checksum(file)) + '\0';
   whole.append(file.begin(), file.end());
   save("checkpoint", "one", whole);
 }
@@ -172,7 +172,7 @@ void packages() {
   entry.dispatch(0, Mix, {u, state, y}, 4);
   entry.copy(0, u, state);
   entry.entry.updatesState = true;
-  entry.entry.lanes[0].commands[0].parts = {{"fc", "nn.add", "4xi32", "model.onnx:3", 4, 16, 0}};
+  entry.entry.lanes[0].commands[0].parts = {{"fc", "nn.add", "4xi32", "model.onnx:3", 4, 16, 0, {}}};
   package.program.entries.push_back(entry.entry);
   for (int64_t batch : {2, 8}) {
     EntryBuilder rows("rows");

@@ -40,7 +40,7 @@ public:
 
   // Failures: thrown with the place in front.
   [[noreturn]] void bad(const std::string &text) const { badInput(label + ": " + text); }
-  [[noreturn]] void unsupported(const std::string &text) const { unsupported(label + ": " + text); }
+  [[noreturn]] void unsupported(const std::string &text) const { sprig::unsupported(label + ": " + text); }
   void require(bool condition, const std::string &text) const {
     if (!condition) bad(text);
   }

@@ -30,6 +30,15 @@ template <typename Op> Op controlIn(kernel::DispatchOp dispatch) {
 /// Whether its regions are of dispatches that all have kernels, and views.
 bool consistsOfParts(mlir::Operation *control, const ControlParts &parts);
 
+/// A target's emitter of nn.cond or nn.while, by what can be a part of its kernels.
+template <typename Emitter, typename Op, const ControlParts &(*parts)()> struct ControlEmitter : Emitter {
+  llvm::StringRef name() const override { return Op::getOperationName().split('.').second; }
+  bool matches(kernel::DispatchOp dispatch) const override {
+    auto control = controlIn<Op>(dispatch);
+    return control && consistsOfParts(control, parts());
+  }
+};
+
 /// The dispatches in the regions of an operation.
 llvm::SmallVector<kernel::DispatchOp> partsOf(mlir::Operation *control);
 

@@ -2,8 +2,10 @@
 #include "tools/sprig/bench/Experiment.h"
 #include "tools/sprig/bench/TimedProgram.h"
 #include <algorithm>
+#include <charconv>
 #include <memory>
-#include <regex>
+#include <optional>
+#include <string_view>
 
 namespace sprig::cli {
 namespace {
@@ -20,28 +22,42 @@ struct Scheduled {
   int64_t tiles = 0, grain = 1;
 };
 
+// The line of the product's kernel; empty where there is none.
+std::string_view kernelLine(std::string_view text) {
+  size_t begin = text.find("exec.kernel @matmul");
+  return begin == text.npos ? std::string_view() : text.substr(begin, text.find('\n', begin) - begin);
+}
+
+std::optional<int64_t> attributeIn(std::string_view line, const std::string &name) {
+  size_t at = line.find(name + " = ");
+  if (at == line.npos) return std::nullopt;
+  int64_t number = 0;
+  std::from_chars(line.data() + at + name.size() + 3, line.data() + line.size(), number);
+  return number;
+}
+
 // Tiles of the product, and how few the scheduler deems worth a thread.
 Scheduled scheduleOf(const Model &model, Settings settings) {
   settings.compileTo = "schedule";
   Scheduled found{compileToText(model, {EntryRequest{}}, settings, "")};
-  std::smatch match;
-  static const std::regex kernel("exec\\.kernel @matmul[^\\n]*tiles = ([0-9]+)"), grain("grain = ([0-9]+) : i64");
-  if (!std::regex_search(found.text, match, kernel)) internalError(model.path + ": has no product");
-  found.tiles = std::stoll(match[1]);
-  std::string line = match[0];
-  if (std::regex_search(line, match, grain)) found.grain = std::stoll(match[1]);
+  std::optional<int64_t> tiles = attributeIn(kernelLine(found.text), "tiles");
+  if (!tiles) internalError(model.path + ": has no product");
+  found.tiles = *tiles;
+  found.grain = attributeIn(kernelLine(found.text), "grain").value_or(1);
   return found;
 }
 
 // The same program with another grain of its product.
-std::string withGrain(const std::string &text, int64_t grain) {
-  static const std::regex kernel("(exec\\.kernel @matmul[^\\n]*attributes \\{)([^\\n]*)");
-  static const std::regex old(" ?grain = [0-9]+ : i64,?");
-  std::smatch match;
-  std::regex_search(text, match, kernel);
-  std::string attributes = std::regex_replace(match[2].str(), old, "");
-  return match.prefix().str() + match[1].str() + "grain = " + std::to_string(grain) + " : i64, " + attributes +
-         match.suffix().str();
+std::string withGrain(std::string text, int64_t grain) {
+  const std::string_view line = kernelLine(text);
+  const size_t begin = size_t(line.data() - text.data());
+  const std::string asked = "grain = " + std::to_string(grain);
+  if (std::optional<int64_t> given = attributeIn(line, "grain")) {
+    const std::string old = "grain = " + std::to_string(*given);
+    return text.replace(text.find(old, begin), old.size(), asked);
+  }
+  const std::string attributes = "attributes {";
+  return text.insert(text.find(attributes, begin) + attributes.size(), asked + " : i64, ");
 }
 
 } // namespace

@@ -6,8 +6,8 @@
 #include "tools/sprig/simulate/GivenTopology.h"
 #include "tools/sprig/simulate/RankReport.h"
 #include <nlohmann/json.hpp>
+#include <algorithm>
 #include <iostream>
-#include <regex>
 #include <sstream>
 
 namespace sprig::cli {
@@ -37,8 +37,9 @@ void refuseUnusedOfRanks(const SimulateOptions &options) {
 RankSettings rankSettings(const SimulateOptions &options, bool isPackage) {
   RankSettings settings;
   // Axes of a package's mesh, not numbers of ranks as a curve has them.
-  static const std::regex axes("[^=,.]+=[0-9]+(,[^=,.]+=[0-9]+)*");
-  if (isPackage && std::regex_match(options.mesh, axes)) settings.mesh = options.mesh;
+  const auto axes = std::count(options.mesh.begin(), options.mesh.end(), '=');
+  const bool isMesh = axes == std::count(options.mesh.begin(), options.mesh.end(), ',') + 1;
+  if (isPackage && isMesh && options.mesh.find('.') == std::string::npos) settings.mesh = options.mesh;
   if (!settings.mesh.empty() && !isNumberOfRanks(settings.mesh)) {
     MeshFlags flags;
     flags.mesh = settings.mesh;

@@ -9,13 +9,7 @@ using namespace sprig;
 using namespace sprig::cpu;
 
 namespace {
-struct CondEmitter : KernelEmitter {
-  StringRef name() const override { return "cond"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    auto cond = controlIn<ir::CondOp>(dispatch);
-    return cond && consistsOfParts(cond, cpuParts());
-  }
-
+struct CondEmitter : ControlEmitter<KernelEmitter, ir::CondOp, cpuParts> {
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     auto cond = controlIn<ir::CondOp>(dispatch);
     KernelPlan plan;

@@ -86,13 +86,7 @@ private:
   KernelBuilder &k;
 };
 
-struct WhileEmitter : KernelEmitter {
-  StringRef name() const override { return "while"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    auto loop = controlIn<ir::WhileOp>(dispatch);
-    return loop && consistsOfParts(loop, cpuParts());
-  }
-
+struct WhileEmitter : ControlEmitter<KernelEmitter, ir::WhileOp, cpuParts> {
   KernelPlan plan(kernel::DispatchOp dispatch) const override {
     KernelPlan plan;
     plan.tiles = 1;

@@ -7,13 +7,7 @@ using namespace sprig;
 using namespace sprig::cuda;
 
 namespace {
-struct GpuCondEmitter : GpuEmitter {
-  StringRef name() const override { return "cond"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    auto cond = controlIn<ir::CondOp>(dispatch);
-    return cond && consistsOfParts(cond, gpuParts());
-  }
-
+struct GpuCondEmitter : ControlEmitter<GpuEmitter, ir::CondOp, gpuParts> {
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     auto cond = controlIn<ir::CondOp>(dispatch);
     GpuPlan plan = planOfParts(cond);

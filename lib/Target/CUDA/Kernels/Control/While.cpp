@@ -74,13 +74,7 @@ private:
   GpuBuilder &k;
 };
 
-struct GpuWhileEmitter : GpuEmitter {
-  StringRef name() const override { return "while"; }
-  bool matches(kernel::DispatchOp dispatch) const override {
-    auto loop = controlIn<ir::WhileOp>(dispatch);
-    return loop && consistsOfParts(loop, gpuParts());
-  }
-
+struct GpuWhileEmitter : ControlEmitter<GpuEmitter, ir::WhileOp, gpuParts> {
   GpuPlan plan(kernel::DispatchOp dispatch) const override {
     auto loop = controlIn<ir::WhileOp>(dispatch);
     GpuPlan plan = planOfParts(loop);
