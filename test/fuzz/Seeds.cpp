@@ -172,7 +172,7 @@ void packages() {
   entry.dispatch(0, Mix, {u, state, y}, 4);
   entry.copy(0, u, state);
   entry.entry.updatesState = true;
-  entry.entry.lanes[0].commands[0].parts = {{"fc", "nn.add", "4xi32", "model.onnx:3", 4, 16, 0, {}}};
+  entry.entry.lanes[0].commands[0].parts = {{"fc", "nn.add", "4xi32", "model.onnx:3", 4, 16, 0, 0, 0, ""}};
   package.program.entries.push_back(entry.entry);
   for (int64_t batch : {2, 8}) {
     EntryBuilder rows("rows");
