@@ -1,4 +1,5 @@
 // The trainer on ranks that share each batch, against one rank with all of it.
+#include "sprig/create.h"
 #include "test/unit/Frontend/TrainerRanks.h"
 #include "sprig/function.h"
 #include <functional>
@@ -153,6 +154,46 @@ TEST(TrainerRanks, SamplesAreGatheredWhereThatIsAllowed) {
     } catch (const Error &error) {
       EXPECT_THAT(error.what(), HasSubstr("TrainerRanksTest.cpp:"));
       EXPECT_THAT(error.what(), HasSubstr("of all ranks' samples, which would gather 1536 bytes a step"));
+    }
+  }
+}
+
+namespace {
+/// Keeps a number of each sample of the newest batch.
+struct BankNet : nn::Module {
+  nn::Linear a = add("a", nn::Linear(kFeatures, 16));
+  Parameter bank = addBuffer("bank", zeros({24}));
+  Tensor trainingStep(const Tensor &x, const Tensor &) const {
+    Tensor h = tanh(a(x));
+    bank.set(mean(square(h.detach()), {1}));
+    return mean(square(h));
+  }
+  optim::Optimizer configureOptimizers() const { return optim::sgd(*this, {.lr = 0.1}); }
+};
+
+std::vector<float> bankOf(TrainerOptions options) {
+  manualSeed(5);
+  BankNet net;
+  options.maxEpochs = 1;
+  options.print = false;
+  data::Loader train(points(48), {.batch = 24, .workers = 0});
+  Trainer(options).fit(net, train);
+  return net.bank.value().toVector<float>();
+}
+} // namespace
+
+// Each rank has the whole of a buffer, and of samples its own.
+TEST(TrainerRanks, ABufferOfSamplesIsGatheredWhereThatIsAllowed) {
+  std::vector<float> one = bankOf({});
+  for (bool compiles : {true, false}) {
+    EXPECT_THAT(bankOf({.compile = compiles, .ranks = 3, .allowGather = true}),
+                testing::Pointwise(testing::FloatNear(1e-6f), one));
+    try {
+      bankOf({.compile = compiles, .ranks = 3});
+      ADD_FAILURE() << "a buffer is gathered that nobody has allowed to";
+    } catch (const Error &error) {
+      EXPECT_THAT(error.what(), HasSubstr("of all ranks' samples, which would gather"));
+      EXPECT_THAT(error.what(), HasSubstr("TrainerRanksTest.cpp:"));
     }
   }
 }
