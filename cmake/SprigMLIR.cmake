@@ -25,22 +25,16 @@ set(mlir_headers
   mlir/IR/PatternMatch.h mlir/IR/Remarks.h mlir/IR/SymbolTable.h mlir/IR/TypeUtilities.h mlir/IR/Verifier.h
   mlir/Interfaces/ControlFlowInterfaces.h mlir/Interfaces/InferTypeOpInterface.h mlir/Interfaces/SideEffectInterfaces.h
   mlir/Parser/Parser.h mlir/Pass/Pass.h mlir/Pass/PassManager.h mlir/Transforms/GreedyPatternRewriteDriver.h)
-# Of what compiling a model takes LLVM's own code is the most: the rest is optimised less, and built a fifth sooner.
-sprig_header_set(SprigMLIRHeaders RELEASE -O1 ${SPRIG_INLINE_LITTLE} INCLUDE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS}
-  HEADERS ${standard_headers} ${mlir_headers})
+sprig_header_set(SprigMLIRHeaders INCLUDE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS} HEADERS ${standard_headers} ${mlir_headers})
 if(SPRIG_ENABLE_TESTS)
   sprig_header_set(SprigMLIRTestHeaders RELEASE -O0 INCLUDE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS} LINK GTest::gmock
     HEADERS ${standard_headers} ${mlir_headers} gmock/gmock.h gtest/gtest.h)
 endif()
 
-# sprig_compiler_library(NAME sources... [LINK libraries...] [HEADERS set]): a library of the compiler, on libMLIR and
-# libLLVM.
+# sprig_compiler_library(NAME sources... [LINK libraries...]): a library of the compiler, on libMLIR and libLLVM.
 function(sprig_compiler_library name)
-  cmake_parse_arguments(ARG "" "HEADERS" "LINK;DEPENDS" ${ARGN})
-  if(NOT ARG_HEADERS)
-    set(ARG_HEADERS SprigMLIRHeaders)
-  endif()
-  sprig_library(${name} ${ARG_UNPARSED_ARGUMENTS} LINK ${ARG_LINK} MLIR LLVM HEADERS ${ARG_HEADERS})
+  cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
+  sprig_library(${name} ${ARG_UNPARSED_ARGUMENTS} LINK ${ARG_LINK} MLIR LLVM HEADERS SprigMLIRHeaders)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
