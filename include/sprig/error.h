@@ -25,7 +25,7 @@ private:
   ErrorKind errorKind;
 };
 
-// They throw an Error of the kind that they are named for.
+// Each throws an Error of the kind that it is named for; badUse is for ErrorKind::usage.
 [[noreturn]] inline void badUse(const std::string &text) { throw Error(ErrorKind::usage, text); }
 [[noreturn]] inline void badInput(const std::string &text) { throw Error(ErrorKind::badInput, text); }
 [[noreturn]] inline void unsupported(const std::string &text) { throw Error(ErrorKind::unsupported, text); }

@@ -42,9 +42,9 @@ NarrowPanels::NarrowPanels(KernelBuilder &k, kernel::MatmulNarrowOp op)
   if (op.getZeros()) zeroPoints = k.flatOperand(op.getZeros());
 }
 
-// The last bit of an f32 of 2^23 counts ones; of one of 2^(23 - place), bit `place` does. So a mask that leaves a code
-// where it lies in such a number adds the code to it, and the difference to that number and the zero point is what the
-// code stands for: exactly.
+// The last bit of an f32 of 2^23 counts ones, and bit `place` of an f32 of 2^(23 - place) does. So a mask that leaves a
+// code where it lies in such a number adds the code to it, and the difference to that number and the zero point is what
+// the code stands for: exactly.
 static constexpr int kMantissa = 23, kBias = 127;
 static int64_t offsetBits(int64_t place) { return (kBias + kMantissa - place) << kMantissa; }
 static float offset(int64_t place) { return float(int64_t(1) << (kMantissa - place)); }

@@ -89,8 +89,8 @@ private:
   mlir::Value scales, zeroPoints; // 1-d; no zero points: `zero`
 };
 
-/// Bytes that four bits hold, for products of bytes (kernel.matmul_packed with `lowest`): two codes in each byte, which
-/// masks and a shift make of it in registers. Where rows are few, a sum of x (code + lowest) is computed as that of
+/// Bytes that four bits hold, for products of bytes (kernel.matmul_packed with `lowest`): each byte has two codes,
+/// which masks and a shift separate in registers. Where rows are few, a sum of x (code + lowest) is computed as that of
 /// x code plus lowest times the sum of x, which all columns share; in integers that wrap both are equal.
 class NibblePanels : public UnpackedPanels {
 public:
