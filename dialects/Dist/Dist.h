@@ -33,6 +33,10 @@ inline constexpr llvm::StringLiteral kOrderAttr = "dist.order";
 /// until code is about to be made.
 inline constexpr llvm::StringLiteral kPlanAttr = "dist.plan";
 
+/// On operations of a rank that has less of some result than another rank: the bytes of each result on the rank that
+/// has most. For choices that all ranks have to make alike; from the division on until the last of them.
+inline constexpr llvm::StringLiteral kMostBytesAttr = "dist.most_bytes";
+
 /// On functions that are a rank's: the mesh, also where ranks do nothing together in them. On their arguments and
 /// results that are pieces: the shape of the whole, then where the piece begins along each dimension. On parameters
 /// that are flat pieces: the shape of the whole.

@@ -296,11 +296,13 @@ bool isTexts(Attribute value) {
 }
 
 /// Attributes that speak of nothing else.
+constexpr llvm::StringLiteral kLateOps = "an all-reduce, a reduce-scatter or an all-gather";
 constexpr AttributeRow kPlainAttributes[] = {
     {kRankAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
     {kSamplesAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
     {kPlanAttr, "a function", isOn<FunctionOpInterface>, "an array of strings", isTexts},
-    {kLateAttr, "an all-reduce, a reduce-scatter or an all-gather", mayBeLate, "no value", isOf<UnitAttr>},
+    {kLateAttr, kLateOps, mayBeLate, "no value", isOf<UnitAttr>},
+    {kOrderAttr, kLateOps, mayBeLate, "an integer", isOf<IntegerAttr>},
 };
 } // namespace
 
@@ -316,10 +318,10 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     if (name && SymbolTable::lookupNearestSymbolFrom<MeshOp>(op, name)) return success();
     return op->emitOpError() << "expected '" << kMeshAttr << "' to name a dist.mesh, found " << attribute.getValue();
   }
-  if (attribute.getName() == kOrderAttr) {
-    if (mayBeLate(op) && isa<IntegerAttr>(attribute.getValue())) return success();
-    return op->emitOpError() << "expected '" << kOrderAttr
-                             << "' as an integer, on an all-reduce, a reduce-scatter or an all-gather, found "
+  if (attribute.getName() == kMostBytesAttr) {
+    auto sizes = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+    if (sizes && sizes.size() == op->getNumResults()) return success();
+    return op->emitOpError() << "expected '" << kMostBytesAttr << "' of " << op->getNumResults() << " results, found "
                              << attribute.getValue();
   }
   if (attribute.getName() == kShardingAttr) {
@@ -339,21 +341,22 @@ LogicalResult DistDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   return success();
 }
 
-LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
+/// Of an argument or result of a function: `port`.
+static LogicalResult verifyOnPort(Operation *op, NamedAttribute attribute,
+                                  ArrayRef<Type> (FunctionOpInterface::*types)(), unsigned index, const Twine &port) {
   StringRef name = attribute.getName();
-  if (name != kShardingAttr && name != kPieceAttr) return refuseUnknown(op, name, " on argument " + Twine(index));
+  if (name != kShardingAttr && name != kPieceAttr) return refuseUnknown(op, name, " on " + port);
   auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function) return op->emitOpError() << "is no function whose arguments could have '" << name << "'";
+  if (!function) return op->emitOpError() << "has '" << name << "' on " << port << " and is no function";
   auto verify = name == kPieceAttr ? verifyPiece : verifyNamed;
-  return verify(op, attribute.getValue(), function.getArgumentTypes()[index], "argument " + Twine(index));
+  return verify(op, attribute.getValue(), (function.*types)()[index], port);
+}
+
+LogicalResult DistDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned index, NamedAttribute attribute) {
+  return verifyOnPort(op, attribute, &FunctionOpInterface::getArgumentTypes, index, "argument " + Twine(index));
 }
 
 LogicalResult DistDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
                                                        NamedAttribute attribute) {
-  StringRef name = attribute.getName();
-  if (name != kShardingAttr && name != kPieceAttr) return refuseUnknown(op, name, " on result " + Twine(index));
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function) return op->emitOpError() << "is no function whose results could have '" << name << "'";
-  auto verify = name == kPieceAttr ? verifyPiece : verifyNamed;
-  return verify(op, attribute.getValue(), function.getResultTypes()[index], "result " + Twine(index));
+  return verifyOnPort(op, attribute, &FunctionOpInterface::getResultTypes, index, "result " + Twine(index));
 }

@@ -142,6 +142,9 @@ struct CompileOptions {
   bool allowGather = false;
   /// The only rank of the mesh whose programs are compiled; below 0: the package has those of all.
   int64_t rank = -1;
+  /// What ranks do together, as another rank's compilation found it (CompileResult::collectives): a program that does
+  /// anything else is an error. None: nothing is compared.
+  std::vector<std::string> collectives;
 
   /// What collectives between the ranks are expected to take, by which programs go on beside them; none: as between
   /// processes of one machine. It never changes a bit.

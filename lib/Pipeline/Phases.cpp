@@ -79,7 +79,10 @@ void sprig::addDivisionPasses(OpPassManager &passes, const CompileOptions &optio
   if (options.strategy.empty()) return;
   passes.addPass(createPropagateShardings());
   passes.addPass(createCSEPass()); // a loss and its gradient count the same rows
-  passes.addPass(createPartition({.rank = options.rank, .together = together, .allowGather = options.allowGather}));
+  passes.addPass(createPartition({.rank = options.rank,
+                                  .together = together,
+                                  .allowGather = options.allowGather,
+                                  .noteMost = options.rematBytes > 0}));
   simplify(passes, options, /*keepQuantized=*/true);
 }
 

@@ -84,6 +84,7 @@ private:
   void enableRemarks();
   void verifyProgram();
   void runPhase(const Phase &phase);
+  void takeCollectives();
   void generateCode();
   void package();
   void tune();
@@ -227,6 +228,27 @@ void Compilation::runPhase(const Phase &phase) {
   if (failed(verify(module)) || failed(verifyBoundary(module, phase)))
     internalError("phase '" + phase.name.str() + "' made an invalid program; please report this\n" +
                   diagnostics.take());
+  if (phase.name == "shard") takeCollectives();
+}
+
+// What all ranks' programs have the same of, however many samples each has.
+void Compilation::takeCollectives() {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto plan = function->getAttrOfType<ArrayAttr>(ir::dist::kPlanAttr);
+    if (!plan) continue;
+    auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);
+    for (auto collective : plan.getAsRange<StringAttr>())
+      result.collectives.push_back(
+          ("'" + (entry ? entry.getValue() : function.getSymName()) + "': " + collective.getValue()).str());
+  }
+  if (options.collectives.empty()) return;
+  auto [other, own] = std::mismatch(options.collectives.begin(), options.collectives.end(), result.collectives.begin(),
+                                    result.collectives.end());
+  if (other == options.collectives.end() && own == result.collectives.end()) return;
+  auto described = [](auto at, auto end) { return at == end ? "none" : *at; };
+  internalError("collective " + std::to_string(other - options.collectives.begin() + 1) + " is " +
+                described(own, result.collectives.end()) + " here and " + described(other, options.collectives.end()) +
+                " on another rank");
 }
 
 void Compilation::generateCode() {

@@ -21,6 +21,8 @@ struct CompileResult {
   PackageSizes sizes;
   std::vector<PhaseTime> times;
   CodeGenCounts kernels;
+  /// What ranks do together behind the phase `shard`, entry by entry and in order: kind, bytes and group, in words.
+  std::vector<std::string> collectives;
 };
 
 /// Called with each remark and warning, one line.

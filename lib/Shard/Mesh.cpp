@@ -158,13 +158,15 @@ FailureOr<dist::MeshOp> findMesh(ModuleOp module) {
   return SymbolTable::lookupNearestSymbolFrom<dist::MeshOp>(module, first.getMesh());
 }
 
-int64_t bytesOf(Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  return type.getNumElements() * int64_t(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+int64_t bytesOf(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? tensor.getNumElements() * storageBytes(tensor.getElementType()) : 0;
 }
 
 int64_t wholeBytesOf(Operation *collective) {
-  auto bytes = [](ValueRange values) { return llvm::sum_of(llvm::map_range(values, bytesOf)); };
+  auto bytes = [](ValueRange values) {
+    return llvm::sum_of(llvm::map_range(values.getTypes(), [](Type type) { return bytesOf(type); }));
+  };
   return std::max(bytes(collective->getOperands()), bytes(collective->getResults()));
 }
 

@@ -99,8 +99,9 @@ private:
   mutable std::vector<Cut> cuts; ///< those that were seen
 };
 
-/// Of a tensor, as it is sent.
-int64_t bytesOf(mlir::Value tensor);
+/// Of a tensor, as it is sent; of anything else none.
+int64_t bytesOf(mlir::Type type);
+inline int64_t bytesOf(mlir::Value value) { return bytesOf(value.getType()); }
 /// Of what a collective is of: a rank's part may be of another size than another's, the whole is the same.
 int64_t wholeBytesOf(mlir::Operation *collective);
 

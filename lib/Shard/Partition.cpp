@@ -30,7 +30,9 @@ public:
          const PartitionSettings &settings)
       : mesh(mesh), rank(rank), together(settings.together && plan.isAlike()),
         mayGather(settings.allowGather || !function->hasAttr(ir::kPassesAttr)), function(function), plan(plan),
-        b(function.getContext()), resharder(b, mesh, rank, together) {}
+        b(function.getContext()), resharder(b, mesh, rank, together) {
+    if (settings.noteMost && !together) rankOfMost = findRankOfMost();
+  }
 
   LogicalResult write();
 
@@ -48,12 +50,15 @@ private:
   LogicalResult checkGathers(Operation &op, const OpPlan &own);
   Value weighted(const OpPlan &own, OpResult value, Value part);
 
+  int64_t findRankOfMost();
+  void noteMost(Operation *part, ValueRange wholes, ArrayRef<Sharding> shardings);
   void markLate(Block &body);
 
   const Mesh &mesh;
   int64_t rank;
-  bool together;  // the program is every rank's
-  bool mayGather; // values of samples
+  bool together;                     // the program is every rank's
+  bool mayGather;                    // values of samples
+  std::optional<int64_t> rankOfMost; // whose sizes are noted
   func::FuncOp function;
   const PartitionPlan &plan;
   OpBuilder b;
@@ -207,9 +212,31 @@ LogicalResult Writer::write(Operation &op) {
       return op.emitError() << "the dimension rule of '" << op.getName().getStringRef() << "' gives "
                             << result.getType() << " where ranks have " << expected;
   }
+  noteMost(part, op.getResults(), own.gives);
   for (auto [value, result] : llvm::zip_equal(op.getResults(), part->getResults()))
     define(value, own.axes ? weighted(own, value, result) : Value(result));
   return success();
+}
+
+// By its parts of the arguments, from which all others follow.
+int64_t Writer::findRankOfMost() {
+  int64_t most = -1, found = 0;
+  for (int64_t each = 0; each < mesh.numRanks(); ++each) {
+    int64_t bytes = 0;
+    for (Value argument : function.getArguments())
+      bytes += bytesOf(mesh.localType(argument.getType(), plan.raw(argument), each));
+    if (bytes > most) most = bytes, found = each;
+  }
+  return found;
+}
+
+void Writer::noteMost(Operation *part, ValueRange wholes, ArrayRef<Sharding> shardings) {
+  if (!rankOfMost || *rankOfMost == rank) return;
+  SmallVector<int64_t> most;
+  for (auto [whole, sharding] : llvm::zip_equal(wholes, shardings))
+    most.push_back(bytesOf(mesh.localType(whole.getType(), sharding, *rankOfMost)));
+  auto own = llvm::map_range(part->getResults(), [](Value value) { return bytesOf(value); });
+  if (!llvm::equal(most, own)) part->setAttr(dist::kMostBytesAttr, b.getDenseI64ArrayAttr(most));
 }
 
 // What no sample waits for may come at the end of a step.
@@ -294,7 +321,7 @@ struct Partition : sprig::impl::PartitionBase<Partition> {
 
   void runOnOperation() override {
     FailureOr<dist::MeshOp> mesh = meshToPartition(getOperation(), rank);
-    if (failed(mesh) || failed(partitionForRank(getOperation(), Mesh(*mesh), rank, {together, allowGather})))
+    if (failed(mesh) || failed(partitionForRank(getOperation(), Mesh(*mesh), rank, {together, allowGather, noteMost})))
       signalPassFailure();
   }
 };

@@ -13,6 +13,7 @@ mlir::FailureOr<ir::dist::MeshOp> meshToPartition(mlir::ModuleOp module, int64_t
 struct PartitionSettings {
   bool together = false;    ///< a function of which all ranks have parts of one size becomes the program of all of them
   bool allowGather = false; ///< of values of samples, in steps
+  bool noteMost = false;    ///< operations get the bytes that their results have on the rank of most (dist.most_bytes)
 };
 
 /// The function becomes the rank's, of its parts: by the shardings of its arguments, results and operations.

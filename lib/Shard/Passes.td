@@ -170,6 +170,8 @@ def Partition : Pass<"sprig-partition", "::mlir::ModuleOp"> {
            "where all ranks have parts of one size the program is every rank's: parts are taken by dist.part">,
     Option<"allowGather", "allow-gather", "bool", "false",
            "whether a step may gather what ranks have of values of samples">,
+    Option<"noteMost", "note-most", "bool", "false",
+           "whether operations say how many bytes their results have on the rank that has most (dist.most_bytes)">,
   ];
   let dependentDialects = ["::sprig::ir::dist::DistDialect", "::sprig::ir::NNDialect"];
 }

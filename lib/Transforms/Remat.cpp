@@ -3,6 +3,7 @@
 // and then written.
 #define GEN_PASS_DEF_REMAT
 #include "lib/Transforms/Passes.h"
+#include "dialects/Dist/Dist.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/LocationMarks.h"
 #include "dialects/NN/NNGradient.h"
@@ -18,7 +19,11 @@
 using namespace mlir;
 using namespace sprig;
 
+/// Of a rank's part those of the rank that has most, so that all ranks choose alike.
 static int64_t arenaBytes(Value value) {
+  if (auto result = dyn_cast<OpResult>(value))
+    if (auto most = result.getOwner()->getAttrOfType<DenseI64ArrayAttr>(ir::dist::kMostBytesAttr))
+      return most[result.getResultNumber()];
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type ? type.getNumElements() * storageBytes(type.getElementType()) : 0;
 }
@@ -378,6 +383,7 @@ struct RematPass : sprig::impl::RematBase<RematPass> {
       border->removeAttr(ir::kDifferentiatedAttr);
       previous = border;
     }
+    function.walk([](Operation *op) { op->removeDiscardableAttr(ir::dist::kMostBytesAttr); });
   }
 
   void keepLess(func::FuncOp function, Operation *previous, Operation *border) {

@@ -487,7 +487,7 @@ func.func @noState(%x: tensor<8xf32>) {
 
 dist.mesh @mesh ["data"] [2]
 func.func @order(%x: tensor<3xf32>) -> tensor<3xf32> {
-  // expected-error @+1 {{expected 'dist.order' as an integer, on an all-reduce, a reduce-scatter or an all-gather, found 5 : i64}}
+  // expected-error @+1 {{has 'dist.order', which stands on an all-reduce, a reduce-scatter or an all-gather}}
   %0 = dist.broadcast %x root 0 on @mesh ["data"] {dist.order = 5} : tensor<3xf32>
   return %0 : tensor<3xf32>
 }
@@ -530,6 +530,14 @@ func.func @negative_rank() attributes {dist.rank = -1 : i64} {
 
 // expected-error @+1 {{has 'dist.samples' = "all", expected an integer from 0 on}}
 func.func @samples() attributes {dist.samples = "all"} {
+  return
+}
+
+// -----
+
+func.func @most_bytes(%x: tensor<8xf32>) {
+  // expected-error @+1 {{expected 'dist.most_bytes' of 1 results, found array<i64: 32, 4>}}
+  %0 = nn.relu %x {dist.most_bytes = array<i64: 32, 4>} : tensor<8xf32>
   return
 }
 

@@ -1,6 +1,6 @@
 // The networks of the reference cases of training, with PyTorch's names of parameters.
 // For programs that train these cases: train-references, and the trainer's part of scripts/compare-bits, which is
-// compiled against the public headers of two builds.
+// compiled against the public headers of two builds: it uses what earlier ones had, too.
 #pragma once
 #include "sprig/sprig.h"
 #include <filesystem>
@@ -108,7 +108,7 @@ template <typename F> auto withNetwork(const std::string &name, const F &use) {
   if (name == "autoencoder") return use(autoencoder());
   if (name == "dscnn") return use(dscnn());
   if (name == "encoder_2x64") return use(Encoder());
-  badInput("no network is called " + name);
+  throw Error(ErrorKind::badInput, "no network is called " + name);
 }
 
 /// The mean loss of a batch, by field "loss" of a case's configuration.
@@ -120,8 +120,9 @@ inline Tensor lossOf(const std::string &name, const Tensor &output, const Tensor
 inline void loadInitial(const nn::Module &net, const std::filesystem::path &folder) {
   nn::LoadReport report = net.load(folder / "init.safetensors", /*strict=*/false);
   for (const std::string &name : report.missing)
-    if (!name.ends_with("num_batches_tracked")) badInput(name + " is not in the file");
-  if (!report.unexpected.empty()) badInput(report.unexpected[0] + " of the file is not in the network");
+    if (!name.ends_with("num_batches_tracked")) throw Error(ErrorKind::badInput, name + " is not in the file");
+  if (!report.unexpected.empty())
+    throw Error(ErrorKind::badInput, report.unexpected[0] + " of the file is not in the network");
 }
 
 } // namespace sprig::references

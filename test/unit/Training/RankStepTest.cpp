@@ -186,8 +186,10 @@ void divideByRows(mlir::ModuleOp module, CompileOptions &options, int rank, int 
   options.compileFrom = "differentiate";
 }
 
-// The step of one rank, with weights that are the same on all.
-rt::Package compileStep(const Case &of, int rank, int rankCount, const Ways &ways) {
+// The step of one rank, with weights that are the same on all. `collectives`: those of another rank, which become this
+// one's.
+rt::Package compileStep(const Case &of, int rank, int rankCount, const Ways &ways,
+                        std::vector<std::string> *collectives = nullptr) {
   const Network &network = of.network;
   std::string text = network.text;
   int64_t size = of.batch();
@@ -239,11 +241,13 @@ rt::Package compileStep(const Case &of, int rank, int rankCount, const Ways &way
     options.factors = FactorPolicy::always;
     options.remarks = {"schedule"};
   }
-  auto package = compileModule(*module, options, [&](const std::string &line) { remarks += line; }).package;
+  if (collectives) options.collectives = *collectives;
+  CompileResult result = compileModule(*module, options, [&](const std::string &line) { remarks += line; });
+  if (collectives) *collectives = result.collectives;
   bool isOfRanks = rankCount > 1;
   EXPECT_EQ(remarks.find("factors of w2 are gathered, and with them b2") != remarks.npos, of.isGathered && isOfRanks)
       << remarks;
-  return rt::Package::fromMemory(std::move(package));
+  return rt::Package::fromMemory(std::move(result.package));
 }
 
 struct RankRun {
@@ -306,11 +310,13 @@ RankRun train(const Case &of, const rt::Package &package, rt::collective::Range 
 
 std::vector<rt::Package> compileSteps(const Case &of, int ranks, const Ways &ways) {
   std::vector<rt::Package> packages;
+  std::vector<std::string> collectives;
   for (int rank = 0; rank < ranks; ++rank) {
     Ways own = ways;
     own.isApart &= !ways.isMixed || rank % 2 == 0;
-    packages.push_back(compileStep(of, rank, ranks, own));
+    packages.push_back(compileStep(of, rank, ranks, own, &collectives));
   }
+  EXPECT_EQ(collectives.empty(), ranks == 1);
   return packages;
 }
 
@@ -420,6 +426,37 @@ TEST(RankStrategies, ParametersByRows) {
     for (size_t i = 0; i < alone.size(); ++i)
       EXPECT_NEAR(losses[i], alone[i], 1e-5 * std::fabs(alone[i])) << "step " << i << " on " << ranks << " ranks";
   }
+}
+
+// Ranks of 11 and of 5 samples come to the same collectives; a rank that would not is not compiled.
+TEST(RankCollectives, AreThoseOfTheOtherRanks) {
+  Case of{"layers", kLayers};
+  Ways ways{.bucketBytes = 300, .weights = {2, 1}};
+  std::vector<std::string> first;
+  compileStep(of, 0, 2, ways, &first);
+  std::vector<std::string> own = first;
+  compileStep(of, 1, 2, ways, &own);
+  ASSERT_EQ(own, first);
+  auto refusalOf = [&](std::vector<std::string> others) -> std::string {
+    try {
+      compileStep(of, 1, 2, ways, &others);
+    } catch (const Error &error) {
+      EXPECT_EQ(error.kind(), ErrorKind::internal);
+      return error.what();
+    }
+    return "none";
+  };
+  const std::string last = first.back(), number = std::to_string(first.size());
+  EXPECT_EQ(last, "'train_step': all_reduce sum of 100 bytes on @mesh [\"data\"]");
+  std::vector<std::string> others = first;
+  others.back() = "a barrier";
+  EXPECT_EQ(refusalOf(others), "collective " + number + " is " + last + " here and a barrier on another rank");
+  others.pop_back();
+  EXPECT_EQ(refusalOf(others), "collective " + number + " is " + last + " here and none on another rank");
+  others = first;
+  others.push_back("a barrier");
+  EXPECT_EQ(refusalOf(others),
+            "collective " + std::to_string(first.size() + 1) + " is none here and a barrier on another rank");
 }
 
 // Kernels are those of the single step: commands alone are more.

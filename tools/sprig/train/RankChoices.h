@@ -23,7 +23,9 @@ struct RankChoices : StepChoices {
   /// How many of such a step's late all-reduces go in their order (nn.repeat_turn); nothing: chosen, as buckets are.
   std::optional<int64_t> turn = {};
   std::function<int64_t(int64_t turn)> agreeOnTurn = {}; ///< as agreeOnBucket
-  bool onOneMachine = false;                             ///< ranks are, so bytes between them cost little
+  /// What ranks do together, as another one's program has it; none: nothing is compared.
+  std::vector<std::string> collectives = {};
+  bool onOneMachine = false; ///< ranks are, so bytes between them cost little
 };
 
 } // namespace sprig::cli

@@ -80,6 +80,13 @@ std::string hashText(const TrainData &data) {
   return hash.text();
 }
 
+/// A JSON object of texts by their numbers.
+std::string numbered(const std::vector<std::string> &texts) {
+  Json json = Json::object();
+  for (const std::string &text : texts) json[std::to_string(json.size() + 1)] = text;
+  return json.dump();
+}
+
 class Loop {
 public:
   Loop(TrainRanks &program, const TrainData &data, const TrainData *evaluation, const TrainLoopOptions &options)
@@ -102,7 +109,8 @@ public:
         {"configurations", training::toJson(config), /*isJson=*/true},
         {"hashes of the samples", areProcesses ? hashText(data) : ""},
         {"hashes of the samples to evaluate", areProcesses && evaluation ? hashText(*evaluation) : ""},
-        {"steps to go on from", std::to_string(outcome.steps)}};
+        {"steps to go on from", std::to_string(outcome.steps)},
+        {"collectives", numbered(options.collectives), /*isJson=*/true}};
     program.checkBeginning(beginning);
     if (!options.checkpoints.empty() && options.writesCheckpoints) writer.emplace(options.checkpoints, options.keep);
     if (!options.metrics.empty())

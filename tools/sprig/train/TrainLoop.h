@@ -26,8 +26,9 @@ struct TrainLoopOptions {
   LoaderFlags loader;       ///< none wanted: the thread that trains loads each batch when it needs it
   /// Whether Ctrl-C, SIGTERM and SIGHUP end the run behind a step, with a checkpoint; else they end the process.
   bool endsBySignal = true;
-  bool keepHistory = false;       ///< of every step, for the plot
-  checkpoints::Manifest identity; ///< seed and digests of the run
+  bool keepHistory = false;             ///< of every step, for the plot
+  checkpoints::Manifest identity;       ///< seed and digests of the run
+  std::vector<std::string> collectives; ///< of the program, which ranks that are processes compare
   /// A checkpoint to go on from.
   std::optional<checkpoints::Checkpoint> resume;
   /// Called with the state before a step and its samples where the step's loss is not finite; says which operation.

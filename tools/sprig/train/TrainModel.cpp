@@ -104,6 +104,7 @@ CompileOptions trainingOptions(const Model &model, const TrainRequest &request, 
   options.strategy = request.strategy;
   options.weights = request.weights;
   options.rank = request.rank;
+  options.collectives = request.collectives;
   options.allowGather = request.allowGather;
   options.factors = request.factors;
   return options;
@@ -195,6 +196,7 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
   CompileResult result =
       compileModule(module.module(), options, remarkSink(settings), packageTimer(settings.laneCount()));
   compiled.package = std::move(result.package);
+  compiled.collectives = std::move(result.collectives);
   compiled.phases.push_back({"import", buildMs});
   for (auto &time : llvm::concat<sprig::PhaseTime>(earlier, result.times)) {
     if (compiled.phases.back().phase != time.phase) compiled.phases.push_back({time.phase, 0});

@@ -25,10 +25,11 @@ struct CompiledTraining : Compiled {
   std::vector<std::string> trainable;
   /// The number of classes of each output, 0 where its loss is not one of classes.
   std::vector<int64_t> classes;
-  int64_t bucketBytes = 0;          ///< as chosen or given; 0: one rank
-  std::optional<int64_t> turn = {}; ///< the same of TrainRequest::turn
-  std::string communication;        ///< what its all-reduces are expected to take, in words (-v); of one rank empty
-  std::string factors;              ///< of which gradients the factors are gathered, in words (-v)
+  int64_t bucketBytes = 0;              ///< as chosen or given; 0: one rank
+  std::optional<int64_t> turn = {};     ///< the same of TrainRequest::turn
+  std::vector<std::string> collectives; ///< the same of TrainRequest::collectives
+  std::string communication;            ///< what its all-reduces are expected to take, in words (-v); of one rank empty
+  std::string factors;                  ///< of which gradients the factors are gathered, in words (-v)
 };
 
 /// Compiles the entries of a model that is no package. They share one state: parameters and statistics under the

@@ -137,6 +137,7 @@ private:
     loop.keep = options.keep;
     loop.stepsPerCall = session.stepsPerCall;
     loop.loader = options.loader;
+    loop.collectives = session.collectives;
     loop.keepHistory = !options.plot.empty();
     loop.identity.seed = config.seed;
     identifyConfig(config, data.count(), loop.identity);

@@ -12,6 +12,7 @@ LoadedTraining loadTraining(const Model &model, TrainRequest request, int here, 
   request.announce = false;
   request.bucketBytes = loaded.compiled.bucketBytes; // as the first one chose
   request.turn = loaded.compiled.turn;
+  request.collectives = loaded.compiled.collectives;
   loaded.runners.push_back(Runner::load(std::move(loaded.compiled.package), model.path, options));
   bool isOfAnyRank = TrainProgram::isOfAnyRank(loaded.runners.front());
   while (int(loaded.runners.size()) < here) {

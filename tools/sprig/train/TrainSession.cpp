@@ -167,6 +167,7 @@ void TrainSession::load() {
   auto [compiled, runners] = loadTraining(model, request, ranksHere(), settings, runnerOptions(), threadsOfRanks());
   if (settings.explainPlacement && !options.common.json()) cli::explain(compiled.placements, nullptr);
   placements = std::move(compiled.placements);
+  collectives = std::move(compiled.collectives);
   request.announce = false; // where a sweep compiles again
   trainable = compiled.trainable;
   begin(std::move(runners));

@@ -43,7 +43,8 @@ public:
   Settings settings; ///< of one of them
   Model model;
   training::TrainConfig config;
-  std::vector<Placement> placements; ///< with --explain-placement
+  std::vector<Placement> placements;    ///< with --explain-placement
+  std::vector<std::string> collectives; ///< of ranks' steps, in words; of a package none
   TrainData data;
   std::optional<TrainData> evaluation;
   TrainRequest request;
