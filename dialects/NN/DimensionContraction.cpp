@@ -70,51 +70,34 @@ static void fitParts(OpT part, const DimensionRule &, ArrayRef<int64_t> sizes) {
   if (part.getGroups() > 1) part.setGroups(uint64_t(sizes[1]));
 }
 
-static DimensionRule ruleOf(ConvOp op) {
+/// Of operands 0 and 1 and result 2: images in, at 0, the filter and images out. Filters are of outputs by inputs; of
+/// inputs by outputs where the convolution is transposed. A filter that is the result is a sum over samples, of which
+/// each rank's give a part.
+static DimensionRule ruleOfConv(Operation *op, int64_t groups, unsigned filter, bool channelsLast,
+                                bool isTransposed = false) {
   DimensionRule rule(op);
-  RankedTensorType input = tensorOf(op.getInput()), filter = tensorOf(op.getFilter());
-  int64_t groups = int64_t(op.getGroups());
-  ConvFactors factors(rule, input.getDimSize(0), groups, filter.getDimSize(1), filter.getDimSize(0) / groups,
-                      FactorKind::passes, FactorKind::sum);
-  factors.image(rule.operands[0], input, factors.input, op.getChannelsLast());
-  rule.operands[1][0] = factors.all(factors.output);
-  rule.operands[1][1] = {factors.input};
-  factors.window(rule.operands[1], filter);
-  factors.image(rule.results[0], tensorOf(op.getResult()), factors.output, op.getChannelsLast());
+  const unsigned output = 3 - filter;
+  auto mapOf = [&](unsigned i) -> DimensionRule::Map & { return i < 2 ? rule.operands[i] : rule.results[0]; };
+  auto typeOf = [&](unsigned i) { return tensorOf(i < 2 ? op->getOperand(i) : op->getResult(0)); };
+  const int64_t ofGroup = typeOf(filter).getDimSize(0) / groups, behind = typeOf(filter).getDimSize(1);
+  const bool sumsSamples = filter == 2;
+  ConvFactors factors(rule, typeOf(0).getDimSize(0), groups, isTransposed ? ofGroup : behind,
+                      isTransposed ? behind : ofGroup, sumsSamples ? FactorKind::sum : FactorKind::passes,
+                      sumsSamples ? FactorKind::passes : FactorKind::sum);
+  factors.image(mapOf(0), typeOf(0), factors.input, channelsLast);
+  factors.image(mapOf(output), typeOf(output), factors.output, channelsLast);
+  mapOf(filter)[0] = factors.all(isTransposed ? factors.input : factors.output);
+  mapOf(filter)[1] = {isTransposed ? factors.output : factors.input};
+  factors.window(mapOf(filter), typeOf(filter));
   rule.linear = {{0}, {1}};
   return rule;
 }
 
+static DimensionRule ruleOf(ConvOp op) { return ruleOfConv(op, op.getGroups(), 1, op.getChannelsLast()); }
 static DimensionRule ruleOf(ConvTransposeOp op) {
-  DimensionRule rule(op);
-  RankedTensorType input = tensorOf(op.getInput()), filter = tensorOf(op.getFilter());
-  int64_t groups = int64_t(op.getGroups());
-  ConvFactors factors(rule, input.getDimSize(0), groups, filter.getDimSize(0) / groups, filter.getDimSize(1),
-                      FactorKind::passes, FactorKind::sum);
-  factors.image(rule.operands[0], input, factors.input, false);
-  rule.operands[1][0] = factors.all(factors.input);
-  rule.operands[1][1] = {factors.output};
-  factors.window(rule.operands[1], filter);
-  factors.image(rule.results[0], tensorOf(op.getResult()), factors.output, false);
-  rule.linear = {{0}, {1}};
-  return rule;
+  return ruleOfConv(op, op.getGroups(), 1, false, /*isTransposed=*/true);
 }
-
-// A sum over samples: each rank's give a part of it.
-static DimensionRule ruleOf(ConvFilterGradOp op) {
-  DimensionRule rule(op);
-  RankedTensorType input = tensorOf(op.getInput()), filter = tensorOf(op.getResult());
-  int64_t groups = int64_t(op.getGroups());
-  ConvFactors factors(rule, input.getDimSize(0), groups, filter.getDimSize(1), filter.getDimSize(0) / groups,
-                      FactorKind::sum, FactorKind::passes);
-  factors.image(rule.operands[0], input, factors.input, op.getChannelsLast());
-  factors.image(rule.operands[1], tensorOf(op.getCotangent()), factors.output, op.getChannelsLast());
-  rule.results[0][0] = factors.all(factors.output);
-  rule.results[0][1] = {factors.input};
-  factors.window(rule.results[0], filter);
-  rule.linear = {{0}, {1}};
-  return rule;
-}
+static DimensionRule ruleOf(ConvFilterGradOp op) { return ruleOfConv(op, op.getGroups(), 2, op.getChannelsLast()); }
 
 void attachContractionDimensionRules(MLIRContext *context) {
   attachDimensionRules<MatmulOp, ConvOp, ConvTransposeOp, ConvFilterGradOp>(context);

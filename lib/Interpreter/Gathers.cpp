@@ -40,19 +40,24 @@ mlir::LogicalResult evaluateGather(ir::GatherOp op, Evaluation &e) {
   });
 }
 
-mlir::LogicalResult evaluateGatherElements(ir::GatherElementsOp op, Evaluation &e) {
+// Calls body(i, at) with each element i of operand 1, which are indices along an axis of operand 0, and the place in
+// that operand that it names.
+template <typename F> void forElementsNamed(Evaluation &e, int64_t givenAxis, const F &body) {
   llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
-  int64_t axis = fromFront(op.getAxis(), shape.size());
+  int64_t axis = fromFront(givenAxis, shape.size());
   Strides strides = rowMajorStrides(shape);
-  int64_t along = strides[axis];
-  strides[axis] = 0;
+  int64_t along = std::exchange(strides[axis], 0);
   Elements<int64_t> indices = e.operands[1].integers();
+  walk<1>(e.operands[1].shape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) {
+    int64_t index = checkedIndex(e, indices[i], shape[axis]);
+    if (index >= 0) body(i, at[0] + index * along);
+  });
+}
+
+mlir::LogicalResult evaluateGatherElements(ir::GatherElementsOp op, Evaluation &e) {
   return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &result) {
     Elements<T> in = e.operands[0].elements<T>();
-    walk<1>(e.resultType().getShape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) {
-      int64_t index = checkedIndex(e, indices[i], shape[axis]);
-      if (index >= 0) result[i] = in[at[0] + index * along];
-    });
+    forElementsNamed(e, op.getAxis(), [&](int64_t i, int64_t at) { result[i] = in[at]; });
   });
 }
 
@@ -95,20 +100,11 @@ template <typename T> T combine(ir::ScatterKind kind, T old, T update, mlir::Typ
 }
 
 mlir::LogicalResult evaluateScatterElements(ir::ScatterElementsOp op, Evaluation &e) {
-  llvm::ArrayRef<int64_t> shape = e.operands[0].shape();
-  int64_t axis = fromFront(op.getAxis(), shape.size());
-  Strides strides = rowMajorStrides(shape);
-  int64_t along = strides[axis];
-  strides[axis] = 0;
-  Elements<int64_t> indices = e.operands[1].integers();
   return giveLike(e.operands[0], e, [&]<typename T>(std::vector<T> &result) {
     Elements<T> updates = e.operands[2].elements<T>();
     e.operands[0].load(0, result.size(), result.data());
-    walk<1>(e.operands[1].shape(), {strides}, [&](int64_t i, const std::array<int64_t, 1> &at) {
-      int64_t index = checkedIndex(e, indices[i], shape[axis]);
-      if (index < 0) return;
-      T &element = result[at[0] + index * along];
-      element = combine(op.getKind(), element, updates[i], e.operands[0].elementType());
+    forElementsNamed(e, op.getAxis(), [&](int64_t i, int64_t at) {
+      result[at] = combine(op.getKind(), result[at], updates[i], e.operands[0].elementType());
     });
   });
 }

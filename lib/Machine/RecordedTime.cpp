@@ -71,6 +71,9 @@ private:
 
   void add(const Event &event) {
     Span span{at(event.begin_ns), at(event.end_ns)};
+    if (isCommand(event.kind))
+      time.lanes[event.lane].push_back({span, event.entry, event.command, commandKindOf(event.kind)});
+    if (isMeeting(event.kind)) time.meetings.push_back(span);
     switch (event.kind) {
     case SPRIG_RT_PROFILE_CALL:
       time.calls.push_back(span);
@@ -80,24 +83,6 @@ private:
       return;
     case SPRIG_RT_PROFILE_BIND:
     case SPRIG_RT_PROFILE_FINISH: time.arrays.push_back(span); return;
-    case SPRIG_RT_PROFILE_DISPATCH:
-    case SPRIG_RT_PROFILE_COPY:
-    case SPRIG_RT_PROFILE_RECORD:
-    case SPRIG_RT_PROFILE_WAIT:
-    case SPRIG_RT_PROFILE_ALL_REDUCE:
-    case SPRIG_RT_PROFILE_REDUCE_SCATTER:
-    case SPRIG_RT_PROFILE_ALL_GATHER:
-    case SPRIG_RT_PROFILE_BROADCAST:
-    case SPRIG_RT_PROFILE_REDUCE:
-    case SPRIG_RT_PROFILE_GATHER:
-    case SPRIG_RT_PROFILE_SCATTER:
-    case SPRIG_RT_PROFILE_ALL_TO_ALL:
-    case SPRIG_RT_PROFILE_BARRIER:
-    case SPRIG_RT_PROFILE_PART:
-      time.lanes[event.lane].push_back({span, event.entry, event.command, commandKindOf(event.kind)});
-      if (event.kind >= SPRIG_RT_PROFILE_ALL_REDUCE && event.kind < SPRIG_RT_PROFILE_PART)
-        time.meetings.push_back(span);
-      break;
     case SPRIG_RT_PROFILE_RANGE:
       if (isRange(event, kWaitRange)) {
         time.waits.push_back(span);

@@ -11,6 +11,14 @@
 
 namespace sprig::machine {
 
+/// Whether an event of a profile is of a command that ranks meet in.
+inline bool isMeeting(int32_t kind) { return kind >= SPRIG_RT_PROFILE_ALL_REDUCE && kind < SPRIG_RT_PROFILE_PART; }
+/// Of any command of a lane, as the thread that drives the lane sees it.
+inline bool isCommand(int32_t kind) {
+  return (kind >= SPRIG_RT_PROFILE_DISPATCH && kind <= SPRIG_RT_PROFILE_WAIT) || isMeeting(kind) ||
+         kind == SPRIG_RT_PROFILE_PART;
+}
+
 /// In a device's place: the caller's memory.
 inline constexpr uint32_t kHost = UINT32_MAX;
 

@@ -34,5 +34,7 @@ AddSubcommand addRun, addCompile, addCheck, addInspect, addLaunch, addDevices, a
 /// A subcommand with --format, -q and -v, and with two examples in its help.
 CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &summary, const std::string &examples,
                      CommonOptions &common);
+/// What the command runs where it is chosen.
+void onRun(CLI::App &command, Invocation &invocation, std::function<int()> body);
 
 } // namespace sprig::cli

@@ -124,6 +124,10 @@ CLI::App *addCommand(CLI::App &app, const std::string &name, const std::string &
   return command;
 }
 
+void onRun(CLI::App &command, Invocation &invocation, std::function<int()> body) {
+  command.callback([&invocation, body = std::move(body)] { invocation.run = body; });
+}
+
 } // namespace sprig::cli
 
 int main(int argc, char **argv) {

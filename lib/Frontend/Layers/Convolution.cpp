@@ -50,6 +50,18 @@ bool allAre(const Shape &values, int64_t number) {
   return true;
 }
 
+/// The window becomes a part of the weight's shape, and of the options each has one number of every axis.
+template <typename Options>
+void takeWindow(int axes, const Ints &window, Options &options, Shape &shape, const char *layer, Source at) {
+  for (int64_t size : perAxis(window, axes, layer, "the window", at)) {
+    needPositive(size, layer, "the window", at);
+    shape.push_back(size);
+  }
+  options.stride = perAxis(options.stride, axes, layer, "the stride", at);
+  options.padding = perAxis(options.padding, axes, layer, "the padding", at);
+  options.dilation = perAxis(options.dilation, axes, layer, "the dilation", at);
+}
+
 constexpr const char *kModes[] = {"zeros", "reflect", "replicate", "circular"};
 
 } // namespace
@@ -59,13 +71,7 @@ Conv::Conv(int axes, int64_t in, int64_t out, const Ints &window, const ConvOpti
   const char *layer = kConvNames[axes - 1];
   checkChannels(in, out, options.groups, layer, at);
   Shape shape = {out, in / options.groups};
-  for (int64_t size : perAxis(window, axes, layer, "the window", at)) {
-    needPositive(size, layer, "the window", at);
-    shape.push_back(size);
-  }
-  options.stride = perAxis(options.stride, axes, layer, "the stride", at);
-  options.padding = perAxis(options.padding, axes, layer, "the padding", at);
-  options.dilation = perAxis(options.dilation, axes, layer, "the dilation", at);
+  takeWindow(axes, window, options, shape, layer, at);
   if (options.samePadding && !allAre(options.stride, 1))
     frontend::fail(at, layer, "padding to the same size wants a stride of 1, it is " + tupleText(options.stride));
   Start start(shape);
@@ -116,14 +122,8 @@ ConvTranspose::ConvTranspose(int axes, int64_t in, int64_t out, const Ints &wind
   const char *layer = kTransposeNames[axes - 1];
   checkChannels(in, out, options.groups, layer, at);
   Shape shape = {in, out / options.groups};
-  for (int64_t size : perAxis(window, axes, layer, "the window", at)) {
-    needPositive(size, layer, "the window", at);
-    shape.push_back(size);
-  }
-  options.stride = perAxis(options.stride, axes, layer, "the stride", at);
-  options.padding = perAxis(options.padding, axes, layer, "the padding", at);
+  takeWindow(axes, window, options, shape, layer, at);
   options.outputPadding = perAxis(options.outputPadding, axes, layer, "the output padding", at);
-  options.dilation = perAxis(options.dilation, axes, layer, "the dilation", at);
   Start start(shape);
   weight = addParameter("weight", shape, start.weight, at);
   bias = addOptional(*this, options.bias, "bias", {out}, start.bias, at);

@@ -301,7 +301,7 @@ void addBench(CLI::App &app, Invocation &invocation) {
   addPin(*command, options->settings);
   addSplit(*command, options->mesh);
   addLinks(*command, options->settings);
-  command->callback([=, &invocation] { invocation.run = [=] { return bench(*options); }; });
+  onRun(*command, invocation, [=] { return bench(*options); });
 }
 
 } // namespace sprig::cli

@@ -238,11 +238,9 @@ void addCompile(CLI::App &app, Invocation &invocation) {
   addMesh(*command, options->mesh);
   options->stepsPerCall.addTo(*command);
   addShardings(*command, options->mesh.shardings);
-  command->callback([=, &invocation] {
-    invocation.run = [=] {
-      takeTopologyToPlace(options->settings);
-      return compileCommand(*options);
-    };
+  onRun(*command, invocation, [=] {
+    takeTopologyToPlace(options->settings);
+    return compileCommand(*options);
   });
 }
 

@@ -158,19 +158,17 @@ void addDevices(CLI::App &app, Invocation &invocation) {
       "--calibrate", *again,
       "measure peak rates and latencies and keep the best in the cache folder: in 3 sweeps of some 2 s each, in up to "
       "8 or 10 s where these differ by more than 5 % or others use the processors, with a warning if that stays so");
-  command->callback([=, &invocation] {
-    invocation.run = [=] {
-      machine::Cpu cpu = machine::readCpu();
-      if (*again) inform("measuring this machine (some 6 seconds)");
-      std::optional<machine::Calibration> measured = *again ? calibrateAndKeep(cpu, {}) : machine::keptCalibration();
-      if (*again) warnIfUnsteady(*measured);
-      machine::GpuSearch gpus = machine::findGpus();
-      if (common->json())
-        std::cout << toText(devicesToJson(cpu, measured, gpus)) << '\n';
-      else
-        printDeviceText(cpu, measured, gpus);
-      return kDone;
-    };
+  onRun(*command, invocation, [=] {
+    machine::Cpu cpu = machine::readCpu();
+    if (*again) inform("measuring this machine (some 6 seconds)");
+    std::optional<machine::Calibration> measured = *again ? calibrateAndKeep(cpu, {}) : machine::keptCalibration();
+    if (*again) warnIfUnsteady(*measured);
+    machine::GpuSearch gpus = machine::findGpus();
+    if (common->json())
+      std::cout << toText(devicesToJson(cpu, measured, gpus)) << '\n';
+    else
+      printDeviceText(cpu, measured, gpus);
+    return kDone;
   });
 }
 

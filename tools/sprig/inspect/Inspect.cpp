@@ -300,15 +300,13 @@ void addInspect(CLI::App &app, Invocation &invocation) {
                       "(default: this machine's memory)");
   command->add_option("--graph", options->graph, "draws the graph to FILE.dot or FILE.svg");
   addSettings(*command, options->settings);
-  command->callback([=, &invocation] {
-    invocation.run = [=] {
-      if (!options->batch.empty() && !wantsMemory(*options))
-        badUse("--batch " + options->batch + ": goes with --memory; --dim binds a size");
-      if (!options->limit.empty() && options->batch != "auto")
-        badUse("--limit " + options->limit + ": goes with --batch auto");
-      Model model = openModel(options->model);
-      return model.kind == ModelKind::package ? inspectPackage(*options, model) : inspectModel(*options, model);
-    };
+  onRun(*command, invocation, [=] {
+    if (!options->batch.empty() && !wantsMemory(*options))
+      badUse("--batch " + options->batch + ": goes with --memory; --dim binds a size");
+    if (!options->limit.empty() && options->batch != "auto")
+      badUse("--limit " + options->limit + ": goes with --batch auto");
+    Model model = openModel(options->model);
+    return model.kind == ModelKind::package ? inspectPackage(*options, model) : inspectModel(*options, model);
   });
 }
 

@@ -391,11 +391,9 @@ void addProfile(CLI::App &app, Invocation &invocation) {
   addShardings(*command, options->mesh.shardings);
   options->stepsPerCall.addTo(*command);
   addLinks(*command, options->settings);
-  command->callback([=, &invocation] {
-    invocation.run = [=] {
-      takeTopology(options->settings);
-      return profile(*options);
-    };
+  onRun(*command, invocation, [=] {
+    takeTopology(options->settings);
+    return profile(*options);
   });
 }
 

@@ -14,13 +14,13 @@ namespace sprig::cli {
 namespace {
 
 using machine::BarrierStamps;
+using machine::isMeeting;
 using machine::Span;
 
 constexpr uint32_t kRing = 1 << 16;
 constexpr uint64_t kMaxProfiledCalls = 1000;
 constexpr int kStamps = 20; // barriers before the calls, and as many behind them
 
-bool isMeeting(int32_t kind) { return kind >= SPRIG_RT_PROFILE_ALL_REDUCE && kind < SPRIG_RT_PROFILE_PART; }
 bool isKept(int32_t kind) {
   return kind == SPRIG_RT_PROFILE_CALL || kind == SPRIG_RT_PROFILE_DISPATCH || kind == SPRIG_RT_PROFILE_COPY ||
          isMeeting(kind);

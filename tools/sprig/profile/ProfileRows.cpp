@@ -120,6 +120,11 @@ void ProfileCollector::add(const rt::Profile &profile, const sprig_rt_profile_da
     const sprig_rt_profile_event &event = *span.event;
     // A call whose commands were overwritten would make up a share for itself.
     if (event.begin_ns < data.complete_since_ns) continue;
+    if (machine::isCommand(event.kind)) {
+      ProfileRow &row = commandRow(event);
+      addTo(row, span);
+      if (!cut.count(dispatchKey(event))) row.threadNs += double(span.totalNs);
+    }
     switch (event.kind) {
     case SPRIG_RT_PROFILE_CALL:
       inCalls += span.totalNs;
@@ -146,25 +151,6 @@ void ProfileCollector::add(const rt::Profile &profile, const sprig_rt_profile_da
       row.threadNs += double(span.totalNs);
       // The command's own time is on the thread that drives its lane; this is another thread's, within what it drives.
       if (!isOwnSlice(span) && span.parent != rt::ProfileSpan::kNone) addTo(overheadRow("(help other lanes)"), span);
-      break;
-    }
-    case SPRIG_RT_PROFILE_DISPATCH:
-    case SPRIG_RT_PROFILE_COPY:
-    case SPRIG_RT_PROFILE_ALL_REDUCE:
-    case SPRIG_RT_PROFILE_REDUCE_SCATTER:
-    case SPRIG_RT_PROFILE_ALL_GATHER:
-    case SPRIG_RT_PROFILE_BROADCAST:
-    case SPRIG_RT_PROFILE_REDUCE:
-    case SPRIG_RT_PROFILE_GATHER:
-    case SPRIG_RT_PROFILE_SCATTER:
-    case SPRIG_RT_PROFILE_ALL_TO_ALL:
-    case SPRIG_RT_PROFILE_BARRIER:
-    case SPRIG_RT_PROFILE_PART:
-    case SPRIG_RT_PROFILE_RECORD:
-    case SPRIG_RT_PROFILE_WAIT: {
-      ProfileRow &row = commandRow(event);
-      addTo(row, span);
-      if (!cut.count(dispatchKey(event))) row.threadNs += double(span.totalNs);
       break;
     }
     case SPRIG_RT_PROFILE_UPLOAD:

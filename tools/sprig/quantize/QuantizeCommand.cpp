@@ -181,7 +181,7 @@ void addQuantize(CLI::App &app, Invocation &invocation) {
   command->add_option("--std", how.deviation, "of images: what each channel is divided by then")->delimiter(',');
   addHow(*command, how);
   addSettings(*command, how.settings);
-  command->callback([=, &invocation] { invocation.run = [=] { return quantizeCommand(*options, *command); }; });
+  onRun(*command, invocation, [=] { return quantizeCommand(*options, *command); });
 }
 
 } // namespace sprig::cli

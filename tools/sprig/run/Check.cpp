@@ -161,11 +161,9 @@ void addCheck(CLI::App &app, Invocation &invocation) {
                     "where the check fails, name the first operation whose compiled result is not the interpreter's");
   addSettings(*command, options->settings);
   addLinks(*command, options->settings);
-  command->callback([=, &invocation] {
-    invocation.run = [=] {
-      takeTopology(options->settings);
-      return runCheck(*options);
-    };
+  onRun(*command, invocation, [=] {
+    takeTopology(options->settings);
+    return runCheck(*options);
   });
 }
 

@@ -147,11 +147,9 @@ void addRun(CLI::App &app, Invocation &invocation) {
   addPin(*command, options->settings);
   addLinks(*command, options->settings);
   addSplit(*command, options->mesh);
-  command->callback([=, &invocation] {
-    invocation.run = [=] {
-      takeTopology(options->settings);
-      return run(*options);
-    };
+  onRun(*command, invocation, [=] {
+    takeTopology(options->settings);
+    return run(*options);
   });
 }
 

@@ -93,7 +93,7 @@ void addShard(CLI::App &app, Invocation &invocation) {
       ->check(CLI::Range(int64_t(0), int64_t(1) << 20));
   command->add_option("-o,--output", options->output, "writes the rank's program, as MLIR, to FILE.mlir");
   addSettings(*command, options->settings);
-  command->callback([=, &invocation] { invocation.run = [=] { return shard(*options); }; });
+  onRun(*command, invocation, [=] { return shard(*options); });
 }
 
 } // namespace sprig::cli

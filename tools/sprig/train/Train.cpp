@@ -124,20 +124,18 @@ void addTrain(CLI::App &app, Invocation &invocation) {
       ->add_option("--check-replicas", options->checkReplicas,
                    "compares the ranks' states before the first step and after every N (default: only at the end)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
-  command->callback([=, &invocation] {
-    invocation.run = [=] {
-      if (options->showsSchema) {
-        std::cout << (options->common.json() ? training::schemaAsJson() : training::describeSchema());
-        return kDone;
-      }
-      if (options->settings.givenDevices() == "auto") {
-        options->choosesDevices = true;
-        options->settings.devices.clear();
-      }
-      takeTopology(options->settings);
-      addSets(*options);
-      return runTraining(*options);
-    };
+  onRun(*command, invocation, [=] {
+    if (options->showsSchema) {
+      std::cout << (options->common.json() ? training::schemaAsJson() : training::describeSchema());
+      return kDone;
+    }
+    if (options->settings.givenDevices() == "auto") {
+      options->choosesDevices = true;
+      options->settings.devices.clear();
+    }
+    takeTopology(options->settings);
+    addSets(*options);
+    return runTraining(*options);
   });
 }
 

@@ -43,6 +43,7 @@ public:
 
 private:
   Error place(Input &input, bool code);
+  static Error forEachSymbol(Input &input, function_ref<Error(const ElfSymbol &, StringRef name)> visit);
   Error collectDefinitions(Input &input);
   Error collectImports(Input &input);
   void emitStubs();
@@ -89,59 +90,58 @@ Error Linker::place(Input &input, bool code) {
   return Error::success();
 }
 
-Error Linker::collectDefinitions(Input &input) {
+Error Linker::forEachSymbol(Input &input, function_ref<Error(const ElfSymbol &, StringRef name)> visit) {
   for (const Section &section : input.sections) {
     if (section.sh_type != ELF::SHT_SYMTAB) continue;
     auto symbols = input.elf.symbols(&section);
     if (!symbols) return symbols.takeError();
     auto strings = input.elf.getStringTableForSymtab(section);
     if (!strings) return strings.takeError();
-    // Local symbols come first in a table, so an object's functions get their name after them.
-    size_t firstFunction = functions.size();
-    std::string owner;
     for (const ElfSymbol &symbol : *symbols) {
-      bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
-      if (symbol.isUndefined() || (isLocal && symbol.getType() != ELF::STT_FUNC)) continue;
       auto name = symbol.getName(*strings);
       if (!name) return name.takeError();
-      auto home = input.elf.getSection(symbol.st_shndx);
-      if (!home) return home.takeError();
-      auto place = input.placed.find(*home);
-      if (symbol.getType() == ELF::STT_FUNC && place != input.placed.end())
-        functions.push_back({"", place->second + symbol.st_value, symbol.st_size});
-      if (isLocal) continue;
-      if (owner.empty()) owner = name->str();
-      if (place == input.placed.end())
-        return fail("kernel symbol '%s' lies in no code or constant section", name->str().c_str());
-      LinkedImage::Symbol definition{name->str(), place->second + symbol.st_value, symbol.st_size};
-      if (!definitions.try_emplace(*name, definition).second)
-        return fail("kernel symbol '%s' is defined twice", name->str().c_str());
+      if (Error error = visit(symbol, *name)) return error;
     }
-    for (size_t i = firstFunction; i < functions.size(); ++i) functions[i].name = owner;
   }
   return Error::success();
 }
 
-Error Linker::collectImports(Input &input) {
-  for (const Section &section : input.sections) {
-    if (section.sh_type != ELF::SHT_SYMTAB) continue;
-    auto symbols = input.elf.symbols(&section);
-    if (!symbols) return symbols.takeError();
-    auto strings = input.elf.getStringTableForSymtab(section);
-    if (!strings) return strings.takeError();
-    for (const ElfSymbol &symbol : *symbols) {
-      if (!symbol.isUndefined() || symbol.st_name == 0) continue;
-      auto name = symbol.getName(*strings);
-      if (!name) return name.takeError();
-      // The compiler names the table in code that may need it; PC-relative code does not.
-      if (definitions.count(*name) || *name == "_GLOBAL_OFFSET_TABLE_") continue;
-      if (!isRuntimeCall(*name))
-        return fail("kernel code needs the symbol '%s', which is no runtime call (RuntimeCalls.def)",
-                    name->str().c_str());
-      stubs[name->str()] = 0;
-    }
-  }
+Error Linker::collectDefinitions(Input &input) {
+  // Local symbols come first in an object's table, so its functions get their name after them.
+  size_t firstFunction = functions.size();
+  std::string owner;
+  auto collect = [&](const ElfSymbol &symbol, StringRef name) -> Error {
+    bool isLocal = symbol.getBinding() == ELF::STB_LOCAL;
+    if (symbol.isUndefined() || (isLocal && symbol.getType() != ELF::STT_FUNC)) return Error::success();
+    auto home = input.elf.getSection(symbol.st_shndx);
+    if (!home) return home.takeError();
+    auto place = input.placed.find(*home);
+    if (symbol.getType() == ELF::STT_FUNC && place != input.placed.end())
+      functions.push_back({"", place->second + symbol.st_value, symbol.st_size});
+    if (isLocal) return Error::success();
+    if (owner.empty()) owner = name.str();
+    if (place == input.placed.end())
+      return fail("kernel symbol '%s' lies in no code or constant section", name.str().c_str());
+    LinkedImage::Symbol definition{name.str(), place->second + symbol.st_value, symbol.st_size};
+    if (!definitions.try_emplace(name, definition).second)
+      return fail("kernel symbol '%s' is defined twice", name.str().c_str());
+    return Error::success();
+  };
+  if (Error error = forEachSymbol(input, collect)) return error;
+  for (size_t i = firstFunction; i < functions.size(); ++i) functions[i].name = owner;
   return Error::success();
+}
+
+Error Linker::collectImports(Input &input) {
+  return forEachSymbol(input, [&](const ElfSymbol &symbol, StringRef name) -> Error {
+    // The compiler names the table in code that may need it; PC-relative code does not.
+    bool isKnown = definitions.count(name) || name == "_GLOBAL_OFFSET_TABLE_";
+    if (!symbol.isUndefined() || symbol.st_name == 0 || isKnown) return Error::success();
+    if (!isRuntimeCall(name))
+      return fail("kernel code needs the symbol '%s', which is no runtime call (RuntimeCalls.def)", name.str().c_str());
+    stubs[name.str()] = 0;
+    return Error::success();
+  });
 }
 
 // Calls reach a stub near by, which jumps to the address in its slot; the slots lie on a page of their own.

@@ -20,7 +20,7 @@ constexpr int64_t kHalvedRows = 28;
 constexpr int64_t kNarrowRows = 4;
 
 struct PackedGemm {
-  int64_t rows, columns, depth;
+  int64_t rows = 0, columns = 0, depth = 0;
   int64_t interleave = 1; // rows of panels side by side: of wider sums
   int64_t bits = 0;       // of what panels hold in NarrowPlaces; 0: they hold numbers
   bool mayUnpack = true;  // panels of `bits` for many rows
