@@ -9,6 +9,11 @@
 #include <array>
 #include <optional>
 
+namespace sprig::training {
+struct OptimizerConfig;
+struct ScheduleConfig;
+} // namespace sprig::training
+
 namespace sprig::optim {
 
 // The parameters that optimizers take.
@@ -33,6 +38,7 @@ public:
 
 // Schedules: the rate of each step from the optimizer's lr. Wrong settings are an error (badInput) where it is made.
 
+/// One that is made without settings keeps the rate.
 class SPRIG_API Schedule {
 public:
   /// The rate of step 0, 1, ... from this base rate.
@@ -40,14 +46,18 @@ public:
   /// The same schedule with time counted in epochs of so many steps.
   Schedule perEpoch(int64_t stepsPerEpoch, Source at = Source::here()) const;
   /// The schedule as field "lr_schedule" of a training configuration has it.
-  const std::string &json() const { return text; }
+  std::string json() const;
   int64_t stepsPerUnit() const { return unit; }
 
   /// From field "lr_schedule" of a training configuration.
   static Schedule fromJson(const std::string &json, Source at = Source::here());
 
+  /// For the library: from settings that have been checked; and what they are.
+  static Schedule of(training::ScheduleConfig settings, Source at);
+  const training::ScheduleConfig &settings() const;
+
 private:
-  std::string text;
+  std::shared_ptr<const training::ScheduleConfig> config;
   int64_t unit = 1;
 };
 
@@ -139,6 +149,8 @@ public:
 
   /// From field "optimizer" of a training configuration: what the functions below make.
   static Optimizer fromJson(const Parameters &parameters, const std::string &json, Source at = Source::here());
+  /// For the library: from settings, which are checked.
+  static Optimizer of(const Parameters &parameters, training::OptimizerConfig settings, Source at);
 
 private:
   struct State;

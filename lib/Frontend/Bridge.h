@@ -7,6 +7,7 @@
 #include "lib/Frontend/Graph.h"
 #include "lib/Lengths/Length.h"
 #include "lib/Machine/ExpectedLink.h"
+#include "lib/Training/TrainConfig.h"
 #include "sprig/options.h"
 #include <optional>
 #include <string>
@@ -158,14 +159,13 @@ struct OptimizerSlot {
   double initial = 0;
   bool operator==(const OptimizerSlot &) const = default;
 };
-/// One optimizer's update of one parameter, as `sprig train` writes it. `optimizer` is the JSON of a configuration's
-/// field "optimizer" (docs/training.md). Inputs: parameter, gradient, rate (f64 scalar), steps done before (f64
-/// scalar), then the slots; outputs: the next parameter, then the next slots. `slots` gets what the slots are
-/// ("momentum").
-Graph optimizerUpdate(const std::string &optimizer, const TensorType &parameter, double lrScale, double weightDecay,
-                      std::vector<OptimizerSlot> &slots);
-/// A learning rate schedule (the JSON of field "lr_schedule") as an expression. Inputs: base rate (f64 scalar), steps
-/// done (i64 scalar); output: the rate (f64 scalar).
-Graph learningRate(const std::string &schedule);
+/// One optimizer's update of one parameter, as `sprig train` writes it. Inputs: parameter, gradient, rate (f64 scalar),
+/// steps done before (f64 scalar), then the slots; outputs: the next parameter, then the next slots. `slots` gets what
+/// the slots are ("momentum").
+Graph optimizerUpdate(const training::OptimizerConfig &optimizer, const TensorType &parameter, double lrScale,
+                      double weightDecay, std::vector<OptimizerSlot> &slots);
+/// A learning rate schedule by steps, of a known length, as an expression. Inputs: base rate (f64 scalar), steps done
+/// (i64 scalar); output: the rate (f64 scalar).
+Graph learningRate(const training::ScheduleConfig &schedule);
 
 } // namespace sprig::frontend

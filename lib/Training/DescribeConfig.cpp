@@ -1,7 +1,5 @@
 // Writes the schema for people and programs, and a configuration as JSON, from the tables that the reader goes by.
-#include "lib/Json/Json.h"
-#include "lib/Training/ConfigSchema.h"
-#include "lib/Training/ReadTrainConfig.h"
+#include "lib/Training/FieldReader.h"
 #include <algorithm>
 #include <type_traits>
 
@@ -54,7 +52,7 @@ template <typename V> void put(Json &json, const char *name, const std::optional
   if (value) json[name] = *value;
 }
 
-template <typename T> void write(const std::vector<Field<T>> &fields, const T &from, Json &json) {
+template <typename T> void write(const std::vector<Field<T>> &fields, const T &from, Json &json, bool isWhole = false) {
   for (auto &field : fields)
     std::visit(
         [&](auto member) {
@@ -69,24 +67,28 @@ template <typename T> void write(const std::vector<Field<T>> &fields, const T &f
             json[field.name] = name(from.*member.member);
           else if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(from.*member)>>) {
             // 0 of a field without a fallback is its absence, which its range may not have.
-            if (*field.fallback || field.range.has(double(from.*member))) json[field.name] = from.*member;
+            if (isWhole || *field.fallback || field.range.has(double(from.*member))) json[field.name] = from.*member;
           } else
             put(json, field.name, from.*member);
         },
         field.member);
 }
 
-template <typename T, typename Enum> Json kindAsJson(const std::vector<Kind<T, Enum>> &kinds, const T &from) {
+template <typename T, typename Enum>
+Json kindAsJson(const std::vector<Kind<T, Enum>> &kinds, const T &from, bool isWhole = false) {
   Json json;
   for (auto &kind : kinds)
     if (kind.kind == from.kind) {
       json["name"] = kind.name;
-      write(kind.fields, from, json);
+      write(kind.fields, from, json, isWhole);
     }
   return json;
 }
 
 } // namespace
+
+Json asJson(const OptimizerConfig &config, bool isWhole) { return kindAsJson(optimizerKinds(), config, isWhole); }
+Json asJson(const ScheduleConfig &config, bool isWhole) { return kindAsJson(scheduleKinds(), config, isWhole); }
 
 std::string describeSchema() {
   std::string text = "A configuration is one JSON object. Flags override its fields; unknown fields are errors.\n\n";
@@ -130,14 +132,17 @@ std::string toJson(const TrainConfig &config) {
     json[section.name] = fields;
   }
   for (const LossConfig &loss : config.losses) json["loss"].push_back(kindAsJson(lossKinds(), loss));
-  json["optimizer"] = kindAsJson(optimizerKinds(), config.optimizer);
+  json["optimizer"] = asJson(config.optimizer);
   for (const ParameterGroup &group : config.groups) {
     Json fields;
     write(groupFields(), GroupFields{group.match, std::nullopt, group.lrScale, group.weightDecay}, fields);
     json["groups"].push_back(fields);
   }
-  json["lr_schedule"] = kindAsJson(scheduleKinds(), config.schedule);
+  json["lr_schedule"] = asJson(config.schedule);
   return json.dump(1) + "\n";
 }
+
+std::string toJson(const OptimizerConfig &config) { return asJson(config).dump(); }
+std::string toJson(const ScheduleConfig &config) { return asJson(config).dump(); }
 
 } // namespace sprig::training

@@ -1,5 +1,5 @@
 // Reads JSON objects into structs by the tables of ConfigSchema.h, with errors that name the place and both facts.
-// For ReadTrainConfig.cpp alone.
+// For ReadTrainConfig.cpp and DescribeConfig.cpp, which writes such objects.
 #pragma once
 #include "lib/Json/Json.h"
 #include "lib/Training/ConfigSchema.h"
@@ -32,5 +32,10 @@ void readObject(const Json &json, const std::string &path, const Place &place, c
 template <typename T, typename Enum>
 void readKind(const Json &json, const std::string &path, const Place &place, const std::vector<Kind<T, Enum>> &kinds,
               T &result);
+
+/// The object that reads back to a struct. `isWhole`: with numbers of 0, which in fields without a fallback say that
+/// nothing was given.
+Json asJson(const OptimizerConfig &config, bool isWhole = false);
+Json asJson(const ScheduleConfig &config, bool isWhole = false);
 
 } // namespace sprig::training

@@ -153,6 +153,28 @@ TrainConfig parseTrainConfig(std::string_view text, const std::string &file, std
   return config;
 }
 
+OptimizerConfig parseOptimizer(std::string_view json, const std::string &place) {
+  OptimizerConfig optimizer;
+  readOptimizer(parseJsonFile(json, place), Place{place, {}}, optimizer);
+  return optimizer;
+}
+
+ScheduleConfig parseSchedule(std::string_view json, const std::string &place) {
+  ScheduleConfig schedule;
+  readSchedule(parseJsonFile(json, place), Place{place, {}}, schedule);
+  return schedule;
+}
+
+void check(const OptimizerConfig &config, const std::string &place) {
+  OptimizerConfig read;
+  readOptimizer(asJson(config, /*isWhole=*/true), Place{place, {}}, read);
+}
+
+void check(const ScheduleConfig &config, const std::string &place) {
+  ScheduleConfig read;
+  readSchedule(asJson(config, /*isWhole=*/true), Place{place, {}}, read);
+}
+
 TrainConfig readTrainConfig(const std::filesystem::path &file, std::span<const Override> overrides) {
   std::vector<char> bytes = data::readFile(file);
   return parseTrainConfig({bytes.data(), bytes.size()}, file.string(), overrides);
@@ -178,9 +200,7 @@ void resolve(TrainConfig &config, int64_t samples) {
   }
   ScheduleConfig &schedule = config.schedule;
   schedule.stepsPerUnit = schedule.perEpoch ? epoch : 1;
-  bool hasTotal = schedule.kind == ScheduleKind::linear || schedule.kind == ScheduleKind::cosine ||
-                  schedule.kind == ScheduleKind::warmupCosine || schedule.kind == ScheduleKind::oneCycle;
-  if (hasTotal && schedule.totalSteps == 0) {
+  if (hasTotal(schedule.kind) && schedule.totalSteps == 0) {
     schedule.totalSteps = (*config.steps + schedule.stepsPerUnit - 1) / schedule.stepsPerUnit;
     if (schedule.totalSteps <= schedule.warmupSteps)
       badInput("lr_schedule.warmup_steps: found " + std::to_string(schedule.warmupSteps) +

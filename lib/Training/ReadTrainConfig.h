@@ -17,6 +17,13 @@ struct Override {
 TrainConfig parseTrainConfig(std::string_view json, const std::string &file, std::span<const Override> overrides = {});
 TrainConfig readTrainConfig(const std::filesystem::path &file, std::span<const Override> overrides = {});
 
+/// The fields "optimizer" and "lr_schedule" by themselves, of whoever `place` names in errors, as a file is named.
+OptimizerConfig parseOptimizer(std::string_view json, const std::string &place);
+ScheduleConfig parseSchedule(std::string_view json, const std::string &place);
+/// Hold a struct that was not read to the same table, with the errors of the JSON that it would be.
+void check(const OptimizerConfig &config, const std::string &place);
+void check(const ScheduleConfig &config, const std::string &place);
+
 /// Fills in what depends on the data: steps of the run, of an epoch, of the schedule. A step takes accumulate × batch
 /// samples, and an epoch ends with a smaller one unless dropLast. badInput where an epoch would have no step at all.
 void resolve(TrainConfig &config, int64_t samples);
@@ -31,5 +38,8 @@ std::string schemaAsJson();
 /// The configuration as JSON that reads back to the same structs; fields in the schema's order, so equal configurations
 /// give equal text.
 std::string toJson(const TrainConfig &config);
+/// The same of one field, in a line.
+std::string toJson(const OptimizerConfig &config);
+std::string toJson(const ScheduleConfig &config);
 
 } // namespace sprig::training

@@ -19,6 +19,11 @@ const char *name(Reduction reduction) {
   return reduction == Reduction::mean ? "mean" : reduction == Reduction::sum ? "sum" : "batch_mean";
 }
 
+bool hasTotal(ScheduleKind kind) {
+  return kind == ScheduleKind::linear || kind == ScheduleKind::cosine || kind == ScheduleKind::warmupCosine ||
+         kind == ScheduleKind::oneCycle;
+}
+
 bool matches(const std::string &pattern, const std::string &text) {
   // Goes back to the last star only: a longer match of an earlier one cannot help.
   size_t p = 0, t = 0, star = std::string::npos, resume = 0;

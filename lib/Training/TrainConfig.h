@@ -2,6 +2,7 @@
 // For the step builder and `sprig train`. Comes from a JSON file (ReadTrainConfig.h), whose schema docs/training.md and
 // `sprig train --config-help` show; what stands here has passed that schema. Knows nothing of the compiler.
 #pragma once
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -55,7 +56,7 @@ struct OptimizerConfig {
   double momentumDecay = 0;    ///< nadam
   bool decoupled = false;      ///< nadam, radam
 
-  bool operator==(const OptimizerConfig &) const = default;
+  auto operator<=>(const OptimizerConfig &) const = default;
 };
 
 /// Parameters with settings of their own. The first group with a pattern that matches a parameter's name has it;
@@ -108,6 +109,9 @@ struct ScheduleConfig {
 
   bool operator==(const ScheduleConfig &) const = default;
 };
+
+/// Whether schedules of a kind end: they have totalSteps.
+bool hasTotal(ScheduleKind kind);
 
 struct TrainConfig {
   std::string net; ///< a comment for people

@@ -5,23 +5,14 @@
 #include "lib/Frontend/Bridge/Import.h"
 #include "lib/Training/LearningRate.h"
 #include "lib/Training/OptimizerUpdate.h"
-#include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StateNames.h"
-#include "sprig/error.h"
 
 using namespace mlir;
 using namespace sprig;
 using namespace sprig::frontend;
 
-// The rest of a configuration around the one field, as its reader checks all of it.
-static training::TrainConfig configOf(const std::string &field, const std::string &json, const std::string &more) {
-  return training::parseTrainConfig(
-      R"({"loss": "mse", "batch": 1, "steps": 1, )" + more + "\"" + field + "\": " + json + "}", field);
-}
-
-Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::TensorType &parameter, double lrScale,
-                                double weightDecay, std::vector<OptimizerSlot> &slots) {
-  training::TrainConfig config = configOf("optimizer", optimizer, "");
+Graph frontend::optimizerUpdate(const training::OptimizerConfig &optimizer, const sprig::TensorType &parameter,
+                                double lrScale, double weightDecay, std::vector<OptimizerSlot> &slots) {
   bridge::Workspace work;
   bridge::Lowering lowering(work.context());
   const std::string name = "parameter";
@@ -32,8 +23,8 @@ Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::Tenso
   training::StateAccess state(*work.module, function);
   state.declare(name, bridge::toType(work.context(), parameter), 0);
   ir::Expression e(b, b.getUnknownLoc());
-  state.set(name, training::updatedParameter(e, state, config.optimizer, {body.getArgument(1), body.getArgument(2)},
-                                             lrScale, weightDecay, name, state.get(name), body.getArgument(0)));
+  state.set(name, training::updatedParameter(e, state, optimizer, {body.getArgument(1), body.getArgument(2)}, lrScale,
+                                             weightDecay, name, state.get(name), body.getArgument(0)));
   state.finish(b);
   func::ReturnOp::create(b, function.getLoc());
   bridge::derive(function, bridge::Derivation::simplify);
@@ -69,20 +60,7 @@ Graph frontend::optimizerUpdate(const std::string &optimizer, const sprig::Tenso
   return reader.finish(outputs);
 }
 
-static std::string scheduleName(const training::ScheduleConfig &schedule) { return training::name(schedule.kind); }
-
-Graph frontend::learningRate(const std::string &json) {
-  training::ScheduleConfig schedule =
-      configOf("lr_schedule", json, R"("optimizer": {"name": "sgd", "lr": 1}, )").schedule;
-  using training::ScheduleKind;
-  bool hasTotal = schedule.kind == ScheduleKind::linear || schedule.kind == ScheduleKind::cosine ||
-                  schedule.kind == ScheduleKind::warmupCosine || schedule.kind == ScheduleKind::oneCycle;
-  if (hasTotal && schedule.totalSteps == 0)
-    badUse("lr_schedule.total_steps: not given; schedule " + scheduleName(schedule) +
-           " needs the number of steps that it takes");
-  if (schedule.perEpoch)
-    badUse("lr_schedule: schedule " + scheduleName(schedule) +
-           " counts epochs; a step does not know how long they are, so give steps");
+Graph frontend::learningRate(const training::ScheduleConfig &schedule) {
   bridge::Workspace work;
   bridge::Lowering lowering(work.context());
   func::FuncOp function = lowering.makeFunction(*work.module, "main", {{DType::f64, {}}, {DType::i64, {}}});

@@ -58,7 +58,7 @@ void Tensor::backward(Source at) const {
   std::vector<Value *> roots = parametersBehind(*this, at);
   Trace *trace = Trace::currentFunction();
   if (trace) noteUse(*trace, *this, {});
-  if (roots.empty()) fail(at, "backward", "the output depends on no trainable parameter" + whyNoGradient(*this));
+  if (roots.empty()) fail(at, "backward", "the output depends on no trainable parameter" + whyUnreached({this, 1}, {}));
   std::vector<Parameter> traced;
   if (trace) traced = tracedParameters(*trace, roots, at);
   std::vector<Tensor> wrt;

@@ -34,12 +34,7 @@ Lineage lineageBetween(std::span<const Tensor> outputs, std::span<const Tensor> 
             "' than the one that it has now: it has been set since, which ends what was recorded before, or a function "
             "that is being recorded uses a tensor of outside that was computed from it; take all gradients of a step, "
             "then update");
-  if (!lineage.reaches) {
-    std::string reason;
-    for (const Tensor &output : outputs)
-      if (reason.empty()) reason = whyNoGradient(output);
-    fail(at, op, unreached + reason);
-  }
+  if (!lineage.reaches) fail(at, op, unreached + whyUnreached(outputs, wrt));
   refuseCalls(lineage.nodes, op, at);
   return lineage;
 }
@@ -82,11 +77,8 @@ std::vector<Tensor> frontend::gradientsOf(std::span<const Tensor> outputs, std::
            "seed " + std::to_string(i) + " is " + describe(options.seeds[i].type()) + ", its output " +
                describe(outputs[i].type()));
   if (wrt.empty()) return {};
-  Lineage lineage = lineageBetween(
-      outputs, wrt, "grad",
-      "the output does not depend on what the gradient is asked for; parameters are set by an optimizer's update, "
-      "which ends what was recorded before, and values need requireGrad() before they are used",
-      at);
+  Lineage lineage =
+      lineageBetween(outputs, wrt, "grad", "the output does not depend on what the gradient is asked for", at);
   noteUntrained(lineage.untrained, wrt);
   consume(lineage);
   std::optional<NoGrad> quiet;

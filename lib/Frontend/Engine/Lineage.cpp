@@ -85,7 +85,8 @@ void noteUse(Trace &trace, const Tensor &output, std::span<const Tensor> wrt) {
   }
 }
 
-std::string whyNoGradient(const Tensor &output) {
+/// What is known of why an output remembers nothing that gradients could flow through; or nothing.
+static std::string whyNoGradient(const Tensor &output) {
   const Value &value = *output.raw();
   if (value.ofGradient)
     return "; it was computed from a gradient that was taken without createGraph, which does not remember how it came "
@@ -97,6 +98,52 @@ std::string whyNoGradient(const Tensor &output) {
   if (!lineageIsOn() || (trace && !trace->lineageOutside))
     return "; NoGrad lives here, and what is computed then remembers nothing";
   return {};
+}
+
+/// "parameter 'fc.weight'", "the value f32[3]"
+static std::string nameOf(const Value &value) {
+  return value.owner ? "parameter '" + value.owner->name + "'" : "the value " + describe(value.type);
+}
+
+/// "'fc.weight', 'fc.bias' and 2 more": the parameters that outputs depend on.
+static std::string namesBehind(std::span<const Tensor> outputs) {
+  std::vector<std::string> names;
+  auto add = [&](const Value *value) {
+    if (!value->tracked || !value->root || !value->owner) return;
+    std::string name = "'" + value->owner->name + "'";
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const Tensor &output : outputs) add(output.raw());
+  Behind behind(outputs);
+  for (const Node *node : behind.nodes) behind.eachOperand(node, add);
+  constexpr size_t kMost = 2;
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, names.size()); ++i) text += (i ? ", " : "") + names[i];
+  return names.size() > kMost ? text + " and " + std::to_string(names.size() - kMost) + " more" : text;
+}
+
+std::string whyUnreached(std::span<const Tensor> outputs, std::span<const Tensor> wrt) {
+  for (const Tensor &output : outputs)
+    if (std::string reason = whyNoGradient(output); !reason.empty()) return reason;
+  auto all = [&](auto test) {
+    return !wrt.empty() && std::all_of(wrt.begin(), wrt.end(), [&](const Tensor &t) { return test(*t.raw()); });
+  };
+  const std::string first = wrt.empty() ? "" : nameOf(*wrt[0].raw());
+  if (all([](const Value &value) { return value.owner && !value.owner->trainable; }))
+    return ": " + first + " is frozen (setTrainable(false))";
+  if (all([](const Value &value) { return !value.owner && !value.tracked; }))
+    return ": " + first + " was used without requireGrad(), which it needs before";
+  auto remembers = [](const Tensor &output) { return output.raw()->tracked; };
+  if (std::none_of(outputs.begin(), outputs.end(), remembers))
+    return ": it remembers nothing, as what is computed under NoGrad, from detach()ed values, or from frozen "
+           "parameters alone";
+  for (const Tensor &t : wrt)
+    if (const Parameter::Cell *cell = t.raw()->owner; cell && cell->standing.removed)
+      return ": " + nameOf(*t.raw()) + " belongs to its module no more: " + cell->standing.how;
+  const std::string names = namesBehind(outputs);
+  if (wrt.empty()) return ": it depends on values with requireGrad() alone, whose gradients grad() gives";
+  return ": it depends on " + (names.empty() ? "values that are no parameters" : names) + ", and " + first +
+         (wrt.size() > 1 ? " and the others are" : " is") + " not among them";
 }
 
 Tensor valueOf(Lineage &lineage, uint32_t number) {

@@ -42,7 +42,7 @@ std::vector<Value *> parametersBehind(const Tensor &output, Source at);
 /// parameters), and the arguments that they go through.
 void noteUse(Trace &trace, const Tensor &output, std::span<const Tensor> wrt);
 
-/// What is known of why no gradient flows to an output, for the end of an error's text; or nothing.
-std::string whyNoGradient(const Tensor &output);
+/// Why outputs depend on none of `wrt` (none: on no parameter), for the end of an error's text.
+std::string whyUnreached(std::span<const Tensor> outputs, std::span<const Tensor> wrt);
 
 } // namespace sprig::frontend

@@ -34,10 +34,10 @@ bool readsSteps(const frontend::Graph &graph) {
   });
 }
 
-using Updates = std::map<std::tuple<std::string, double, std::string>, Update>;
+using Updates = std::map<std::tuple<training::OptimizerConfig, double, std::string>, Update>;
 
 /// Derived by the compiler for one shape, and given to the others by putting theirs in its place.
-Update makeUpdate(Updates &table, const std::string &config, double weightDecay, const TensorType &type) {
+Update makeUpdate(Updates &table, const training::OptimizerConfig &config, double weightDecay, const TensorType &type) {
   Update update;
   if (!type.shape.empty()) {
     const TensorType model{type.dtype, {3}};
@@ -65,7 +65,7 @@ Update makeUpdate(Updates &table, const std::string &config, double weightDecay,
 
 } // namespace
 
-const Update &updateFor(const std::string &config, double weightDecay, const TensorType &type) {
+const Update &updateFor(const training::OptimizerConfig &config, double weightDecay, const TensorType &type) {
   static auto &mutex = *new std::mutex;
   static auto &table = *new Updates;
   std::lock_guard lock(mutex);
@@ -96,12 +96,6 @@ Parameter newState(const TensorType &type, double value, std::string name) {
   return state;
 }
 
-/// The settings, read by the one reader of training configurations, which checks them.
-training::OptimizerConfig checked(const std::string &json, const std::string &place) {
-  return training::parseTrainConfig(R"({"loss": "mse", "batch": 1, "steps": 1, "optimizer": )" + json + "}", place)
-      .optimizer;
-}
-
 } // namespace
 
 Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, Source at) {
@@ -109,15 +103,18 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
   std::string kind = "optimizer";
   if (settings.is_object() && settings.contains("name") && settings["name"].is_string())
     kind = settings["name"].get<std::string>();
-  std::string place = placeOf(at, "optim::" + kind);
-  training::OptimizerConfig config = checked(json, place);
+  return of(given, training::parseOptimizer(json, placeOf(at, "optim::" + kind)), at);
+}
 
+Optimizer Optimizer::of(const Parameters &given, training::OptimizerConfig config, Source at) {
+  const std::string kind = training::name(config.kind), place = placeOf(at, "optim::" + kind);
+  training::check(config, place);
   Optimizer result;
   result.state = std::make_shared<State>();
   State &state = *result.state;
-  settings["lr"] = 1;
-  settings["weight_decay"] = 0;
-  state.config = settings.dump();
+  state.config = config;
+  state.config.lr = 1;
+  state.config.weightDecay = 0;
   std::set<Parameter::Cell *> seen;
   for (size_t g = 0; g < given.groups.size(); ++g) {
     const Group &group = given.groups[g];
@@ -292,7 +289,7 @@ void Optimizer::expect(const std::vector<std::string> &names) const {
 
 Optimizer &Optimizer::setSchedule(const Schedule &schedule, Source at) {
   frontend::requireNotRecording("Optimizer::setSchedule", at);
-  state->rate = std::make_shared<frontend::Graph>(frontend::learningRate(schedule.json()));
+  state->rate = std::make_shared<frontend::Graph>(frontend::learningRate(schedule.settings()));
   state->schedule = schedule;
   state->settings = std::hash<std::string>()(state->settingsText());
   return *this;

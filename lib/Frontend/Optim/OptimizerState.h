@@ -2,6 +2,7 @@
 // For the implementation of sprig/optim.h.
 #pragma once
 #include "lib/Frontend/Bridge.h"
+#include "lib/Training/TrainConfig.h"
 #include "sprig/optim.h"
 #include <set>
 
@@ -14,7 +15,7 @@ struct Update {
   bool countsSteps = false; ///< whether it depends on the number of the step
 };
 /// Made once for each configuration, weight decay and type; valid for good.
-const Update &updateFor(const std::string &config, double weightDecay, const TensorType &type);
+const Update &updateFor(const training::OptimizerConfig &config, double weightDecay, const TensorType &type);
 
 /// Whether parameters are still those of their module.
 class Belonging {
@@ -54,7 +55,7 @@ struct Optimizer::State {
     Parameter skipped;
     bool hasSkipped = false; ///< whether there was one
   };
-  std::string config; ///< without lr and weight decay, which are no part of an update's graph
+  training::OptimizerConfig config; ///< without lr and weight decay, which are no part of an update's graph
   std::vector<Parameter> parameters;
   std::vector<Row> rows;
   std::vector<Parameter> lr; ///< of each group: f64 scalars

@@ -1,73 +1,64 @@
-// The functions that make optimizers: their options as the fields of a training configuration.
+// The functions that make optimizers: their options as settings of a training run.
+#include "lib/Training/TrainConfig.h"
 #include "sprig/optim.h"
-#include <nlohmann/json.hpp>
 
 namespace sprig::optim {
 
-using Json = nlohmann::ordered_json;
+using training::OptimizerConfig;
+using training::OptimizerKind;
 
 Optimizer sgd(const Parameters &parameters, const SgdOptions &o, Source at) {
-  Json json = {{"name", "sgd"},
-               {"lr", o.lr},
-               {"momentum", o.momentum},
-               {"dampening", o.dampening},
-               {"weight_decay", o.weightDecay},
-               {"nesterov", o.nesterov}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
+  OptimizerConfig settings{.kind = OptimizerKind::sgd, .lr = o.lr, .weightDecay = o.weightDecay};
+  settings.momentum = o.momentum, settings.dampening = o.dampening, settings.nesterov = o.nesterov;
+  return Optimizer::of(parameters, settings, at);
+}
+
+/// What kinds have in common that go by moments.
+template <typename Options> static OptimizerConfig ofMoments(OptimizerKind kind, const Options &o) {
+  OptimizerConfig settings{.kind = kind, .lr = o.lr, .weightDecay = o.weightDecay};
+  settings.beta1 = o.betas[0], settings.beta2 = o.betas[1];
+  if constexpr (requires { o.eps; }) settings.eps = o.eps;
+  if constexpr (requires { o.momentumDecay; }) settings.momentumDecay = o.momentumDecay;
+  if constexpr (requires { o.decoupledWeightDecay; }) settings.decoupled = o.decoupledWeightDecay;
+  return settings;
 }
 
 Optimizer adam(const Parameters &parameters, const AdamOptions &o, Source at) {
-  Json json = {{"name", "adam"}, {"lr", o.lr}, {"betas", o.betas}, {"eps", o.eps}, {"weight_decay", o.weightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
+  return Optimizer::of(parameters, ofMoments(OptimizerKind::adam, o), at);
 }
 
 Optimizer adamw(const Parameters &parameters, const AdamWOptions &o, Source at) {
-  Json json = {{"name", "adamw"}, {"lr", o.lr}, {"betas", o.betas}, {"eps", o.eps}, {"weight_decay", o.weightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
+  return Optimizer::of(parameters, ofMoments(OptimizerKind::adamw, o), at);
 }
 
 Optimizer nadam(const Parameters &parameters, const NadamOptions &o, Source at) {
-  Json json = {{"name", "nadam"},
-               {"lr", o.lr},
-               {"betas", o.betas},
-               {"eps", o.eps},
-               {"weight_decay", o.weightDecay},
-               {"momentum_decay", o.momentumDecay},
-               {"decoupled_weight_decay", o.decoupledWeightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
+  return Optimizer::of(parameters, ofMoments(OptimizerKind::nadam, o), at);
 }
 
 Optimizer radam(const Parameters &parameters, const RadamOptions &o, Source at) {
-  Json json = {{"name", "radam"},
-               {"lr", o.lr},
-               {"betas", o.betas},
-               {"eps", o.eps},
-               {"weight_decay", o.weightDecay},
-               {"decoupled_weight_decay", o.decoupledWeightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
-}
-
-Optimizer rmsprop(const Parameters &parameters, const RmspropOptions &o, Source at) {
-  Json json = {
-      {"name", "rmsprop"},     {"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}, {"weight_decay", o.weightDecay},
-      {"momentum", o.momentum}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
-}
-
-Optimizer adagrad(const Parameters &parameters, const AdagradOptions &o, Source at) {
-  Json json = {
-      {"name", "adagrad"}, {"lr", o.lr}, {"lr_decay", o.lrDecay}, {"weight_decay", o.weightDecay}, {"eps", o.eps}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
-}
-
-Optimizer adadelta(const Parameters &parameters, const AdadeltaOptions &o, Source at) {
-  Json json = {{"name", "adadelta"}, {"lr", o.lr}, {"rho", o.rho}, {"eps", o.eps}, {"weight_decay", o.weightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
+  return Optimizer::of(parameters, ofMoments(OptimizerKind::radam, o), at);
 }
 
 Optimizer lion(const Parameters &parameters, const LionOptions &o, Source at) {
-  Json json = {{"name", "lion"}, {"lr", o.lr}, {"betas", o.betas}, {"weight_decay", o.weightDecay}};
-  return Optimizer::fromJson(parameters, json.dump(), at);
+  return Optimizer::of(parameters, ofMoments(OptimizerKind::lion, o), at);
+}
+
+Optimizer rmsprop(const Parameters &parameters, const RmspropOptions &o, Source at) {
+  OptimizerConfig settings{.kind = OptimizerKind::rmsprop, .lr = o.lr, .weightDecay = o.weightDecay};
+  settings.momentum = o.momentum, settings.eps = o.eps, settings.alpha = o.alpha;
+  return Optimizer::of(parameters, settings, at);
+}
+
+Optimizer adagrad(const Parameters &parameters, const AdagradOptions &o, Source at) {
+  OptimizerConfig settings{.kind = OptimizerKind::adagrad, .lr = o.lr, .weightDecay = o.weightDecay};
+  settings.eps = o.eps, settings.lrDecay = o.lrDecay;
+  return Optimizer::of(parameters, settings, at);
+}
+
+Optimizer adadelta(const Parameters &parameters, const AdadeltaOptions &o, Source at) {
+  OptimizerConfig settings{.kind = OptimizerKind::adadelta, .lr = o.lr, .weightDecay = o.weightDecay};
+  settings.eps = o.eps, settings.rho = o.rho;
+  return Optimizer::of(parameters, settings, at);
 }
 
 } // namespace sprig::optim

@@ -5,7 +5,6 @@
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/StateNames.h"
 #include "sprig/create.h"
-#include <nlohmann/json.hpp>
 
 namespace sprig::optim {
 
@@ -17,21 +16,17 @@ struct ReduceOnPlateau::State {
   Parameter numbers; ///< best, bad epochs, cooldown: an array of f64
 };
 
-/// Read by the one reader of training configurations, which checks them.
 static training::ScheduleConfig checkedSchedule(const PlateauOptions &o, const std::string &place) {
-  nlohmann::ordered_json json = {{"name", "plateau"},
-                                 {"factor", o.factor},
-                                 {"patience", o.patience},
-                                 {"threshold", o.threshold},
-                                 {"threshold_mode", o.absoluteThreshold ? "abs" : "rel"},
-                                 {"cooldown", o.cooldown},
-                                 {"min_lr", o.minLr},
-                                 {"eps", o.eps}};
-  return training::parseTrainConfig(
-             R"({"loss": "mse", "batch": 1, "steps": 1, "optimizer": {"name": "sgd", "lr": 1}, "lr_schedule": )" +
-                 json.dump() + "}",
-             place)
-      .schedule;
+  training::ScheduleConfig settings{.kind = training::ScheduleKind::plateau,
+                                    .minLr = o.minLr,
+                                    .factor = o.factor,
+                                    .threshold = o.threshold,
+                                    .eps = o.eps,
+                                    .absoluteThreshold = o.absoluteThreshold,
+                                    .patience = o.patience,
+                                    .cooldown = o.cooldown};
+  training::check(settings, place);
+  return settings;
 }
 
 static Tensor tensorOf(const training::PlateauState &state) {

@@ -173,18 +173,19 @@ TEST(BridgeImport, HasTheInterpretersValues) {
 }
 
 TEST(BridgeImport, UpdatesAsTheOptimizersDo) {
+  auto optimizer = [](const std::string &json) { return training::parseOptimizer(json, "test"); };
   std::vector<OptimizerSlot> slots{{"old"}};
-  Graph sgd = optimizerUpdate(R"({"name": "sgd", "lr": 0.1})", f64({3}), 1, 0, slots);
+  Graph sgd = optimizerUpdate(optimizer(R"({"name": "sgd", "lr": 0.1})"), f64({3}), 1, 0, slots);
   EXPECT_TRUE(slots.empty());
   EXPECT_EQ(run<double>(sgd, {{1, 2, 3}, {1, 1, 2}, {0.5}, {0}})[0], (Doubles{0.5, 1.5, 2}));
-  Graph decayed = optimizerUpdate(R"({"name": "sgd", "lr": 0.1})", f64({1}), 2, 0.25, slots);
+  Graph decayed = optimizerUpdate(optimizer(R"({"name": "sgd", "lr": 0.1})"), f64({1}), 2, 0.25, slots);
   EXPECT_EQ(run<double>(decayed, {{4}, {1}, {0.5}, {0}})[0], (Doubles{4 - 2 * 0.5 * (1 + 4 * 0.25)}));
 
-  Graph momentum = optimizerUpdate(R"({"name": "sgd", "lr": 1, "momentum": 0.5})", f64({1}), 1, 0, slots);
+  Graph momentum = optimizerUpdate(optimizer(R"({"name": "sgd", "lr": 1, "momentum": 0.5})"), f64({1}), 1, 0, slots);
   EXPECT_EQ(slots, (std::vector<OptimizerSlot>{{"momentum"}}));
   EXPECT_EQ(run<double>(momentum, {{10}, {1}, {0.25}, {3}, {4}}), (std::vector<Doubles>{{10 - 0.25 * 3}, {3}}));
 
-  Graph adam = optimizerUpdate(R"({"name": "adam", "lr": 1})", f64({1}), 1, 0, slots);
+  Graph adam = optimizerUpdate(optimizer(R"({"name": "adam", "lr": 1})"), f64({1}), 1, 0, slots);
   EXPECT_EQ(slots, (std::vector<OptimizerSlot>{{"exp_avg"}, {"exp_avg_sq"}}));
   auto results = run<double>(adam, {{1}, {2}, {0.01}, {4}, {0.5}, {0.25}});
   double m = 0.9 * 0.5 + 0.1 * 2, v = 0.999 * 0.25 + 0.001 * 4;
@@ -193,35 +194,29 @@ TEST(BridgeImport, UpdatesAsTheOptimizersDo) {
   EXPECT_NEAR(results[1][0], m, 1e-15);
   EXPECT_NEAR(results[2][0], v, 1e-15);
   for (const char *name : {"adamw", "nadam", "radam", "rmsprop", "adagrad", "adadelta", "lion"}) {
-    Graph graph = optimizerUpdate(std::string(R"({"name": ")") + name + R"(", "lr": 1})", f32({2, 3}), 1, 0.1, slots);
+    Graph graph =
+        optimizerUpdate(optimizer(std::string(R"({"name": ")") + name + R"(", "lr": 1})"), f32({2, 3}), 1, 0.1, slots);
     EXPECT_EQ(graph.inputCount, 4 + slots.size()) << name;
     EXPECT_EQ(graph.outputs.size(), 1 + slots.size()) << name;
   }
-  optimizerUpdate(R"({"name": "nadam", "lr": 1})", f32({2}), 1, 0, slots);
+  optimizerUpdate(optimizer(R"({"name": "nadam", "lr": 1})"), f32({2}), 1, 0, slots);
   EXPECT_EQ(slots, (std::vector<OptimizerSlot>{{"exp_avg"}, {"exp_avg_sq"}, {"mu_product", true, 1}}));
-  EXPECT_NE(errorOf([&] { optimizerUpdate(R"({"name": "sgdd", "lr": 1})", f64({1}), 1, 0, slots); }).find("sgdd"),
-            std::string::npos);
 }
 
 TEST(BridgeImport, SchedulesAsTheReferenceDoes) {
   for (const char *json :
        {R"({"name": "step", "step_size": 3, "gamma": 0.5})", R"({"name": "cosine", "total_steps": 10})",
         R"([1, 0.5, 2])", R"({"name": "warmup_cosine", "warmup_steps": 3, "total_steps": 12})", R"("constant")"}) {
-    Graph graph = learningRate(json);
-    auto config = training::parseTrainConfig(std::string(R"({"loss": "mse", "batch": 1, "steps": 1,
-        "optimizer": {"name": "sgd", "lr": 0.5}, "lr_schedule": )") +
-                                                 json + "}",
-                                             "test");
+    training::ScheduleConfig schedule = training::parseSchedule(json, "test");
+    Graph graph = learningRate(schedule);
     auto plan = compilePlan(graph, {}, quick(), "rate");
     for (int64_t step = 0; step < 15; ++step) {
       Memory base(Doubles{0.5}), at(std::vector<int64_t>{step}), rate(8);
       std::vector<void *> in{base.data(), at.data()}, out{rate.data()};
       plan->run(in, out, {});
-      EXPECT_NEAR(rate.as<double>()[0], training::lrAt(config, step), 1e-12) << json << " step " << step;
+      EXPECT_NEAR(rate.as<double>()[0], training::lrAt(schedule, 0.5, step), 1e-12) << json << " step " << step;
     }
   }
-  EXPECT_EQ(errorOf([] { learningRate(R"("cosine")"); }),
-            "lr_schedule.total_steps: not given; schedule cosine needs the number of steps that it takes");
 }
 
 // All elementwise operations of the dialect, and the composites that are, for vmap.

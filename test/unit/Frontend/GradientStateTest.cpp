@@ -278,4 +278,41 @@ TEST(GradientState, IsNoneOfPackages) {
   expectSameBits(package.state("a.weight"), net.a.weight.value());
 }
 
+TEST(GradientState, SaysWhyTheOutputDoesNotDependOnWhatIsAskedFor) {
+  Parameter w(Tensor({1.f, 2.f})), v(Tensor({3.f, 4.f}));
+  w.setName("fc.weight"), v.setName("head.weight");
+  Tensor x({5.f, 6.f});
+  auto square = [](const Tensor &t) { return sum(t * t); };
+  auto why = [](auto body) {
+    const std::string text = errorOf(body), known = "the output does not depend on what the gradient is asked for: ";
+    size_t at = text.find(known);
+    return at == std::string::npos ? text : text.substr(at + known.size());
+  };
+  EXPECT_EQ(why([&] { grad(square(v.value()), std::vector{w}); }),
+            "it depends on 'head.weight', and parameter 'fc.weight' is not among them");
+  EXPECT_EQ(why([&] { grad(square(x), x); }), "the value 2xf32 was used without requireGrad(), which it needs before");
+  const std::string nothing =
+      "it remembers nothing, as what is computed under NoGrad, from detach()ed values, or from frozen parameters alone";
+  EXPECT_EQ(why([&] { grad(square(w.value().detach()), std::vector{w, v}); }), nothing);
+  Tensor before;
+  {
+    NoGrad quiet;
+    before = square(w.value());
+  }
+  EXPECT_EQ(why([&] { grad(before, std::vector{w}); }), nothing);
+  EXPECT_NE(errorOf([&] { before.backward(); }).find("depends on no trainable parameter: it remembers nothing"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&] { square(x.requireGrad()).backward(); }).find("values with requireGrad() alone"),
+            std::string::npos);
+  w.setTrainable(false);
+  EXPECT_EQ(why([&] { grad(square(w.value()), std::vector{w}); }),
+            "parameter 'fc.weight' is frozen (setTrainable(false))");
+
+  nn::Sequential net(nn::Linear(2, 1));
+  Parameter old = net.parameters()[0];
+  net.replace("0", nn::Linear(2, 1));
+  EXPECT_THAT(why([&] { grad(square(v.value()), std::vector{old}); }),
+              HasSubstr("parameter '0.weight' belongs to its module no more: '0' was replaced at "));
+}
+
 } // namespace

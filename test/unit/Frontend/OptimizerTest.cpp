@@ -235,6 +235,9 @@ TEST(Optimizer, schedules) {
   });
   check(optim::schedule::warmupCosine(2, 6),
         [](int t) { return t < 2 ? 0.4 * (t + 1) / 2 : 0.4 * (1 + std::cos(pi * std::min((t - 2) / 4.0, 1.0))) / 2; });
+  check(optim::Schedule(), [](int) { return 0.4; });
+  check(optim::Schedule::fromJson(optim::schedule::step(3, 0.5).json()),
+        [](int t) { return 0.4 * std::pow(0.5, t / 3); });
   check(optim::schedule::list({0.3, 0.2, 0.1}), [](int t) { return t == 0 ? 0.3 : t == 1 ? 0.2 : 0.1; });
   check(optim::schedule::exponential(0.5).perEpoch(3), [](int t) { return 0.4 * std::pow(0.5, t / 3); });
   optim::Schedule cycle = optim::schedule::oneCycle(1, 8, {.pctStart = 0.5, .divFactor = 10, .finalDivFactor = 100});

@@ -2,9 +2,11 @@
 #include "lib/Training/ConfigSchema.h"
 #include "lib/Training/Schedule.h"
 #include "sprig/error.h"
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
 #include <nlohmann/json.hpp>
 
 using namespace sprig;
@@ -323,6 +325,60 @@ TEST(TrainConfig, ReferenceConfigurations) {
     for (size_t t = 0; t < lr.size(); ++t)
       EXPECT_NEAR(lrAt(config, int64_t(t)), lr[t].get<double>(), 1e-15) << entry.path() << " step " << t;
   }
+}
+
+// Structs that programs fill in are held to the table that JSON is held to, with the same errors.
+TEST(TrainConfig, FieldsByThemselves) {
+  auto errorOf = [](auto body) -> std::string {
+    try {
+      body();
+    } catch (const Error &error) {
+      EXPECT_EQ(error.kind(), ErrorKind::badInput);
+      return error.what();
+    }
+    return "none";
+  };
+  const std::map<std::string, Json> required = {{"lr", 0.25},     {"step_size", 3},    {"milestones", {2, 5}},
+                                                {"gamma", 0.5},   {"warmup_steps", 2}, {"period", 4},
+                                                {"max_lr", 0.75}, {"values", {0.5, 1}}};
+  auto jsonOf = [&](const auto &kind) {
+    Json json = {{"name", kind.name}};
+    for (auto &field : kind.fields)
+      if (field.required()) json[field.name] = required.at(field.name);
+    return json;
+  };
+  for (auto &kind : optimizerKinds()) {
+    Json json = jsonOf(kind), whole = minimal();
+    whole["optimizer"] = json;
+    OptimizerConfig config = parseOptimizer(json.dump(), "here");
+    EXPECT_EQ(config, parseTrainConfig(whole.dump(), "c.json").optimizer) << kind.name;
+    EXPECT_EQ(parseOptimizer(toJson(config), "here"), config) << kind.name;
+    check(config, "here");
+    json["lr"] = -1.5, config.lr = -1.5;
+    EXPECT_EQ(errorOf([&] { check(config, "here"); }), errorOf([&] { parseOptimizer(json.dump(), "here"); }));
+    EXPECT_EQ(errorOf([&] { check(config, "here"); }),
+              "here: optimizer.lr: found -1.5, expected a number of at least 0");
+    config.lr = std::nan("");
+    EXPECT_EQ(errorOf([&] { check(config, "here"); }),
+              "here: optimizer.lr: found null, expected a number of at least 0");
+  }
+  for (auto &kind : scheduleKinds()) {
+    Json json = jsonOf(kind), whole = minimal();
+    whole["lr_schedule"] = json;
+    ScheduleConfig config = parseSchedule(json.dump(), "here");
+    EXPECT_EQ(config, parseTrainConfig(whole.dump(), "c.json").schedule) << kind.name;
+    EXPECT_EQ(parseSchedule(toJson(config), "here"), config) << kind.name;
+    if (config.kind == ScheduleKind::oneCycle) config.maxLr = 0.75; // absent: the optimizer's rate
+    if (hasTotal(config.kind)) {
+      EXPECT_EQ(errorOf([&] { check(config, "here"); }),
+                "here: lr_schedule.total_steps: found 0, expected an integer from 1 to 9007199254740992");
+      config.totalSteps = 9;
+    }
+    check(config, "here");
+  }
+  EXPECT_EQ(errorOf([] { check(ScheduleConfig{.kind = ScheduleKind::list}, "here"); }),
+            "here: lr_schedule.values: found [], expected at least one rate");
+  EXPECT_EQ(errorOf([] { parseSchedule("[1, 2", "here"); }).substr(0, 6), "here: ");
 }
 
 TEST(TrainConfig, NestingBeyondTheSchemaIsRefused) {
