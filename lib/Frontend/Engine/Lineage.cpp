@@ -101,7 +101,7 @@ static std::string whyNoGradient(const Tensor &output) {
 }
 
 /// "parameter 'fc.weight'", "the value f32[3]"
-static std::string nameOf(const Value &value) {
+static std::string describeAsked(const Value &value) {
   return value.owner ? "parameter '" + value.owner->name + "'" : "the value " + describe(value.type);
 }
 
@@ -128,7 +128,7 @@ std::string whyUnreached(std::span<const Tensor> outputs, std::span<const Tensor
   auto all = [&](auto test) {
     return !wrt.empty() && std::all_of(wrt.begin(), wrt.end(), [&](const Tensor &t) { return test(*t.raw()); });
   };
-  const std::string first = wrt.empty() ? "" : nameOf(*wrt[0].raw());
+  const std::string first = wrt.empty() ? "" : describeAsked(*wrt[0].raw());
   if (all([](const Value &value) { return value.owner && !value.owner->trainable; }))
     return ": " + first + " is frozen (setTrainable(false))";
   if (all([](const Value &value) { return !value.owner && !value.tracked; }))
@@ -139,7 +139,7 @@ std::string whyUnreached(std::span<const Tensor> outputs, std::span<const Tensor
            "parameters alone";
   for (const Tensor &t : wrt)
     if (const Parameter::Cell *cell = t.raw()->owner; cell && cell->standing.removed)
-      return ": " + nameOf(*t.raw()) + " belongs to its module no more: " + cell->standing.how;
+      return ": " + describeAsked(*t.raw()) + " belongs to its module no more: " + cell->standing.how;
   const std::string names = namesBehind(outputs);
   if (wrt.empty()) return ": it depends on values with requireGrad() alone, whose gradients grad() gives";
   return ": it depends on " + (names.empty() ? "values that are no parameters" : names) + ", and " + first +

@@ -11,7 +11,10 @@
 #include "sprig/rt/memory.h"
 #include "sprig/rt/sprig_rt.h"
 
+#include <atomic>
 #include <chrono>
+#include <deque>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <span>
@@ -408,6 +411,114 @@ public:
 private:
   explicit State(sprig_rt_state *created) : handle(created, sprig_rt_state_release) {}
   std::shared_ptr<sprig_rt_state> handle;
+};
+
+// Versions of a package's state, for threads that run on the newest one while another thread makes the next: a learner
+// publishes after a step, actors act. No call waits for another thread, gets SPRIG_RT_BUSY or mixes two versions. There
+// are as many versions as are in use at a time; once these are there, nothing is allocated. It outlives its readers.
+class Snapshots {
+  struct Version {
+    explicit Version(std::span<const uint64_t> sizes) {
+      for (uint64_t size : sizes) states.emplace_back(SPRIG_RT_U8, std::vector<int64_t>{int64_t(size)});
+    }
+    std::vector<Array> states;
+    uint64_t number = 0;
+    std::atomic<uint32_t> users = 0;
+  };
+
+public:
+  // Version 0 is what the package has.
+  explicit Snapshots(const Package &package) : package(package) {
+    for (uint32_t i = 0; i < package.info().state_count; ++i) {
+      sprig_rt_tensor_info info;
+      check(sprig_rt_package_state(package.raw(), i, &info));
+      sizes.push_back(info.bytes);
+    }
+    try {
+      State::bound(package);
+    } catch (const Error &error) {
+      if (error.code() != SPRIG_RT_UNSUPPORTED) throw;
+      isHosts = false; // readers have copies
+    }
+    publish(State(package));
+  }
+  Snapshots(const Snapshots &) = delete;
+  Snapshots &operator=(const Snapshots &) = delete;
+
+  // Copies a state of the package, and gives the number of the new version: 1, 2, ... From one thread at a time, and
+  // not during a run that uses the state, which is SPRIG_RT_BUSY.
+  uint64_t publish(const State &from) {
+    Version &next = unused();
+    for (size_t i = 0; i < sizes.size(); ++i)
+      from.read(uint32_t(i), {next.states[i].as<uint8_t>(), next.states[i].bytes()});
+    next.number = count;
+    newest = &next;
+    return count++;
+  }
+
+  // What one thread runs on: its contexts are made with state().
+  class Reader {
+  public:
+    // `entries`: those that it runs. One that updates the state is SPRIG_RT_INVALID_ARGUMENT, as others read it, too.
+    explicit Reader(Snapshots &snapshots, std::initializer_list<const char *> entries = {"main"})
+        : from(snapshots), own(from.isHosts ? State::bound(from.package) : State(from.package)) {
+      for (const char *name : entries)
+        if (from.package.entry(from.package.findEntry(name)).updates_state)
+          throw Error(SPRIG_RT_INVALID_ARGUMENT, "entry '" + std::string(name) +
+                                                     "': expected one that reads the state, found one that updates it");
+      update();
+    }
+    ~Reader() {
+      if (held) --held->users;
+    }
+    Reader(const Reader &) = delete;
+    Reader &operator=(const Reader &) = delete;
+
+    const State &state() const { return own; }
+    // Takes the newest version, and gives its number. Between runs, on the reader's thread.
+    uint64_t update() {
+      Version *next = from.newest;
+      while (next != held) {
+        // Who makes versions looks at users behind `newest`, so one of both sees the other.
+        ++next->users;
+        Version *now = from.newest;
+        if (now == next) return take(*next);
+        --next->users;
+        next = now;
+      }
+      return held->number;
+    }
+
+  private:
+    uint64_t take(Version &version) {
+      Version *before = std::exchange(held, &version);
+      if (before) --before->users;
+      for (size_t i = 0; i < version.states.size(); ++i) {
+        const Array &bytes = version.states[i];
+        from.isHosts ? own.bind(uint32_t(i), bytes.data())
+                     : own.write(uint32_t(i), {bytes.as<uint8_t>(), bytes.bytes()});
+      }
+      return version.number;
+    }
+
+    Snapshots &from;
+    State own;
+    Version *held = nullptr;
+  };
+
+private:
+  Version &unused() {
+    for (Version &each : versions)
+      if (&each != newest && each.users == 0) return each;
+    return versions.emplace_back(sizes);
+  }
+
+  Package package;
+  bool isHosts = true; // the memory that states lie in
+  std::vector<uint64_t> sizes;
+  std::deque<Version> versions; // of which the publisher alone knows
+  std::atomic<Version *> newest = nullptr;
+  uint64_t count = 0;
 };
 
 // A submitted run. Asking for types and shapes never waits; reading does.
