@@ -133,7 +133,8 @@ LogicalResult LengthRules::followRule(Operation *op, ArrayRef<Place> done, Array
       if (length.isFixed() || llvm::is_contained(done, Place{unsigned(i), dim})) continue;
       const DimensionRule::Dim &factors = rule.operands[i][size_t(dim)];
       if (factors.size() != 1 || rule.factors[factors.front()].kind != FactorKind::passes)
-        return refuse(op) << "it needs all of dimension " << dim << " of operand " << i << " at once";
+        return refuse(op) << "it needs all of dimension " << dim << " of operand " << i
+                          << " at once; pad that to a few sizes, with what changes no result (as 0 in a sum)";
       std::optional<Length> &ofFactor = known[factors.front()];
       if (ofFactor && *ofFactor != length)
         return refuse(op) << "dimensions of " << ofFactor->text() << " and of " << length.text() << " elements meet";

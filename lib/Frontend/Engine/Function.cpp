@@ -102,6 +102,9 @@ bool tracesAreChecked() { return checkSwitch(); }
 
 using Variants = std::list<std::shared_ptr<Variant>>; // the one that was used last first
 
+/// Who was not used for so many calls makes room for another kind of arguments.
+constexpr uint64_t kLately = 1000;
+
 struct FunctionCore::Impl {
   FunctionOptions options;
   Source source;
@@ -112,6 +115,7 @@ struct FunctionCore::Impl {
   struct Own {
     std::mutex mutex;
     Variants variants;
+    uint64_t calls = 0;
     BucketChoices choices;
   };
   mutable std::mutex mutex;    // guards what follows; nobody waits for a rank under it
@@ -142,19 +146,32 @@ struct FunctionCore::Impl {
   }
   void report(const std::string &reason) const { tell(where() + " is compiled again: " + reason); }
 
-  /// Once, when kinds of arguments come and go.
-  void advise() const {
+  /// Once, where there are more kinds of arguments than are kept.
+  void advise(const std::string &others) {
+    if (advised.exchange(true)) return;
     tell(where() + ": " + std::to_string(options.maxVariants) +
-         " kinds of arguments are kept compiled (maxVariants), and more come: let an axis grow "
-         "(FunctionOptions::growing), "
-         "pad what differs, keep what was computed in a state of fixed size (a KV cache), or keep more");
+         " kinds of arguments are kept compiled (maxVariants), and " + others +
+         ": pad what differs to a few sizes, let an axis grow (FunctionOptions::growing), keep what was computed in a "
+         "state of fixed size (a KV cache), or raise maxVariants");
+  }
+
+  /// Whether calls of another kind run as written: as many kinds as are kept have been used lately. With other ranks
+  /// they cannot: what all do together is in the order of their programs.
+  bool isFull(const Own &own) const {
+    if (own.variants.empty() || int(own.variants.size()) < options.maxVariants) return false;
+    return own.calls - own.variants.back()->lastCall < kLately &&
+           std::none_of(
+               own.variants.begin(), own.variants.end(),
+               [](const auto &each) { return each->ranks || each->division; });
   }
 
   /// Within a function that is being recorded it is a part of that.
   bool runsAsWritten() const { return Trace::current() || (!OperationScope::isOn() && (!compilationIsOn() || !on)); }
 
-  /// The variant that a call runs; recorded where there is none. `growing`: the arguments are padded for it.
-  std::shared_ptr<Variant> variantFor(Variants &variants, const FlatValues &given, std::span<const uint32_t> ends,
+  /// Whether another kind of arguments may run as it is written.
+  enum class Else : uint8_t { record, runAsWritten };
+  /// The variant that a call runs; recorded where there is none, or null. `growing`: the arguments are padded for it.
+  std::shared_ptr<Variant> variantFor(Own &own, Else otherwise, const FlatValues &given, std::span<const uint32_t> ends,
                                       const Body &body, std::shared_ptr<const void> &structure,
                                       const GrowingCall *growing = nullptr);
   /// A call whose arguments have a growing axis.
@@ -201,11 +218,13 @@ std::vector<std::string> FunctionCore::recordings() const {
 }
 
 // The caller holds the lock of the rank's variants.
-std::shared_ptr<Variant> FunctionCore::Impl::variantFor(Variants &variants, const FlatValues &given,
+std::shared_ptr<Variant> FunctionCore::Impl::variantFor(Own &own, Else otherwise, const FlatValues &given,
                                                         std::span<const uint32_t> ends, const Body &body,
                                                         std::shared_ptr<const void> &structure,
                                                         const GrowingCall *growing) {
+  Variants &variants = own.variants;
   const std::vector<Tensor> &inputs = given.tensors;
+  ++own.calls;
   // Modules have been replaced since: what was recorded at several lengths is recorded at them again.
   if (growing) std::erase_if(variants, [](const auto &each) { return each->replacements != replacements(); });
   for (auto it = variants.begin(); it != variants.end(); ++it) {
@@ -219,7 +238,12 @@ std::shared_ptr<Variant> FunctionCore::Impl::variantFor(Variants &variants, cons
       variant.isChecked = true;
     }
     structure = variant.structure;
+    variant.lastCall = own.calls;
     return variants.front();
+  }
+  if (otherwise == Else::runAsWritten && isFull(own)) {
+    advise("others run as they are written");
+    return nullptr;
   }
   const bool isFirst = variants.empty();
   std::string reason = isFirst ? "first call" : growing ? "" : differenceOf(*variants.front(), given, ends);
@@ -228,6 +252,7 @@ std::shared_ptr<Variant> FunctionCore::Impl::variantFor(Variants &variants, cons
               std::to_string(growing->program.last);
   if (!isFirst && options.growing.empty()) report(reason); // new lengths are what it is for
   std::shared_ptr<Variant> variant = addVariant(variants, given, body, structure, growing);
+  variant->lastCall = own.calls;
   note(reason);
   return variant;
 }
@@ -252,7 +277,7 @@ std::shared_ptr<Variant> FunctionCore::Impl::addVariant(Variants &variants, cons
   variants.push_front(variant);
   if (int(variants.size()) > options.maxVariants) {
     variants.pop_back();
-    if (!advised.exchange(true)) advise();
+    advise("the one not used for longest goes for another");
   }
   return variant;
 }
@@ -264,7 +289,7 @@ std::vector<Tensor> FunctionCore::Impl::callGrowing(const FlatValues &given, std
   arguments.tensors = padded(call, options, given.tensors, source);
   Own &own = ownOf(deviceOfThisRank().value_or(0));
   std::lock_guard lock(own.mutex);
-  std::shared_ptr<Variant> variant = variantFor(own.variants, arguments, ends, body, structure, &call);
+  std::shared_ptr<Variant> variant = variantFor(own, Else::record, arguments, ends, body, structure, &call);
   return cut(call, *variant, Variant::call(variant, arguments.tensors), source);
 }
 
@@ -276,8 +301,12 @@ std::vector<Tensor> FunctionCore::call(const FlatValues &given, std::span<const 
     if (!call.standsAlone()) return impl->callGrowing(given, ends, body, structure, call);
   }
   Impl::Own &own = impl->ownOf(deviceOfThisRank().value_or(0));
-  std::lock_guard lock(own.mutex);
-  std::shared_ptr<Variant> variant = impl->variantFor(own.variants, given, ends, body, structure);
+  std::unique_lock lock(own.mutex);
+  std::shared_ptr<Variant> variant = impl->variantFor(own, Impl::Else::runAsWritten, given, ends, body, structure);
+  if (!variant) {
+    lock.unlock(); // the body may call this function
+    return body(given.tensors);
+  }
   if (variant->division && OperationScope::isOn()) return Variant::callOperations(*variant, given.tensors);
   return Variant::call(variant, given.tensors, own.choices.of(*variant, impl->options.bucketBytes, 1));
 }
@@ -298,7 +327,7 @@ std::vector<std::vector<Tensor>> FunctionCore::callTogether(std::span<FlatCall> 
   std::lock_guard lock(own.mutex);
   FlatCall &first = calls[0];
   std::shared_ptr<Variant> variant =
-      impl->variantFor(own.variants, first.arguments, first.ends, first.body, first.structure);
+      impl->variantFor(own, Impl::Else::record, first.arguments, first.ends, first.body, first.structure);
   std::vector<Tensor> arguments;
   for (size_t i = 0; i < calls.size(); ++i) {
     if (i > 0 && !variant->fits(calls[i].arguments))

@@ -53,6 +53,7 @@ struct Variant {
   std::vector<std::vector<GrowingDim>> growing; ///< of each result, dimensions that follow the length
   CallLineage lineage;
   uint64_t randomDraws = 0;
+  uint64_t lastCall = 0; ///< of its function's, the last one that it was for
   std::vector<SwitchEffect> effects;
   /// Of a function with collectives: the rank whose program it is. Others record their own.
   std::shared_ptr<RankEnd> ranks;

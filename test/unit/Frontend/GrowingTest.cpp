@@ -135,11 +135,19 @@ TEST(Growing, AFunctionOfTooManyKindsIsToldOfIt) {
   std::vector<std::string> lines;
   auto f = compile([](const Tensor &x) { return x * 2; },
                    {.name = "f", .report = [&](const std::string &line) { lines.push_back(line); }, .maxVariants = 3});
-  for (int length = 1; length <= 6; ++length) f(ones({length}));
+  for (int round = 0; round < 3; ++round)
+    for (int length = 1; length <= 6; ++length) expectSameBits(f(ones({length})), full({length}, 2.f));
+  EXPECT_EQ(f.recordings().size(), 3u) << "lengths 4 to 6 run as written";
   EXPECT_EQ(
       std::count_if(lines.begin(), lines.end(),
                     [](const std::string &line) { return line.find("FunctionOptions::growing") != std::string::npos; }),
       1);
+  // What was not used for long makes room.
+  for (int i = 0; i < 1000; ++i) f(ones({3}));
+  expectSameBits(f(ones({5})), full({5}, 2.f));
+  EXPECT_EQ(f.recordings().size(), 4u);
+  f(ones({5}));
+  EXPECT_EQ(f.recordings().size(), 4u);
 }
 
 } // namespace
