@@ -19,7 +19,7 @@ struct FunctionOptions {
   std::function<void(const std::string &reason)> report = {};
   /// Most kinds of arguments that are kept compiled. Calls of further kinds run as they are written, with the same
   /// bits; a kind that was not used for 1,000 calls makes room for one of them. Of functions of ranks, and with
-  /// `growing`, the one that was used last goes.
+  /// `growing`, the one not used for longest goes.
   int maxVariants = 16;
   /// Lanes to spread each call over, 1 to 64, where that pays by the machine model: branches that need nothing of each
   /// other run side by side, as those of a package with CompileOptions::lanes do (docs/parallel.md). 0: as many as suit
