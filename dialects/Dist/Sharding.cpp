@@ -295,8 +295,9 @@ bool isTexts(Attribute value) {
   return texts && llvm::all_of(texts, [](Attribute each) { return isa<StringAttr>(each); });
 }
 
+constexpr llvm::StringLiteral kLateOps = "an all-reduce, a reduce-scatter or an all-gather"; // mayBeLate
+
 /// Attributes that speak of nothing else.
-constexpr llvm::StringLiteral kLateOps = "an all-reduce, a reduce-scatter or an all-gather";
 constexpr AttributeRow kPlainAttributes[] = {
     {kRankAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},
     {kSamplesAttr, "a function", isOn<FunctionOpInterface>, "an integer from 0 on", isNumberFromZero},

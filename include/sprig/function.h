@@ -18,8 +18,8 @@ struct FunctionOptions {
   /// Called with the reason when it is recorded again after the first time; empty: a line on standard error.
   std::function<void(const std::string &reason)> report = {};
   /// Most kinds of arguments that are kept compiled. Calls of further kinds run as they are written, with the same
-  /// bits; a kind that was not used for 1,000 calls makes room for one of them. Of functions of ranks, and with
-  /// `growing`, the one not used for longest goes.
+  /// bits; a kind that was not used for 1,000 calls makes room for one of them. Functions of ranks, and those with
+  /// `growing`, drop the kind not used for longest instead.
   int maxVariants = 16;
   /// Lanes to spread each call over, 1 to 64, where that pays by the machine model: branches that need nothing of each
   /// other run side by side, as those of a package with CompileOptions::lanes do (docs/parallel.md). 0: as many as suit

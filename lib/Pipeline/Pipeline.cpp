@@ -231,7 +231,7 @@ void Compilation::runPhase(const Phase &phase) {
   if (phase.name == "shard") takeCollectives();
 }
 
-// What all ranks' programs have the same of, however many samples each has.
+// The collectives of all ranks' programs are the same, however many samples each rank has.
 void Compilation::takeCollectives() {
   for (auto function : module.getOps<func::FuncOp>()) {
     auto plan = function->getAttrOfType<ArrayAttr>(ir::dist::kPlanAttr);

@@ -76,7 +76,7 @@ TEST(Snapshots, BeginWithWhatThePackageHasAndReuseVersions) {
   Context learner(package, {nullptr, &state, 0});
   learner.invoke({one.view()}, {}, 0);
   EXPECT_EQ(snapshots.publish(state), 1u);
-  // What a reader has stays as it is until it takes another.
+  // A reader keeps its version until it takes another.
   context.invoke({}, {value.view()}, 1);
   EXPECT_EQ(value[0], 5u);
   EXPECT_EQ(reader.update(), 1u);

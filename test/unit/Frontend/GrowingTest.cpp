@@ -142,7 +142,7 @@ TEST(Growing, AFunctionOfTooManyKindsIsToldOfIt) {
       std::count_if(lines.begin(), lines.end(),
                     [](const std::string &line) { return line.find("FunctionOptions::growing") != std::string::npos; }),
       1);
-  // What was not used for long makes room.
+  // A kind that was not used for long makes room.
   for (int i = 0; i < 1000; ++i) f(ones({3}));
   expectSameBits(f(ones({5})), full({5}, 2.f));
   EXPECT_EQ(f.recordings().size(), 4u);
