@@ -151,6 +151,8 @@ public:
   static Optimizer fromJson(const Parameters &parameters, const std::string &json, Source at = Source::here());
   /// For the library: from settings, which are checked.
   static Optimizer of(const Parameters &parameters, training::OptimizerConfig settings, Source at);
+  /// For the library: its settings, with the rate and the weight decay of the first group.
+  training::OptimizerConfig settings(Source at) const;
 
 private:
   struct State;

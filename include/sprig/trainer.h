@@ -50,9 +50,17 @@ struct StepReport {
   double loss = 0, gradNorm = 0, lr = 0;
 };
 
+struct EarlyStoppingOptions {
+  int64_t patience = 3; ///< measurements without improvement that end the training, at least 1
+  double minDelta = 0;  ///< what an improvement is more than
+};
+
 struct TrainerOptions {
   int64_t maxEpochs = 10;
-  /// Steps between renewals of the progress line and calls of onStep; 0: none of them.
+  int64_t maxSteps = 0; ///< above 0: steps of the training in all, in place of maxEpochs
+  /// Epochs between evaluations, the last step being followed by one; 0: only that one.
+  int64_t evaluateEvery = 1;
+  /// Steps between calls of onStep; 0: none of them, and no progress line.
   int64_t logEvery = 5;
   /// Starts the random numbers of dropout and the like; none: they go on from where they are.
   std::optional<uint64_t> seed = {};
@@ -98,42 +106,68 @@ struct TrainerOptions {
   double clipValue = 0;
   /// Lowers rates where the evaluation's loss (without evaluation: the training's) stays; with `highest` its accuracy.
   std::optional<optim::PlateauOptions> plateau = {};
+  /// Decay of a moving average of the parameters, updated in each step (the field `ema` of a training configuration).
+  /// Evaluations and best weights are of it, and the module has it at the end.
+  std::optional<double> ema = {};
+  /// Ends the training where what `monitor` names no longer improves; measured at the ends of epochs, and part of
+  /// checkpoints.
+  std::optional<EarlyStoppingOptions> earlyStop = {};
+  /// Whether the module has its best weights at the end, by `monitor`. A training that a signal ends keeps the last.
+  bool restoreBest = false;
+  /// "loss" of an epoch's steps, "eval_loss" or "accuracy" of its evaluation; empty: the loss of the evaluation,
+  /// without evaluation that of the steps.
+  std::string monitor = {};
   /// A folder of checkpoints, written every so many steps (0: at the end of each epoch) and at the end.
   std::filesystem::path checkpoint = {};
   int64_t checkpointEvery = 0;
   int checkpointsKept = 3;
   /// Goes on from the folder's newest checkpoint, if there is one.
   bool resume = false;
+  /// Goes on from this folder's newest checkpoint, or from this step-N of one.
+  std::filesystem::path resumeFrom = {};
+  /// Whether Ctrl-C, SIGTERM and SIGHUP end the training behind a step, with a checkpoint, where the program has set no
+  /// handler of its own: fit returns, and FitResult::signal says so. A second signal ends the process at once.
+  bool endOnSignal = true;
   std::filesystem::path metrics = {}; ///< a line for each step: .csv, else JSON lines as `sprig train` writes them
   std::filesystem::path plot = {};    ///< curves as SVG, at the end
-  /// Lines for each epoch and at the end on standard output; a progress line on standard error, on a terminal alone.
+  /// Lines for each epoch and at the end on standard output; on standard error warnings, and on a terminal a progress
+  /// line.
   bool print = true;
   /// Called for every logEvery-th step, and for every epoch; an epoch's `false` ends the training.
   std::function<void(const StepReport &)> onStep = {};
   std::vector<std::function<bool(const EpochReport &)>> onEpochEnd = {};
 };
 
+/// Where a training's time went.
+struct FitTime {
+  double seconds = 0, waiting = 0, computing = 0; ///< all of it; for batches; for steps
+  double elsewhere() const { return seconds - waiting - computing; }
+};
+
 struct FitResult {
-  std::vector<EpochReport> epochs; ///< of this run
+  std::vector<EpochReport> epochs; ///< of this run; the last one may be a part that maxSteps has left
   std::vector<float> losses;       ///< of this run's steps
   int64_t steps = 0;               ///< done in all
   double secondsPerEpoch = 0, samplesPerSecond = 0;
-  bool stopped = false;        ///< by onEpochEnd
-  int ranks = 1;               ///< that there were
-  std::vector<Device> devices; ///< of each rank, the one that its parameters are on
-  int64_t bucketBytes = 0;     ///< of gradients that went together at most, given or chosen; 0: of no several ranks
+  bool stopped = false; ///< by earlyStop or onEpochEnd
+  int signal = 0;       ///< that ended the training; 0: none did
+  /// What could not be written on the way, and why: a full disk ends no training.
+  std::vector<std::string> unwritten;
+  FitTime time;
+  std::optional<int64_t> bestEpoch;      ///< with earlyStop or restoreBest, from 0
+  std::optional<optim::Average> average; ///< with ema: its swap() gives the module the last parameters, and back
+  int ranks = 1;                         ///< that there were
+  std::vector<Device> devices;           ///< of each rank, the one that its parameters are on
+  int64_t bucketBytes = 0; ///< of gradients that went together at most, given or chosen; 0: of no several ranks
   optim::Optimizer optimizer;
 };
 
 // Callbacks for onEpochEnd.
 
-struct EarlyStoppingOptions {
-  int64_t patience = 3; ///< epochs without improvement
-  double minDelta = 0;
-};
-/// Ends the training when the evaluation's loss (without evaluation: the training's) has stopped falling.
+/// Ends the training when the evaluation's loss (without evaluation: the training's) has stopped falling. Its state is
+/// part of checkpoints.
 SPRIG_API std::function<bool(const EpochReport &)> earlyStopping(const EarlyStoppingOptions &options = {});
-/// Saves the module (Module::save) whenever that loss is the lowest so far.
+/// Saves the module (Module::save) whenever that loss is the lowest so far, those of the run before included.
 SPRIG_API std::function<bool(const EpochReport &)> saveBest(const nn::Module &module, std::filesystem::path path,
                                                             Source at = Source::here());
 
@@ -155,7 +189,8 @@ struct Training {
   std::function<Scores(const std::vector<Tensor> &)> scores;
   /// Copies the module now; what it gives makes a training of the copy, on the device of the thread that calls it.
   std::function<std::function<Training()>()> copy;
-  std::shared_ptr<const nn::Module> owned; ///< of a copy
+  std::shared_ptr<const nn::Module> owned;    ///< of a copy
+  std::optional<optim::Average> average = {}; ///< with TrainerOptions::ema
 };
 class TrainingPrograms; // a module's compiled step and evaluation
 
@@ -171,7 +206,9 @@ public:
   /// and may have
   ///   Scores validationStep(Tensor x, Tensor y) const            // else: trainingStep's loss, and the hits of
   ///                                                              // operator()(x) where y are classes
-  /// The module is in evaluation mode while it is evaluated, and in training mode afterwards.
+  /// The module is in evaluation mode while it is evaluated. A module in that mode is set to training first, with all
+  /// below it; parts that alone are in it stay so.
+  /// Throws Error (runtime) where a loss, or a state that a checkpoint is to have, is not finite.
   template <std::derived_from<nn::Module> M>
   FitResult fit(const M &module, data::Loader &train, data::Loader *evaluation = nullptr) const {
     return run(trainingOf(module), train, evaluation);

@@ -189,6 +189,22 @@ void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
   unfinished = nullptr;
 }
 
+void checkWritable(const std::filesystem::path &path) {
+  // Where there is a file, it is closed or open to writing by itself, and is written beside where a link points.
+  std::error_code ignored;
+  std::filesystem::path file = path;
+  auto refuse = [&](const std::string &what) { fail(ErrorKind::runtime, "cannot be written" + what, path); };
+  if (std::filesystem::is_directory(file, ignored)) badUse(path.string() + ": is a folder, expected a file name");
+  if (std::filesystem::exists(file, ignored)) {
+    if (::access(file.c_str(), W_OK) != 0) refuse("");
+    if (!std::filesystem::is_regular_file(file, ignored)) return;
+    file = std::filesystem::canonical(file, ignored);
+  }
+  std::filesystem::path folder = file.parent_path();
+  if (folder.empty()) folder = ".";
+  if (::access(folder.c_str(), W_OK) != 0) refuse(": " + folder.string());
+}
+
 void writeStandardOutput(std::span<const char> bytes) { writeAll(STDOUT_FILENO, bytes, "standard output"); }
 
 void removeUnfinishedFile() {

@@ -52,6 +52,10 @@ void makeFolder(const std::filesystem::path &path);
 /// output elsewhere, is wrong use.
 void writeFile(const std::filesystem::path &path, std::span<const char> bytes);
 
+/// Throws Error where a file of this name cannot be made or written (runtime, usage for a folder): before hours of
+/// work.
+void checkWritable(const std::filesystem::path &path);
+
 /// Writes bytes to standard output as they are. A reader that has seen enough is no error.
 void writeStandardOutput(std::span<const char> bytes);
 

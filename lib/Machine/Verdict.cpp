@@ -1,4 +1,5 @@
 #include "lib/Machine/Verdict.h"
+#include "runtime/base/Decimal.h"
 #include <algorithm>
 #include <numeric>
 
@@ -124,6 +125,16 @@ std::string verdictText(const TimeShares &shares) {
     text += (i ? ", " : "") + std::to_string(percents[i]) + " % " + names[i];
   }
   return text + "\nremedies: " + remedyFor(bound);
+}
+
+std::string dataWarning(const TimeShares &shares, int64_t steps) {
+  constexpr double kLeastWait = 1e8; // ns in all: less is not worth a word
+  if (shares.data < kLeastWait || boundBy(shares) != Bound::data) return "";
+  auto percent = [&](double part) { return decimal::general(100 * shares.of(part), 3); };
+  return "bound by data: the run waited for batches " + percent(shares.data) + " % of its time (" +
+         decimal::scaled(shares.data / double(steps), 1000, {"ns", "us", "ms", "s"}) + " a step), and computed " +
+         percent(shares.computation) + " % of it (below 80 % is " + nameOf(pressureOf(shares.of(shares.computation))) +
+         "); remedies: " + remedyFor(Bound::data);
 }
 
 Pressure pressureOf(double busyShare) {

@@ -39,6 +39,9 @@ std::vector<int> wholePercents(std::span<const double> parts);
 /// "bound by data: 81 % of the time goes to waiting for data, ..."
 std::string verdictText(const TimeShares &shares);
 
+/// Of a training run of so many steps: a line where the data are what bounds it, else "".
+std::string dataWarning(const TimeShares &shares, int64_t steps);
+
 /// How busy a device is: below 80 % of the time it is starved of work, above 90 % saturated.
 enum class Pressure { starved, between, saturated };
 Pressure pressureOf(double busyShare);

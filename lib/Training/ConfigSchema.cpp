@@ -71,6 +71,8 @@ const std::vector<Field<C>> &configFields() {
       {"grad_clip_value", &C::gradClipValue, kPositive, "", "each element of the gradient is held within -c and c"},
       {"ema", &C::emaDecay, kBelowOne, "",
        "decay of a moving average of the weights from the initial ones on, which evaluations and the result take"},
+      {"restore_best", &C::restoreBest, kAny, "false",
+       "the result has the weights of the best epoch, by early_stop.metric, rather than the last ones"},
       {"dropout", &C::dropout, kAny, "true", "false: dropout does nothing in training either"},
       {"remat", &C::rematBytes, kCountOrZero, "", "bytes of saved activations above which they are computed again"},
       {"remat_layers", &C::rematLayers, kAny, "",
@@ -92,6 +94,14 @@ const std::vector<Section> &configSections() {
        {{"every", &C::evalEvery, kCountOrZero, "1", "epochs between evaluations; 0: only at the end"},
         {"batch", &C::evalBatch, kCount, "", "samples of one pass; batch if absent"}},
        "evaluation on --eval-x and --eval-y"},
+      {"early_stop",
+       {{"patience", &C::stopPatience, kCount, "",
+         "measurements without an improvement that end the run; if absent, it does not end early"},
+        {"min_delta", &C::stopMinDelta, kNotNegative, "", "what an improvement is more than; 0 if absent"},
+        {"metric", &C::stopMetric, kAny, "",
+         "\"loss\" of an epoch's steps, \"eval_loss\" or \"accuracy\" of its evaluation; if absent, the loss of "
+         "evaluations, and without any that of the steps"}},
+       "the end of a run that no longer improves, measured at the ends of epochs"},
   };
   return sections;
 }

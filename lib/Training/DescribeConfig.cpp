@@ -131,6 +131,10 @@ std::string toJson(const TrainConfig &config) {
     write(section.fields, config, fields);
     json[section.name] = fields;
   }
+  // What earlier configurations do not know is written where it says something: the digests of others stay.
+  if (config.stopMetric.empty()) json["early_stop"].erase("metric");
+  if (json["early_stop"].empty()) json.erase("early_stop");
+  if (!config.restoreBest) json.erase("restore_best");
   for (const LossConfig &loss : config.losses) json["loss"].push_back(kindAsJson(lossKinds(), loss));
   json["optimizer"] = asJson(config.optimizer);
   for (const ParameterGroup &group : config.groups) {

@@ -17,9 +17,13 @@ inline constexpr std::string_view kOptimizerPrefix = "optimizer/", kAveragePrefi
                                   kRandomPrefix = "random/";
 inline constexpr const char *kStep = "optimizer/step"; ///< i64: steps done
 inline constexpr const char *kLr = "optimizer/lr";     ///< f64: the learning rate that the schedule starts from
-/// What the schedule `plateau` keeps: f64, its best metric, bad epochs and cooldown; and of the epoch under way the sum
-/// of the losses, and how many.
-inline constexpr const char *kPlateau = "optimizer/plateau", *kPlateauLoss = "optimizer/plateau_loss";
+/// What the training loop keeps, f64. The schedule `plateau`: its best metric, bad epochs and cooldown. Of the epoch
+/// under way: losses times their samples, and samples. Early stop: the best metric, its epoch, measurements since.
+/// Observers: numbers of their own.
+inline constexpr const char *kPlateau = "optimizer/plateau", *kPlateauLoss = "optimizer/plateau_loss",
+                            *kEarlyStop = "optimizer/early_stop", *kObservers = "optimizer/observers";
+/// Before an array of the model: what it was at the best measurement.
+inline constexpr const char *kBestPrefix = "optimizer/best/";
 inline constexpr const char *kSeed = "random/seed"; ///< i64: the key of random numbers
 
 /// An optimizer's own tensor for a parameter: "optimizer/momentum/fc.weight".

@@ -139,6 +139,10 @@ struct TrainConfig {
   std::optional<std::vector<std::string>> rematLayers; ///< names or globs
   int64_t evalEvery = 1;                               ///< epochs between evaluations (0: only at the end)
   std::optional<int64_t> evalBatch;                    ///< absent: batch
+  std::optional<int64_t> stopPatience;                 ///< measurements without improvement that end the run early
+  std::optional<double> stopMinDelta;                  ///< what an improvement is more than; absent: 0
+  std::string stopMetric;                              ///< "loss", "eval_loss", "accuracy"; "": a loss
+  bool restoreBest = false;                            ///< whether the result has the weights of the best measurement
 
   bool operator==(const TrainConfig &) const = default;
 };

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,6 +52,18 @@ inline std::string shortest(double value) {
     if (read == value || float(read) == value) break;
   }
   return text;
+}
+
+/// Three digits with the largest of the units, each `base` of the one before it, that leaves a whole: "235 us", "1.2
+/// ms".
+inline std::string scaled(double value, double base, std::initializer_list<const char *> units) {
+  auto unit = units.begin();
+  while (std::fabs(value) >= base && unit + 1 != units.end()) {
+    value /= base;
+    ++unit;
+  }
+  int decimals = value == std::floor(value) || std::fabs(value) >= 99.95 ? 0 : std::fabs(value) >= 9.995 ? 1 : 2;
+  return fixed(value, decimals) + " " + *unit;
 }
 
 } // namespace sprig::decimal

@@ -8,6 +8,9 @@
 #include <nlohmann/json.hpp>
 
 namespace sprig::cli {
+
+using decimal::scaled;
+
 namespace {
 
 bool quietFlag = false, verboseFlag = false;
@@ -21,16 +24,6 @@ bool looksNumeric(const std::string &cell) {
 // Columns count code points, not bytes.
 size_t width(const std::string &cell) {
   return size_t(std::count_if(cell.begin(), cell.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
-std::string scaled(double value, double base, std::initializer_list<const char *> units) {
-  auto unit = units.begin();
-  while (std::fabs(value) >= base && unit + 1 != units.end()) {
-    value /= base;
-    ++unit;
-  }
-  int decimals = value == std::floor(value) || std::fabs(value) >= 99.95 ? 0 : std::fabs(value) >= 9.995 ? 1 : 2;
-  return decimal::fixed(value, decimals) + " " + *unit;
 }
 
 } // namespace

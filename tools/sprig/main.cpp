@@ -6,7 +6,7 @@
 #include "tools/sprig/compile/CompilerLibrary.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/MemoryLimit.h"
-#include "tools/sprig/train/TextStream.h"
+#include "tools/sprig/TextStream.h"
 #include "tools/sprig/Version.h"
 #include "tools/sprig/WrongUse.h"
 #include <CLI/CLI.hpp>

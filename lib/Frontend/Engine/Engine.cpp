@@ -155,6 +155,7 @@ template <typename IsOver> bool Engine::runOne(IsOver isOver) {
   {
     std::lock_guard lock(mutex);
     ++done;
+    if (isTimed && queue.empty()) idleSince = std::chrono::steady_clock::now();
   }
   finished.notify_all();
   return true;
@@ -236,6 +237,12 @@ int Engine::inFlight() const {
 void Engine::setIdleHook(bool (*hook)(LaneId)) {
   std::lock_guard lock(mutex);
   idleHook = hook;
+}
+
+std::chrono::steady_clock::time_point Engine::ranOutAt() {
+  std::lock_guard lock(mutex);
+  isTimed = true;
+  return idleSince;
 }
 
 void Engine::noteRecording() {

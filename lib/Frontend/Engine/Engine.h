@@ -5,6 +5,7 @@
 // (MeetingTask.h): so the oldest task of all never waits for long.
 #pragma once
 #include "lib/Frontend/Engine/Value.h"
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -61,6 +62,9 @@ public:
   static int limit();
   int inFlight() const;
 
+  /// When its queue has last run out of tasks, since this was first asked.
+  std::chrono::steady_clock::time_point ranOutAt();
+
   /// Called by the executor when it has nothing to do for a while; true: it shall come again.
   void setIdleHook(bool (*hook)(LaneId lane));
   /// Tells the executor that something is being recorded which nobody may cut.
@@ -96,6 +100,8 @@ private:
   bool stopping = false, parked = false;
   bool urgent = false;    // something in the queue should start at once
   bool recording = false; // something may lie recorded or queued that nobody cuts or runs
+  bool isTimed = false;   // whether idleSince is kept up: a clock costs a part of the smallest tasks
+  std::chrono::steady_clock::time_point idleSince;
   Failure firstFailure;
   uint64_t failedAt = 0; // counts failures of all lanes
   bool (*idleHook)(LaneId) = nullptr;

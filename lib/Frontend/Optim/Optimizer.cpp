@@ -106,6 +106,13 @@ Optimizer Optimizer::fromJson(const Parameters &given, const std::string &json, 
   return of(given, training::parseOptimizer(json, placeOf(at, "optim::" + kind)), at);
 }
 
+training::OptimizerConfig Optimizer::settings(Source at) const {
+  training::OptimizerConfig config = state->config;
+  config.lr = baseLr(0, at);
+  config.weightDecay = state->rows[0].weightDecay;
+  return config;
+}
+
 Optimizer Optimizer::of(const Parameters &given, training::OptimizerConfig config, Source at) {
   const std::string kind = training::name(config.kind), place = placeOf(at, "optim::" + kind);
   training::check(config, place);

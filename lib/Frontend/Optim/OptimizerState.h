@@ -34,6 +34,11 @@ private:
   uint64_t made = 0, checked = 0; ///< times of frontend::structureClock()
 };
 
+/// As the schedule `plateau`; throws for `place` what cannot be.
+training::ScheduleConfig scheduleOf(const PlateauOptions &options, const std::string &place);
+/// Lowers the rates of all groups by a schedule of kind plateau; whether one fell.
+bool lowerRates(const Optimizer &optimizer, const training::ScheduleConfig &schedule, Source at);
+
 /// Sets each of these states to what is given under its name; throws for `what` where names or types differ.
 void loadNamed(const std::vector<std::pair<std::string, Parameter>> &named, const nn::StateDict &given,
                const std::string &what, Source at);

@@ -10,13 +10,12 @@ namespace sprig::optim {
 
 struct ReduceOnPlateau::State {
   Optimizer optimizer;
-  size_t groups;
   training::ScheduleConfig settings;
   bool highest;
   Parameter numbers; ///< best, bad epochs, cooldown: an array of f64
 };
 
-static training::ScheduleConfig checkedSchedule(const PlateauOptions &o, const std::string &place) {
+training::ScheduleConfig scheduleOf(const PlateauOptions &o, const std::string &place) {
   training::ScheduleConfig settings{.kind = training::ScheduleKind::plateau,
                                     .minLr = o.minLr,
                                     .factor = o.factor,
@@ -24,9 +23,20 @@ static training::ScheduleConfig checkedSchedule(const PlateauOptions &o, const s
                                     .eps = o.eps,
                                     .absoluteThreshold = o.absoluteThreshold,
                                     .patience = o.patience,
-                                    .cooldown = o.cooldown};
+                                    .cooldown = o.cooldown,
+                                    .byAccuracy = o.highest};
   training::check(settings, place);
   return settings;
+}
+
+bool lowerRates(const Optimizer &optimizer, const training::ScheduleConfig &schedule, Source at) {
+  bool fell = false;
+  for (size_t group = 0; group < optimizer.groups(); ++group) {
+    double before = optimizer.baseLr(group, at), rate = training::loweredRate(schedule, before);
+    if (rate != before) optimizer.setLr(rate, group, at);
+    fell |= rate != before;
+  }
+  return fell;
 }
 
 static Tensor tensorOf(const training::PlateauState &state) {
@@ -35,10 +45,9 @@ static Tensor tensorOf(const training::PlateauState &state) {
 
 ReduceOnPlateau::ReduceOnPlateau(const Optimizer &optimizer, const PlateauOptions &options, Source at)
     : state(std::make_shared<State>()) {
-  state->settings = checkedSchedule(options, placeOf(at, "optim::ReduceOnPlateau"));
+  state->settings = scheduleOf(options, placeOf(at, "optim::ReduceOnPlateau"));
   if (optimizer.parameters().empty()) frontend::fail(at, "optim::ReduceOnPlateau", "the optimizer has no parameter");
   state->optimizer = optimizer;
-  state->groups = optimizer.groups();
   state->highest = options.highest;
   state->numbers = Parameter(tensorOf(training::beginPlateau(options.highest)), /*trainable=*/false, at);
   state->numbers.setName(training::kPlateau);
@@ -49,14 +58,9 @@ bool ReduceOnPlateau::step(double metric, Source at) const {
   State &s = *state;
   const auto *kept = s.numbers.value().data<double>(at);
   training::PlateauState now = {kept[0], int64_t(kept[1]), int64_t(kept[2])};
-  bool falls = training::takeMetric(s.settings, s.highest, now, metric), fell = false;
+  const bool falls = training::takeMetric(s.settings, s.highest, now, metric);
   s.numbers.set(tensorOf(now), at);
-  for (size_t group = 0; falls && group < s.groups; ++group) {
-    double before = s.optimizer.baseLr(group, at), rate = training::loweredRate(s.settings, before);
-    if (rate != before) s.optimizer.setLr(rate, group, at);
-    fell |= rate != before;
-  }
-  return fell;
+  return falls && lowerRates(s.optimizer, s.settings, at);
 }
 
 double ReduceOnPlateau::best(Source at) const { return state->numbers.value().data<double>(at)[0]; }

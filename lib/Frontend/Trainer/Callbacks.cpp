@@ -1,37 +1,46 @@
 // What ends a training early, and what keeps its best state.
-#include "sprig/trainer.h"
-#include <limits>
+#include "lib/Frontend/Trainer/Report.h"
 #include <memory>
 
 namespace sprig {
 
-static double watched(const EpochReport &report) { return report.evalLoss.value_or(report.loss); }
+namespace {
+
+double watched(const EpochReport &report) { return report.evalLoss.value_or(report.loss); }
+
+/// A callback whose state is part of checkpoints.
+struct Watcher {
+  std::shared_ptr<frontend::WatchedLoss> state = std::make_shared<frontend::WatchedLoss>();
+  std::function<bool(frontend::WatchedLoss &state, const EpochReport &report)> see;
+  bool operator()(const EpochReport &report) const { return see(*state, report); }
+};
+
+} // namespace
+
+frontend::WatchedLoss *frontend::watchedOf(const std::function<bool(const EpochReport &)> &callback) {
+  const auto *watcher = callback.target<Watcher>();
+  return watcher ? watcher->state.get() : nullptr;
+}
 
 std::function<bool(const EpochReport &)> earlyStopping(const EarlyStoppingOptions &options) {
-  struct State {
-    double best = std::numeric_limits<double>::infinity();
-    int64_t without = 0;
-  };
-  return [options, state = std::make_shared<State>()](const EpochReport &report) {
+  return Watcher{.see = [options](frontend::WatchedLoss &state, const EpochReport &report) {
     // NaN is no improvement.
-    if (watched(report) < state->best - options.minDelta) {
-      state->best = watched(report);
-      state->without = 0;
+    if (watched(report) < state.best - options.minDelta) {
+      state = {watched(report), 0};
       return true;
     }
-    return ++state->without < options.patience;
-  };
+    return ++state.without < options.patience;
+  }};
 }
 
 std::function<bool(const EpochReport &)> saveBest(const nn::Module &module, std::filesystem::path path, Source at) {
-  auto best = std::make_shared<double>(std::numeric_limits<double>::infinity());
-  return [module, path = std::move(path), best, at](const EpochReport &report) {
-    if (watched(report) < *best) {
-      *best = watched(report);
+  return Watcher{.see = [module, path = std::move(path), at](frontend::WatchedLoss &state, const EpochReport &report) {
+    if (watched(report) < state.best) {
+      state.best = watched(report);
       module.save(path, at);
     }
     return true;
-  };
+  }};
 }
 
 } // namespace sprig

@@ -58,7 +58,7 @@ ChosenRanks chooseRanks(const Training &training, const TrainerOptions &options,
   if (ranks == 1)
     return {1, countOf(threads, "thread") +
                    (threads > 1 ? ", as a pass may have " + countOf(least, "sample") + " alone" : "")};
-  training.module->train();
+  if (!training.module->isTraining()) training.module->train();
   ProgramOptions program = programOptions(options);
   double alone = TrainingPrograms::expectedSeconds(training, program, typesOf(train, batch, at), batch, threads, at);
   const int64_t more = options.scaleBatch ? ranks : 1; // samples of all ranks, for each of one alone

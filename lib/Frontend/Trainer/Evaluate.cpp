@@ -25,7 +25,7 @@ private:
 };
 } // namespace
 
-Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, dist::Group *group, Source at) {
+training::Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, dist::Group *group, Source at) {
   EvaluationMode mode(*programs.of().module);
   struct Part {
     int64_t samples;
@@ -53,8 +53,12 @@ Evaluation evaluate(const TrainingPrograms &programs, data::Loader &set, dist::G
     const auto *numbers = counts.data<int64_t>(at);
     samples = numbers[0], hits = numbers[1], withHits = numbers[2];
   }
-  Evaluation result{loss / weight, std::nullopt};
-  if (samples && withHits == samples) result.accuracy = double(hits) / double(samples);
+  training::Evaluation result{.loss = loss / weight, .samples = samples};
+  if (samples && withHits == samples) {
+    result.accuracy = double(hits) / double(samples);
+    result.correct = hits;
+    result.counted = samples;
+  }
   return result;
 }
 

@@ -73,7 +73,8 @@ bool haveAllSamples(const ProgramOptions &options, int64_t samples) {
 // Each pass gives the mean loss of its samples; its share of all samples makes the sum the mean of all.
 TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, const ProgramOptions &options,
                                                       Source at) {
-  return [loss = training.loss, optimizer = training.optimizer, options, at](const Fields &batch, int64_t samples) {
+  return [loss = training.loss, optimizer = training.optimizer, average = training.average, options,
+          at](const Fields &batch, int64_t samples) {
     const bool isOfRanks = ranksOf(options) > 1;
     const std::vector<int64_t> passes = passesOf(options, samples);
     if (isOfRanks)
@@ -100,6 +101,7 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
     }
     if (options.withNorm) results.push_back(optim::gradNorm(sums.gradients, at));
     optimizer.update(sums.gradients, at);
+    if (average) average->update(at);
     return results;
   };
 }

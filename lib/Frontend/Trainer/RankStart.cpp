@@ -1,8 +1,9 @@
 #include "lib/Frontend/Trainer/RankStart.h"
+#include "lib/Data/ArrayFile.h"
 #include "lib/Data/SamplesHash.h"
 #include "lib/Frontend/Generic.h"
 #include "lib/Frontend/Record.h"
-#include "lib/Training/SameFacts.h"
+#include "lib/TrainLoop/SameFacts.h"
 #include "sprig/create.h"
 #include "sprig/random.h"
 #include <algorithm>
@@ -107,14 +108,13 @@ void checkBeginning(dist::Group &group, const data::Loader &train, const data::L
                                     (other->value.empty() ? "unknown" : other->value)));
 }
 
-std::optional<checkpoints::Manifest> beginAlike(dist::Group &group, const Training &training,
-                                                const RatePlateau *plateau, std::optional<checkpoints::Manifest> from,
-                                                Source at) {
+void beginAlike(dist::Group &group, const Training &training, const ModuleRunner &runner, training::Loop &loop,
+                const std::optional<checkpoints::Manifest> &from, Source at) {
   group.broadcast(*training.module, 0, at);
   training.optimizer.expect(namesOfFirst(group, training.optimizer, at));
   std::vector<std::pair<std::string, Parameter>> states = training.optimizer.namedState();
-  if (plateau)
-    for (auto &named : plateau->namedState()) states.push_back(named);
+  if (training.average)
+    for (auto &named : training.average->namedState()) states.push_back(named);
   for (auto &[name, parameter] : states) parameter.set(group.broadcast(parameter.value(at).detach(at), 0, at), at);
   RandomState random = randomState();
   checkpoints::Manifest place = from.value_or(checkpoints::Manifest());
@@ -123,9 +123,14 @@ std::optional<checkpoints::Manifest> beginAlike(dist::Group &group, const Traini
                                  0, at);
   const auto *numbers = first.data<int64_t>(at);
   setRandomState({uint64_t(numbers[0]), uint64_t(numbers[1])});
-  if (!numbers[2]) return std::nullopt;
+  if (!numbers[2]) return;
   place.step = numbers[3], place.epoch = numbers[4], place.index = numbers[5];
-  return place;
+  std::vector<char> own;
+  if (from) own = data::formatSafetensors(loop.ownArrays());
+  Tensor image = group.broadcast(group.rank() ? Tensor() : Tensor(std::vector<uint8_t>(own.begin(), own.end())), 0, at);
+  if (from) return;
+  const auto *bytes = reinterpret_cast<const char *>(image.data<uint8_t>(at));
+  loop.goOn(place, data::parseSafetensors({bytes, bytes + image.numel()}, "the first rank's state"));
 }
 
 } // namespace sprig::frontend

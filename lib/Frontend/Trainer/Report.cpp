@@ -2,6 +2,7 @@
 #include "lib/Data/File.h"
 #include "lib/Data/Listed.h"
 #include "lib/Frontend/Base/DevicesUsed.h"
+#include "lib/Machine/Verdict.h"
 #include "lib/Plot/TrainingChart.h"
 #include "runtime/base/Decimal.h"
 #include <cstdio>
@@ -10,12 +11,80 @@ namespace sprig::frontend {
 
 static std::string number(double value) { return decimal::general(value, 4); }
 
-std::string describeEpoch(const EpochReport &report, int64_t epochs) {
+void printLine(const std::string &text) {
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+// "epoch 1/5  loss 0.5312  val loss 0.41  val acc 0.853  1.2 s"
+static std::string describeEpoch(const EpochReport &report, int64_t epochs) {
   std::string text =
       "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(epochs) + "  loss " + number(report.loss);
   if (report.evalLoss) text += "  val loss " + number(*report.evalLoss);
   if (report.accuracy) text += "  val acc " + decimal::fixed(*report.accuracy, 3);
   return text + "  " + decimal::fixed(report.seconds, 2) + " s";
+}
+
+void TrainerReport::onStep(const training::StepMetrics &line) {
+  result.losses.push_back(line.loss);
+  if (options.onStep && options.logEvery > 0 && line.step % options.logEvery == 0)
+    options.onStep({line.step, line.loss, line.gradNorm, line.lr});
+}
+
+bool TrainerReport::onEpoch(const training::EpochSummary &epoch) {
+  EpochReport report;
+  report.epoch = epoch.number;
+  report.steps = epoch.steps;
+  report.loss = epoch.loss;
+  if (epoch.evaluation) {
+    report.evalLoss = epoch.evaluation->loss;
+    report.accuracy = epoch.evaluation->accuracy;
+  }
+  report.lr = epoch.lr;
+  report.seconds = epoch.seconds;
+  report.samplesPerSecond = double(epoch.samples) / report.seconds;
+  seconds += report.seconds;
+  samples += epoch.samples;
+  if (options.print) printLine(describeEpoch(report, epochs));
+  result.epochs.push_back(report);
+  bool goesOn = true;
+  for (const auto &callback : options.onEpochEnd)
+    if (callback && !callback(report)) goesOn = false;
+  return goesOn;
+}
+
+void TrainerReport::onWarning(const std::string &text) {
+  if (options.print) std::fprintf(stderr, "warning: %s\n", text.c_str());
+}
+
+std::vector<double> TrainerReport::state() const {
+  std::vector<double> numbers;
+  for (const auto &callback : options.onEpochEnd)
+    if (const WatchedLoss *watched = watchedOf(callback))
+      numbers.insert(numbers.end(), {watched->best, double(watched->without)});
+  return numbers;
+}
+
+void TrainerReport::restore(std::span<const double> numbers) {
+  for (const auto &callback : options.onEpochEnd)
+    if (WatchedLoss *watched = watchedOf(callback); watched && numbers.size() >= 2) {
+      *watched = {numbers[0], int64_t(numbers[1])};
+      numbers = numbers.subspan(2);
+    }
+}
+
+void TrainerReport::end() {
+  if (!result.epochs.empty()) {
+    result.secondsPerEpoch = seconds / double(result.epochs.size());
+    result.samplesPerSecond = double(samples) / seconds;
+    if (options.print) printLine(describeResult(result));
+  }
+  machine::TimeShares shares;
+  shares.ns = result.time.seconds * 1e9;
+  shares.data = result.time.waiting * 1e9;
+  shares.computation = result.time.computing * 1e9;
+  shares.handOff = result.time.elsewhere() * 1e9;
+  if (std::string text = machine::dataWarning(shares, int64_t(result.losses.size())); !text.empty()) onWarning(text);
 }
 
 // The devices that operations have run on. Several ranks are named with theirs: "rank 0: cpu:0, ranks 1-3: cpu:1".

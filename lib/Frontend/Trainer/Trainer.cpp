@@ -1,21 +1,23 @@
+#include "lib/Data/File.h"
+#include "lib/Data/Listed.h"
 #include "lib/Frontend/Dist/Group.h"
+#include "lib/Frontend/Optim/OptimizerState.h"
 #include "lib/Frontend/Record.h"
-#include "lib/Frontend/Trainer/Checkpoints.h"
 #include "lib/Frontend/Trainer/ChooseRanks.h"
-#include "lib/Frontend/Trainer/Evaluate.h"
 #include "lib/Frontend/Trainer/Fit.h"
+#include "lib/Frontend/Trainer/ModuleRunner.h"
 #include "lib/Frontend/Trainer/RankLoader.h"
 #include "lib/Frontend/Trainer/RankStart.h"
-#include "lib/Frontend/Trainer/RatePlateau.h"
 #include "lib/Frontend/Trainer/Report.h"
-#include "lib/Frontend/Trainer/StatePieces.h"
-#include "lib/Frontend/Trainer/StepCalls.h"
-#include "lib/Frontend/Trainer/StepLog.h"
-#include "lib/Training/RunChart.h"
+#include "lib/Frontend/Trainer/RunIdentity.h"
+#include "lib/TrainLoop/MetricsFile.h"
+#include "lib/TrainLoop/Progress.h"
+#include "lib/TrainLoop/ResumePoint.h"
+#include "lib/TrainLoop/RunChart.h"
 #include "lib/Training/Schedule.h"
+#include "lib/Training/StateNames.h"
 #include "runtime/base/Decimal.h"
 #include "sprig/random.h"
-#include <cstdio>
 
 namespace sprig {
 
@@ -23,28 +25,23 @@ using namespace frontend;
 
 namespace {
 
-bool isOther(const dist::Group *group) { return group && group->rank() > 0; }
-
 /// The options of a rank: files, lines and calls are the first one's. `writes`: as fit has it.
 TrainerOptions optionsOf(const TrainerOptions &given, bool writes) {
   TrainerOptions own = given;
   const bool others = isOther(given.group);
+  if (!writes) own.checkpoint.clear();
   if (!writes || others) {
-    own.checkpoint.clear();
     own.resume = false;
+    own.resumeFrom.clear();
+    own.metrics.clear();
+    own.plot.clear();
   }
+  own.print &= writes;
   if (!others) return own;
   own.print = false;
   own.onStep = {};
   own.onEpochEnd.clear();
   return own;
-}
-
-using Clock = std::chrono::steady_clock;
-
-void printLine(const std::string &text) {
-  std::printf("%s\n", text.c_str());
-  std::fflush(stdout);
 }
 
 /// Where the module's tensors are, and so the first rank's.
@@ -63,137 +60,131 @@ std::vector<Device> devicesOfRanks(dist::Group &group, Device own, Source at) {
   return devices;
 }
 
-/// The rate of a step, on the host: a schedule is a function of the number of steps, so nothing waits for the device.
-class Rates {
-public:
-  Rates(const optim::Optimizer &optimizer, Source at) : base(optimizer.baseLr(0, at)), schedule(optimizer.schedule()) {}
-  double at(int64_t step) const { return schedule ? schedule->at(base, step) : base; }
+training::LoopOptions loopOptions(const TrainerOptions &options, const training::BatchSource &source, bool evaluates,
+                                  Source at) {
+  const training::BatchSource::Epoch epoch = source.epoch();
+  training::LoopOptions loop;
+  loop.steps = options.maxSteps ? options.maxSteps
+                                : std::max<int64_t>(options.maxEpochs * epoch.steps - source.position().index, 0);
+  loop.evaluates = evaluates;
+  loop.evaluateEvery = options.evaluateEvery;
+  loop.stepsPerCall = options.stepsPerCall;
+  loop.compareEvery = options.group ? options.checkReplicas : 0;
+  loop.checkpoints = options.checkpoint.string();
+  loop.checkpointEvery = options.checkpointEvery;
+  loop.keep = options.checkpointsKept;
+  loop.writesCheckpoints = !isOther(options.group);
+  loop.place = placeText(at) + "Trainer: ";
+  if (options.plateau) {
+    loop.plateau = optim::scheduleOf(*options.plateau, placeText(at) + "Trainer: plateau");
+    loop.plateauField = "plateau.highest";
+    if (options.plateau->highest && !evaluates)
+      fail(at, "Trainer", "plateau.highest is of the accuracy of evaluations, and there are none");
+    if (evaluates && options.evaluateEvery == 0)
+      fail(at, "Trainer", "plateau goes by evaluations at the ends of epochs, and evaluateEvery is 0");
+  }
+  if (options.earlyStop || options.restoreBest) {
+    loop.early = training::EarlyStop{.patience = options.earlyStop ? options.earlyStop->patience : 0,
+                                     .minDelta = options.earlyStop ? options.earlyStop->minDelta : 0,
+                                     .keepsBest = options.restoreBest};
+    loop.monitor = options.monitor;
+    loop.monitorField = "monitor";
+  }
+  loop.endsBySignal = options.endOnSignal;
+  loop.meetsAtEpochs = true;
+  return loop;
+}
 
-private:
-  double base;
-  std::optional<optim::Schedule> schedule;
-};
+// A part that was set to evaluation mode stays so, as a trunk that is not to change.
+void setModes(const nn::Module &module, bool prints) {
+  if (!module.isTraining()) return module.train();
+  nn::Module root = module;
+  std::vector<std::string> names;
+  for (auto &[name, each] : root.namedModules())
+    if (!each->isTraining()) names.push_back(name);
+  if (!names.empty() && prints) printLine("layers in evaluation mode: " + data::listed(names, 8));
+}
 
 } // namespace
+
+// Throws where there could be no call of so many steps.
+static void checkStepsPerCall(const TrainerOptions &options, const TrainingPrograms &programs,
+                              const training::BatchSource &source, Source at) {
+  if (options.stepsPerCall == 1) return;
+  const std::string what = "stepsPerCall is " + std::to_string(options.stepsPerCall) + ", and ";
+  const training::BatchSource::Epoch epoch = source.epoch();
+  if (const int64_t whole = epoch.samples / epoch.samplesPerStep; whole < options.stepsPerCall)
+    fail(at, "Trainer", what + "an epoch has " + std::to_string(whole) + " whole batches");
+  if (!programs.isEnough(epoch.samplesPerStep))
+    fail(at, "Trainer",
+         what + "a batch of " + std::to_string(epoch.samplesPerStep) + " samples leaves ranks without any");
+}
 
 FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &programs, data::Loader &given,
                         data::Loader *givenEvaluation, bool writes, Source at) {
   const TrainerOptions options = optionsOf(whole, writes);
   dist::Group *group = options.group;
-  const bool keeps = writes;
-  writes &= !isOther(group);
+  if (!options.plot.empty()) data::checkWritable(options.plot);
   RankLoader shares(given, group, at, options.shares, options.scaleBatch, options.accumulate);
   data::Loader &train = shares.own();
   std::optional<RankLoader> evaluationShares;
   if (givenEvaluation) evaluationShares.emplace(*givenEvaluation, group, at, options.shares);
+  data::Loader *evaluation = evaluationShares ? &evaluationShares->own() : nullptr;
   const Training &training = programs.of();
   if (options.seed) manualSeed(*options.seed);
-  std::optional<RatePlateau> plateau;
-  if (options.plateau) plateau.emplace(training.optimizer, *options.plateau, givenEvaluation != nullptr, at);
-  Checkpoints checkpoints(options, training, plateau ? &*plateau : nullptr, train, at);
-  const int64_t firstEpoch = train.epoch(), batches = train.size();
-  std::optional<checkpoints::Manifest> from = checkpoints.resume();
-  if (group) checkBeginning(*group, train, evaluationShares ? &evaluationShares->own() : nullptr, at);
-  if (group) from = beginAlike(*group, training, plateau ? &*plateau : nullptr, std::move(from), at);
-  int64_t step = 0, epoch = 0, batch = 0;
-  if (from) {
-    step = from->step;
-    epoch = from->epoch;
-    batch = from->index;
-    train.seek(firstEpoch + epoch, batch, at);
-  }
-  StatePieces pieces(training.optimizer, options.zero ? group : nullptr, at);
-  // Checkpoints have whole arrays, for which all ranks meet.
-  auto save = [&](int64_t epochs, int64_t batches) {
-    if (!whole.checkpoint.empty() && keeps) pieces.join();
-    checkpoints.save(step, epochs, batches);
-    pieces.cut();
-  };
-  const int64_t compared = group ? options.checkReplicas : 0;
-  if (compared) group->checkReplicas(*training.module, at);
-  Rates rates(training.optimizer, at);
-  StepLog log(options, options.maxEpochs * batches, from ? std::optional(step) : std::nullopt, writes, at);
-  if (plateau && from) plateau->restoreSums(log);
+  training::LoaderSource source(train, 1);
+  checkStepsPerCall(options, programs, source, at);
+  ModuleRunner runner(options, programs, evaluation, at);
+  training::LoopOptions how = loopOptions(options, source, evaluation, at);
+  how.identity = identityOf(options, runner, training, train, evaluation);
+  training::Loop loop(runner, source, group ? &runner : nullptr, how);
+
   FitResult result;
-  result.optimizer = training.optimizer;
-  training.module->train();
-  double seconds = 0;
-  int64_t samples = 0, epochSamples = 0;
-  auto taken = [&](const data::Batch &data, std::pair<Tensor, Tensor> results) {
-    log.add(step, data.samplesOfRanks(), std::move(results.first), std::move(results.second), rates.at(step));
-    epochSamples += data.samplesOfRanks();
-    ++step;
-  };
-  StepCalls calls(programs, options.stepsPerCall, train, taken, at);
-  for (; epoch < options.maxEpochs && !result.stopped; ++epoch, batch = 0) {
-    EpochReport report;
-    report.epoch = epoch;
-    auto start = Clock::now();
-    epochSamples = 0;
-    const int64_t before = step - batch; // steps of earlier epochs
-    bool isSaved = false;                // behind the epoch's last step
-    for (const data::Batch &data : train) {
-      calls.add(data);
-      ++batch;
-      isSaved = options.checkpointEvery > 0 && (before + batch) % options.checkpointEvery == 0;
-      const bool isCompared = compared && (before + batch) % compared == 0;
-      if (isSaved || isCompared || batch == batches) calls.askSingly();
-      if (isCompared) group->checkReplicas(*training.module, at);
-      log.collect(/*wait=*/false);
-      if (isSaved && batch < batches) {
-        // What the file of metrics says of these steps must be there when the run goes on after them.
-        log.collect(/*wait=*/true);
-        log.flush();
-        if (plateau) plateau->keepSums(log);
-        save(epoch, batch);
-      }
-    }
-    log.collect(/*wait=*/true);
-    report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    report.steps = step;
-    report.loss = log.takeMeanLoss();
-    report.samplesPerSecond = double(epochSamples) / report.seconds;
-    seconds += report.seconds;
-    samples += epochSamples;
-    if (evaluationShares) {
-      Evaluation scores = evaluate(programs, evaluationShares->own(), group, at);
-      report.evalLoss = scores.loss;
-      report.accuracy = scores.accuracy;
-      log.attach(scores.loss, scores.accuracy);
-    }
-    if (plateau) {
-      if (plateau->endEpoch(report)) rates = Rates(training.optimizer, at);
-      plateau->keepSums(log);
-    }
-    report.lr = rates.at(step);
-    log.flush();
-    if (options.checkpointEvery <= 0 || isSaved) save(epoch + 1, 0);
-    log.clearProgress();
-    if (writes && options.print) printLine(describeEpoch(report, options.maxEpochs));
-    result.epochs.push_back(report);
-    for (const auto &callback : options.onEpochEnd)
-      if (callback && !callback(report)) result.stopped = true;
-    if (group) result.stopped = group->broadcast(Tensor(result.stopped), 0, at).item<bool>(at);
+  TrainerReport report(options, result, (how.steps + source.epoch().steps - 1) / source.epoch().steps);
+  loop.add(report);
+  std::optional<checkpoints::Checkpoint> found = findCheckpoint(options, how.identity, at);
+  std::optional<checkpoints::Manifest> from;
+  if (found) {
+    from = found->manifest;
+    if (evaluation) std::erase_if(found->arrays, [](auto &array) { return array.name == training::kPlateauLoss; });
+    loop.resume(std::move(*found));
   }
-  pieces.join();
-  checkpoints.save(step, epoch, 0);
-  checkpoints.finish();
+  if (group) {
+    checkBeginning(*group, train, evaluation, at);
+    beginAlike(*group, training, runner, loop, from, at);
+  }
+  runner.cutState();
+  setModes(*training.module, options.print);
+  std::optional<training::MetricsFile> metrics;
+  if (!options.metrics.empty())
+    loop.add(metrics.emplace(loop, options.metrics, from ? std::optional(from->step) : std::nullopt));
+  training::RunHistory history(metrics ? metrics->kept() : std::vector<training::StepMetrics>());
+  if (!options.plot.empty()) loop.add(history);
+  training::Progress progress(how.steps, source.epoch(), std::nullopt);
+  if (options.print && options.logEvery > 0) loop.add(progress);
+
+  training::LoopResult outcome = loop.run();
+  runner.end();
   if (group) group->checkReplicas(*training.module, at);
-  result.steps = step;
+  result.optimizer = training.optimizer;
+  result.average = training.average;
+  result.steps = outcome.steps;
+  result.signal = outcome.signal;
+  result.stopped = outcome.stopped;
+  if (outcome.best && outcome.best->epoch >= 0) result.bestEpoch = outcome.best->epoch;
+  const training::TimeSplit &time = outcome.time.total();
+  result.time = {time.seconds, time.waiting, time.computing};
   result.devices = {deviceOfModule(*training.module)};
   if (group) {
     result.ranks = group->size();
     result.devices = devicesOfRanks(*group, result.devices[0], at);
   }
   if (result.ranks > 1) result.bucketBytes = programs.bucketBytes();
-  for (const training::StepMetrics &line : log.history()) result.losses.push_back(line.loss);
-  if (!result.epochs.empty()) {
-    result.secondsPerEpoch = seconds / double(result.epochs.size());
-    result.samplesPerSecond = double(samples) / seconds;
-  }
-  if (writes && options.print && !result.epochs.empty()) printLine(describeResult(result));
-  if (writes && !options.plot.empty())
-    training::writeRunChart(options.plot, "training", describeResult(result), log.history());
+  report.end();
+  if (!options.plot.empty())
+    loop.tryToWrite("the training itself is done",
+                    [&] { training::writeRunChart(options.plot, "training", describeResult(result), history.lines); });
+  result.unwritten = loop.unwritten();
   return result;
 }
 
@@ -203,7 +194,16 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
   };
   if (options.maxEpochs < 0) refuse("maxEpochs", double(options.maxEpochs), "at least 0");
   if (options.ranks < 0) refuse("ranks", options.ranks, "at least 0");
-  if (!StepCalls::canBe(options.stepsPerCall)) refuse("stepsPerCall", double(options.stepsPerCall), StepCalls::kSizes);
+  if (options.maxSteps < 0) refuse("maxSteps", double(options.maxSteps), "at least 0");
+  if (options.evaluateEvery < 0) refuse("evaluateEvery", double(options.evaluateEvery), "at least 0");
+  if (options.earlyStop && options.earlyStop->patience < 1)
+    refuse("earlyStop.patience", double(options.earlyStop->patience), "at least 1");
+  if (options.earlyStop && !(options.earlyStop->minDelta >= 0))
+    refuse("earlyStop.minDelta", options.earlyStop->minDelta, "at least 0");
+  if (!options.monitor.empty() && !options.earlyStop && !options.restoreBest)
+    frontend::fail(at, "Trainer", "monitor is what earlyStop and restoreBest go by, and neither is given");
+  if (options.stepsPerCall < 1 || options.stepsPerCall > kMostRepetitions)
+    refuse("stepsPerCall", double(options.stepsPerCall), ("1 to " + std::to_string(kMostRepetitions)).c_str());
   if (options.stepsPerCall > 1 && !options.compile)
     frontend::fail(at, "Trainer", "stepsPerCall is of compiled steps, and compile is false");
   if (options.accumulate < 1) refuse("accumulate", double(options.accumulate), "at least 1");
@@ -237,9 +237,10 @@ void Trainer::requireTwo(const std::vector<Tensor> &batch, Source at) {
                        " fields, and the module's step takes x and y; let it take a vector of them");
 }
 
-static void applyClips(Training &training, const TrainerOptions &options, Source at) {
+static void applyOptions(Training &training, const TrainerOptions &options, Source at) {
   if (options.clipNorm > 0) training.optimizer.setClipNorm(options.clipNorm, at);
   if (options.clipValue > 0) training.optimizer.setClipValue(options.clipValue, at);
+  if (options.ema) training.average.emplace(training.optimizer.parameters(), *options.ema, at);
 }
 
 /// Before a checkpoint is read, which has rates of its own.
@@ -288,7 +289,7 @@ FitResult Trainer::run(Training training, data::Loader &train, data::Loader *eva
   onRanks(ranks, std::move(training), [&](Training own, dist::Group *group) {
     TrainerOptions given = options;
     given.group = group;
-    applyClips(own, given, at);
+    applyOptions(own, given, at);
     scaleRates(own, given, at);
     TrainingPrograms programs(std::move(own), programOptions(given), at);
     FitResult found = frontend::fit(given, programs, train, evaluation, /*writes=*/true, at);
@@ -299,12 +300,12 @@ FitResult Trainer::run(Training training, data::Loader &train, data::Loader *eva
 }
 
 std::pair<double, std::optional<double>> Trainer::score(Training training, data::Loader &set) const {
-  Evaluation scores;
+  training::Evaluation scores;
   const bool isOne = !options.ranks && !dist::isLaunched(); // that has all threads
   onRanks(isOne ? 1 : options.ranks, std::move(training), [&](Training own, dist::Group *group) {
     TrainingPrograms programs(std::move(own), {.compile = options.compile, .group = group}, at);
     RankLoader shares(set, group, at, options.shares);
-    Evaluation found = frontend::evaluate(programs, shares.own(), group, at);
+    training::Evaluation found = frontend::evaluate(programs, shares.own(), group, at);
     if (!group || group->rank() == 0 || dist::isLaunched() || options.group) scores = found;
   });
   return {scores.loss, scores.accuracy};

@@ -84,9 +84,10 @@ std::vector<std::string> texts() {
     if (line.find("s/epoch") == std::string::npos) all.push_back(line);
   std::istringstream rows(textOf(options.metrics));
   for (std::string row; std::getline(rows, row);) {
-    size_t seconds = 0; // the fifth column differs from run to run
+    size_t seconds = 0; // the fifth and the last column differ from run to run
     for (int comma = 0; comma < 4; ++comma) seconds = row.find(',', seconds) + 1;
-    all.push_back(row.substr(0, seconds) + row.substr(row.find(',', seconds)));
+    const size_t behind = row.find(',', seconds);
+    all.push_back(row.substr(0, seconds) + row.substr(behind, row.rfind(',') - behind));
   }
   return all;
 }

@@ -1,7 +1,7 @@
 // The trainer against the loop that is written by hand: the same losses, bit for bit, compiled or not, with a stop in
 // between or without; and what it writes.
 #include "lib/Data/File.h"
-#include "lib/Training/Metrics.h"
+#include "lib/TrainLoop/Metrics.h"
 #include "sprig/function.h"
 #include "sprig/grad.h"
 #include "sprig/nn.h"
@@ -237,7 +237,7 @@ TEST(Trainer, LowersRatesWhereTheLossStays) {
       for (size_t i = 0; i < rest.epochs.size(); ++i) EXPECT_EQ(rest.epochs[i].lr, expected.epochs[i + 4].lr);
 
       options.plateau->patience = 1;
-      EXPECT_NE(errorOfFit(options, second).find("lowers rates otherwise"), std::string::npos);
+      EXPECT_NE(errorOfFit(options, second).find("plateau.patience is 0 there, 1 here"), std::string::npos);
       options.plateau->patience = 0;
     }
   options = quiet(2);
@@ -267,8 +267,7 @@ TEST(Trainer, RefusesAFolderOfAnotherRun) {
   EXPECT_NE(errorOf(data::Loader(set, shuffled())).find("holds the checkpoint of step 2 of another run"),
             std::string::npos);
   options.resume = true;
-  EXPECT_NE(errorOf(data::Loader(set, shuffled(16))).find("is of another order, number or batch of samples"),
-            std::string::npos);
+  EXPECT_NE(errorOf(data::Loader(set, shuffled(16))).find("batch is 32 there, 16 here"), std::string::npos);
   EXPECT_EQ(errorOf(data::Loader(set, shuffled())), "");
 }
 
@@ -292,7 +291,7 @@ TEST(Trainer, StopsEarlyAndKeepsTheBest) {
   EXPECT_EQ(loss, best);
   EXPECT_TRUE(textOf(folder.path / "run.svg").starts_with("<svg"));
   std::string csv = textOf(options.metrics);
-  EXPECT_TRUE(csv.starts_with("step,loss,grad_norm,lr,seconds,eval_loss,eval_accuracy\n0,"));
+  EXPECT_TRUE(csv.starts_with("step,loss,grad_norm,lr,seconds,eval_loss,eval_accuracy,wait_seconds\n0,"));
   EXPECT_EQ(size_t(std::count(csv.begin(), csv.end(), '\n')), 1 + result.losses.size());
 }
 

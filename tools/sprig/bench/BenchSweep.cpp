@@ -105,7 +105,7 @@ private:
     return all;
   }
   static Json accuracyOf(const SweptRun &run) {
-    return run.outcome ? Json(100 * run.outcome->evaluation->accuracy()) : Json("diverged");
+    return run.outcome ? Json(100 * *run.outcome->evaluation->accuracy) : Json("diverged");
   }
   static Json lossOf(const SweptRun &run) { return run.outcome ? Json(run.outcome->epochLoss) : Json(run.failure); }
   static Json secondsOf(const SweptRun &run) { return run.outcome ? Json(run.epochSeconds()) : Json(nullptr); }
@@ -147,7 +147,7 @@ void Sweep::judgeRanks() {
   const SweptRun &one = runs.front(), &most = runs.back();
   if (one.outcome && most.outcome && most.point.ranks > 1)
     report.note(std::to_string(most.point.ranks) + " times the batch at the same rate changes accuracy by " +
-                formatDouble(100 * (most.outcome->evaluation->accuracy() - one.outcome->evaluation->accuracy()), 3) +
+                formatDouble(100 * (*most.outcome->evaluation->accuracy - *one.outcome->evaluation->accuracy), 3) +
                 " points");
 }
 
@@ -319,7 +319,7 @@ void Sweep::evaluations() {
   if (!run({trainedBy, chosen.batch * trainedBy, rate()}).outcome)
     runtimeError("bench sweep evaluation: " + runs.front().failure);
   std::vector<data::Array> state = training.lastState();
-  std::optional<EvaluationResult> one;
+  std::optional<training::Evaluation> one;
   bool isEachOnce = true, isSame = true, isClose = true;
   int64_t samples = training.images().test.count();
   // Each sample's loss has the same bits wherever it is computed; ranks add them up in another order.
@@ -329,13 +329,13 @@ void Sweep::evaluations() {
     // A batch that leaves a rest, which ranks share unevenly.
     training.evaluate(ranks, chosen.batch + 1, state);
     auto start = std::chrono::steady_clock::now();
-    EvaluationResult found = training.evaluate(ranks, chosen.batch + 1, state);
+    training::Evaluation found = training.evaluate(ranks, chosen.batch + 1, state);
     double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (!one) one = found;
     isEachOnce &= found.samples == samples && found.counted == samples;
     isSame &= found.correct == one->correct;
-    isClose &= std::abs(found.loss() - one->loss()) <= most * one->loss();
-    report.row({ranks, found.counted, found.correct, 100 * found.accuracy(), found.loss(), seconds});
+    isClose &= std::abs(found.loss - one->loss) <= most * one->loss;
+    report.row({ranks, found.counted, found.correct, 100 * *found.accuracy, found.loss, seconds});
   }
   std::string counts = "on 1 to " + std::to_string(mostRanks) + " ranks";
   report.verdict("every sample counts once",
@@ -399,7 +399,7 @@ void benchSweep(const ExperimentOptions &options, ExperimentReport &report) {
            (options.of.empty() ? "" : ", found '" + options.of + "'"));
   if (!options.sweep.plot.empty()) {
     if (!part->drawn) badUse("--plot: goes with bench sweep ranks, batches and rates");
-    checkWritable(options.sweep.plot);
+    data::checkWritable(options.sweep.plot);
   }
   if (options.sweep.seeds && part->part != &Sweep::overRates) badUse("--seeds: goes with bench sweep rates");
   Sweep sweep(options, report);

@@ -48,7 +48,7 @@ std::string drawSweep(const std::string &title, const std::string &subtitle, Swe
     }
     chart.panels.push_back(std::move(each));
   };
-  panel("accuracy", 240, true, [](const SweptRun &run) { return run.outcome->evaluation->accuracy(); });
+  panel("accuracy", 240, true, [](const SweptRun &run) { return *run.outcome->evaluation->accuracy; });
   panel("s an epoch", 140, false, [](const SweptRun &run) { return run.epochSeconds(); });
   // A program serves all rates of a batch.
   if (over != SweptOver::rates)

@@ -13,7 +13,7 @@ struct RateRuns {
   double rate = 0;
   std::vector<const SweptRun *> runs;
 
-  static double accuracyOf(const SweptRun &run) { return run.outcome->evaluation->accuracy(); }
+  static double accuracyOf(const SweptRun &run) { return *run.outcome->evaluation->accuracy; }
   static double lossOf(const SweptRun &run) { return run.outcome->epochLoss; }
   /// The first run that diverged; null: none has.
   const SweptRun *diverged() const;

@@ -1,14 +1,16 @@
 #include "tools/sprig/bench/SweptTraining.h"
+#include "lib/TrainLoop/Progress.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/MeshFlags.h"
+#include "tools/sprig/Report.h"
 #include "tools/sprig/train/TrainRunners.h"
 #include "tools/sprig/train/TrainSet.h"
 #include <algorithm>
 
 namespace sprig::cli {
 double SweptRun::epochSeconds() const {
-  const TimeSplit &time = outcome->time.total();
+  const training::TimeSplit &time = outcome->time.total();
   return time.steps ? (time.waiting + time.computing) / double(time.steps) * double(stepsOfEpoch) : 0;
 }
 
@@ -61,21 +63,27 @@ SweptRun SweptTraining::train(const SweepPoint &point, int64_t steps, bool evalu
   Program &program = programFor(point.ranks, point.batch);
   program.ranks->restore(program.starts.at(point.seed - 1));
   program.ranks->start(point.rate, point.seed);
-  TrainLoopOptions loop;
-  loop.config = program.config;
-  loop.config.optimizer.lr = point.rate;
-  loop.config.seed = point.seed;
-  if (steps) loop.config.steps = std::min(steps, *loop.config.steps);
-  loop.endsBySignal = false;
-  loop.keepHistory = true;
-  loop.logEvery = *loop.config.steps; // a line that stays for each run
-  SweptRun run{point, std::nullopt, "", training::stepsPerEpoch(program.config, sets.train.count()), true};
+  training::TrainConfig config = program.config;
+  config.optimizer.lr = point.rate;
+  config.seed = point.seed;
+  if (steps) config.steps = std::min(steps, *config.steps);
+  SweptRun run{point, std::nullopt, {}, "", training::stepsPerEpoch(program.config, sets.train.count()), true};
+  ProgramRunner runner(*program.ranks, sets.train, &sets.test, config);
+  TrainSource source(program.ranks->first(), sets.train, config);
+  training::LoopOptions options = loopOptions(config, evaluates);
+  options.endsBySignal = false;
+  training::Loop loop(runner, *source, &runner, options);
+  training::RunHistory history;
+  training::Progress progress(*config.steps, (*source).epoch(), *config.steps); // a line that stays for each run
+  loop.add(history);
+  if (!isQuiet()) loop.add(progress);
   try {
-    run.outcome = trainLoop(*program.ranks, sets.train, evaluates ? &sets.test : nullptr, loop);
+    run.outcome = loop.run();
   } catch (const Error &error) {
     if (error.kind() != ErrorKind::runtime) throw; // else a loss that is not finite
     run.failure = std::string(error.what()).substr(0, std::string(error.what()).find('\n'));
   }
+  for (const training::StepMetrics &step : history.lines) run.losses.push_back(double(step.loss));
   try {
     program.ranks->checkReplicas();
   } catch (const Error &error) {
@@ -93,13 +101,11 @@ SweptRun SweptTraining::run(const SweepPoint &point) {
 }
 
 std::vector<double> SweptTraining::firstLosses(const SweepPoint &point, int64_t steps) {
-  std::vector<double> losses;
-  if (SweptRun run = train(point, steps, false); run.outcome)
-    for (const training::StepMetrics &step : run.outcome->history) losses.push_back(double(step.loss));
-  return losses;
+  SweptRun run = train(point, steps, false);
+  return run.outcome ? run.losses : std::vector<double>();
 }
 
-EvaluationResult SweptTraining::evaluate(int ranks, int64_t batch, const std::vector<data::Array> &state) {
+training::Evaluation SweptTraining::evaluate(int ranks, int64_t batch, const std::vector<data::Array> &state) {
   Program &program = programFor(ranks, batch);
   program.ranks->restore(state);
   return program.ranks->evaluate(sets.test);

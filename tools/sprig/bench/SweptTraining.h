@@ -3,7 +3,7 @@
 #pragma once
 #include "tools/sprig/bench/Networks.h"
 #include "tools/sprig/bench/RandomData.h"
-#include "tools/sprig/train/TrainLoop.h"
+#include "tools/sprig/train/ProgramRunner.h"
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,14 +20,15 @@ struct SweepPoint {
 
 struct SweptRun {
   SweepPoint point;
-  std::optional<TrainOutcome> outcome; ///< none where the loss was not finite
-  std::string failure;                 ///< "step 3: the loss is NaN (...)"
+  std::optional<training::LoopResult> outcome; ///< none where the loss was not finite
+  std::vector<double> losses;                  ///< of its steps
+  std::string failure;                         ///< "step 3: the loss is NaN (...)"
   int64_t stepsOfEpoch = 0;
   bool areReplicas = true; ///< all ranks have ended with the same bits
   uint64_t memoryPeak = 0; ///< the runtime's, of all ranks, compiling and loading included
   /// Seconds of an epoch without evaluations.
   double epochSeconds() const;
-  double firstLoss() const { return double(outcome->history.front().loss); }
+  double firstLoss() const { return losses.front(); }
 };
 
 class SweptTraining {
@@ -44,9 +45,9 @@ public:
   /// Losses of the first steps alone.
   std::vector<double> firstLosses(const SweepPoint &point, int64_t steps);
   /// What so many ranks find of the weights in this state, which a run of any number of ranks has ended with.
-  EvaluationResult evaluate(int ranks, int64_t batch, const std::vector<data::Array> &state);
+  training::Evaluation evaluate(int ranks, int64_t batch, const std::vector<data::Array> &state);
   /// That the last run has ended with.
-  std::vector<data::Array> lastState() { return copyState(made->ranks->state().arrays); }
+  std::vector<data::Array> lastState() { return training::copyState(made->ranks->state().arrays); }
 
   const ImageSets &images() const { return sets; }
   int64_t parameters() const { return trainedNumbers; }

@@ -2,7 +2,7 @@
 #include "tools/sprig/run/CheckModel.h"
 #include "tools/sprig/run/ArrayLoss.h"
 #include "tools/sprig/Command.h"
-#include "tools/sprig/train/DataSet.h"
+#include "tools/sprig/run/DataSet.h"
 #include "tools/sprig/simulate/GivenTopology.h"
 #include <CLI/CLI.hpp>
 #include <cmath>

@@ -2,7 +2,7 @@
 // For check.
 #pragma once
 #include "tools/sprig/run/Compare.h"
-#include "tools/sprig/train/DataSet.h"
+#include "tools/sprig/run/DataSet.h"
 #include "tools/sprig/Model.h"
 #include <optional>
 

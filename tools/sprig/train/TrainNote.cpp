@@ -1,5 +1,5 @@
 #include "tools/sprig/train/TrainNote.h"
-#include "tools/sprig/train/ConfigDifference.h"
+#include "lib/TrainLoop/ConfigDifference.h"
 #include "lib/Training/ReadTrainConfig.h"
 #include "tools/sprig/Report.h"
 
@@ -9,7 +9,8 @@ namespace {
 // The fields of a configuration that its steps have compiled in.
 Json compiledIn(const training::TrainConfig &config) {
   Json json = Json::parse(training::toJson(config));
-  for (const char *field : {"net", "steps", "epochs", "shuffle", "drop_last", "seed", "eval", "remat", "remat_layers"})
+  for (const char *field : {"net", "steps", "epochs", "shuffle", "drop_last", "seed", "eval", "early_stop",
+                            "restore_best", "remat", "remat_layers"})
     json.erase(field);
   json["optimizer"].erase("lr");
   return json;
@@ -35,7 +36,7 @@ bool sameSteps(const training::TrainConfig &a, const training::TrainConfig &b) {
 void checkAgrees(const TrainNote &note, const training::TrainConfig &config, int64_t samples,
                  const std::string &package) {
   Json there = compiledIn(note.config), wanted = compiledIn(config);
-  if (std::string difference = firstDifference(there, wanted); !difference.empty())
+  if (std::string difference = training::firstDifference(there, wanted); !difference.empty())
     badInput(package + ": was compiled for another configuration: " + difference +
              "\nnote: learning rate, seed, length, order and evaluations may change");
   int64_t was = training::stepsPerEpoch(note.config, note.samples), is = training::stepsPerEpoch(config, samples);

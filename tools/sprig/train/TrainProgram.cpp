@@ -34,6 +34,13 @@ void expectScalar(const TensorSpec &spec, data::DType type, const std::string &e
 
 } // namespace
 
+training::Evaluation EvaluationSums::scores() const {
+  training::Evaluation result{added, std::nullopt, samples, correct, counted};
+  for (size_t i = 0; i < sums.size(); ++i) result.loss += sums[i] / weights[i];
+  if (counted > 0) result.accuracy = double(correct) / double(counted);
+  return result;
+}
+
 void TrainProgram::Call::stop() {
   if (!future) return;
   sprig_rt_future_cancel(future.get());
@@ -240,7 +247,7 @@ void TrainProgram::gather(Call &call, int64_t step, const TrainData &data, std::
 
 void TrainProgram::handOver() {
   Call &call = *std::exchange(loaded, nullptr);
-  call.result.ready = StepResult::Clock::now();
+  call.result.ready = training::Clock::now();
   if (ahead) {
     sprig_rt_future *future = nullptr;
     check(sprig_rt_submit(runner.runContext(), call.entry, call.inputViews.data(), call.inputViews.size(),
@@ -249,7 +256,7 @@ void TrainProgram::handOver() {
   } else {
     check(sprig_rt_invoke(runner.runContext(), call.entry, call.inputViews.data(), call.inputViews.size(),
                           call.outputViews.data(), call.outputViews.size()));
-    call.result.end = StepResult::Clock::now();
+    call.result.end = training::Clock::now();
   }
   underWay.push_back(&call);
 }
@@ -266,7 +273,7 @@ TrainProgram::Call &TrainProgram::finishCall() {
     sprig_rt_future_run(future.get(), &run);
     call.result.simulatedSeconds = run.simulated_seconds;
     // It may have ended while the samples of the next one were waited for.
-    call.result.end = StepResult::Clock::time_point(std::chrono::nanoseconds(sprig_rt_future_ended_ns(future.get())));
+    call.result.end = training::Clock::time_point(std::chrono::nanoseconds(sprig_rt_future_ended_ns(future.get())));
   }
   call.result.begin = std::max(call.result.begin, lastEnd);
   call.result.ready = std::max(call.result.ready, lastEnd);
@@ -280,7 +287,7 @@ void TrainProgram::cancel() {
 }
 
 void TrainProgram::load(const TrainData &data, std::span<const int64_t> all, int64_t count) {
-  auto begin = StepResult::Clock::now();
+  auto begin = training::Clock::now();
   size_t samples = all.size() / size_t(count);
   Call &call = nextSteps(int64_t(samples), count);
   if (share.ranks > 1) share.ofStep(int64_t(samples), places);
@@ -297,7 +304,7 @@ void TrainProgram::load(const TrainData &data, std::span<const int64_t> all, int
   loaded = &call;
 }
 
-void TrainProgram::load(std::span<const data::Batch> batches, StepResult::Clock::time_point begin) {
+void TrainProgram::load(std::span<const data::Batch> batches, training::Clock::time_point begin) {
   Call &call = nextSteps(batches.front().size(), int64_t(batches.size()));
   if (ahead) call.batches.assign(batches.begin(), batches.end()); // keeps their memory
   if (share.ranks > 1) share.ofStep(call.samples, places);
@@ -350,7 +357,7 @@ int64_t TrainProgram::loadEvaluation(const TrainData &data, int64_t first) {
   return samples;
 }
 
-void TrainProgram::finishEvaluation(EvaluationResult &result) {
+void TrainProgram::finishEvaluation(EvaluationSums &result) {
   const Call &call = finishCall();
   size_t means = call.losses.size() / 2;
   result.sums.resize(means);
@@ -462,6 +469,16 @@ std::vector<data::Array> TrainProgram::parameters() const {
     result.push_back({view.name, view.dtype, view.shape, {source.bytes.begin(), source.bytes.end()}});
   }
   return result;
+}
+
+void TrainProgram::setParameters(std::span<const data::Array> arrays) {
+  uint32_t index = 0;
+  for (const checkpoints::ArrayView &view : state()) {
+    for (const data::Array &array : arrays)
+      if (view.name == array.name || view.name == training::averageName(array.name))
+        check(sprig_rt_state_write(runner.state(), index, array.bytes.data(), array.bytes.size()));
+    ++index;
+  }
 }
 
 } // namespace sprig::cli

@@ -4,12 +4,10 @@
 // A call takes one step, or several where the program has an entry for them. Where it takes calls ahead, one may be
 // handed over while the one before it is under way; results are in order.
 #pragma once
-#include "lib/Checkpoint/Checkpoint.h"
 #include "lib/Data/Samples.h"
-#include "sprig/data/loader.h"
+#include "lib/TrainLoop/StepRunner.h"
 #include "tools/sprig/run/Runner.h"
 #include "tools/sprig/train/RankShare.h"
-#include <chrono>
 
 namespace sprig::cli {
 
@@ -20,25 +18,14 @@ struct TrainData {
   int64_t count() const { return inputs.empty() ? 0 : inputs.front().count(); }
 };
 
-struct StepResult {
-  using Clock = std::chrono::steady_clock;
-  float loss = 0;
-  float gradNorm = 0; ///< NaN where the program does not compute it
-  /// From when it wanted its samples, had them, and was done. What lay beside the step before is that one's time: a
-  /// begin is no sooner than the end before it.
-  Clock::time_point begin, ready, end;
-  double simulatedSeconds = 0; ///< by the devices' own clock, from the end of the call before; 0 where they keep none
-};
-struct EvaluationResult {
+using training::StepResult;
+
+/// What an evaluation adds up.
+struct EvaluationSums {
   double added = 0;                              ///< losses that are sums
   std::vector<double> sums, weights;             ///< of each mean: what it is of, and what it is divided by
   int64_t samples = 0, correct = 0, counted = 0; ///< counted: predictions that can be right or wrong
-  double loss() const {
-    double all = added;
-    for (size_t i = 0; i < sums.size(); ++i) all += sums[i] / weights[i];
-    return all;
-  }
-  double accuracy() const { return double(correct) / double(counted); }
+  training::Evaluation scores() const;
 };
 
 class TrainProgram {
@@ -66,7 +53,7 @@ public:
   void load(const TrainData &data, std::span<const int64_t> indices, int64_t steps = 1);
   /// The same of batches that lie in memory, one for each step: inputs, then targets, as inputs() says. It began to
   /// wait for them at `begin`.
-  void load(std::span<const data::Batch> batches, StepResult::Clock::time_point begin);
+  void load(std::span<const data::Batch> batches, training::Clock::time_point begin);
   /// Hands over what was loaded. On the host's memory it has ended when this returns, and nothing was allocated.
   void handOver();
   /// Waits for the first call that was handed over and not finished, and throws what it failed with. One result for
@@ -82,7 +69,7 @@ public:
   /// Takes the samples of an evaluation, as many of these from `first` on as there is an entry for; gives their number.
   int64_t loadEvaluation(const TrainData &data, int64_t first);
   /// Adds what the first evaluation that was handed over and not finished has found.
-  void finishEvaluation(EvaluationResult &result);
+  void finishEvaluation(EvaluationSums &result);
   /// How many calls may be under way.
   size_t callsAhead() const { return ahead ? 2 : 1; }
 
@@ -95,6 +82,8 @@ public:
   void restore(std::span<const data::Array> arrays);
   /// The model's own arrays, not the optimizer's; of weights that have a moving average, that.
   std::vector<data::Array> parameters() const;
+  /// Sets them, and their averages.
+  void setParameters(std::span<const data::Array> arrays);
 
   /// Sets the learning rate that the schedule starts from and the key of random numbers, which are state.
   void start(double lr, uint64_t seed);
@@ -148,7 +137,7 @@ private:
   std::vector<Call *> underWay; ///< as they were handed over
   std::vector<int64_t> places;  ///< of a rank's samples among those of a call
   std::vector<int64_t> indices; ///< of these
-  StepResult::Clock::time_point lastEnd;
+  training::Clock::time_point lastEnd;
 
   const void *stateOnHost(uint32_t index, uint64_t bytes) const;
   void findSeveral(uint32_t entry);

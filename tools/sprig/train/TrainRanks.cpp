@@ -1,8 +1,8 @@
 #include "tools/sprig/train/TrainRanks.h"
+#include "lib/TrainLoop/ConfigDifference.h"
 #include "runtime/collective/Piece.h"
 #include "sprig/error.h"
 #include "tools/sprig/Report.h"
-#include "tools/sprig/train/ConfigDifference.h"
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -101,7 +101,7 @@ void TrainRanks::submit(const TrainData &data, std::span<const int64_t> indices,
   });
 }
 
-void TrainRanks::submit(std::span<const data::Batch> batches, StepResult::Clock::time_point begin) {
+void TrainRanks::submit(std::span<const data::Batch> batches, training::Clock::time_point begin) {
   onAll([&](TrainProgram &program) {
     program.load(batches, begin);
     program.handOver();
@@ -126,13 +126,13 @@ sprig_rt_group_times TrainRanks::communication() const {
   return differenceOfRanks(first().package().groupTimes(), others);
 }
 
-EvaluationResult TrainRanks::evaluate(const TrainData &data) {
+training::Evaluation TrainRanks::evaluate(const TrainData &data) {
   sprig_rt_group_times ofSteps = communication();
-  EvaluationResult result;
+  EvaluationSums result;
   // Each rank has the sums of all.
   auto take = [&] {
     for (size_t rank = programs.size(); rank-- > 0;) {
-      EvaluationResult same;
+      EvaluationSums same;
       programs[rank]->finishEvaluation(rank ? same : result);
     }
   };
@@ -151,7 +151,7 @@ EvaluationResult TrainRanks::evaluate(const TrainData &data) {
   }
   for (; underWay; --underWay) take();
   others = differenceOfRanks(first().package().groupTimes(), ofSteps);
-  return result;
+  return result.scores();
 }
 
 WholeState TrainRanks::state() const {
@@ -174,7 +174,7 @@ WholeState TrainRanks::state() const {
     }
     views[i].shape = *shape;
     views[i].bytes = rt::collective::joinFlat(pieces, size_t(*data::byteSize(views[i].dtype, *shape)));
-    whole.joined.push_back(std::move(pieces)); // the bytes stay where they are
+    whole.made.push_back(std::move(pieces)); // the bytes stay where they are
   }
   return whole;
 }
@@ -185,6 +185,10 @@ void TrainRanks::restore(std::span<const data::Array> arrays) {
 
 void TrainRanks::start(double lr, uint64_t seed) {
   for (auto &program : programs) program->start(lr, seed);
+}
+
+void TrainRanks::setParameters(std::span<const data::Array> arrays) {
+  for (auto &program : programs) program->setParameters(arrays);
 }
 
 void TrainRanks::tellOthers(const std::string &why) const {
@@ -232,8 +236,8 @@ std::string TrainRanks::differingField(const std::string &json) const {
       ~(json == ofFirst ? uint64_t(first().rankShare().ranks) - 1 : uint64_t(first().rankShare().rank))};
   reduceAs("beginning")(other);
   const auto rank = int(~other[0]);
-  return firstDifference(Json::parse(ofFirst), Json::parse(textOfRank(rank, json)), "", "on rank 0",
-                         "on rank " + std::to_string(rank));
+  return training::firstDifference(Json::parse(ofFirst), Json::parse(textOfRank(rank, json)), "", "on rank 0",
+                                   "on rank " + std::to_string(rank));
 }
 
 void TrainRanks::checkBeginning(std::span<const training::Fact> facts) const {

@@ -3,7 +3,7 @@
 // steps.
 // For `sprig train`. Of one thread at a time; a thread of its own works for each rank but the first.
 #pragma once
-#include "lib/Training/SameFacts.h"
+#include "lib/TrainLoop/SameFacts.h"
 #include "tools/sprig/train/TrainProgram.h"
 #include <atomic>
 #include <exception>
@@ -12,11 +12,7 @@
 
 namespace sprig::cli {
 
-/// Arrays of a state; those whose pieces were on several ranks live as long as this does.
-struct WholeState {
-  std::vector<checkpoints::ArrayView> arrays;
-  std::vector<std::vector<char>> joined = {};
-};
+using training::WholeState;
 
 class TrainRanks {
 public:
@@ -35,7 +31,7 @@ public:
 
   /// Takes the samples of a call's steps, and hands it over: as TrainProgram's, of all ranks.
   void submit(const TrainData &data, std::span<const int64_t> indices, int64_t steps = 1);
-  void submit(std::span<const data::Batch> batches, StepResult::Clock::time_point begin);
+  void submit(std::span<const data::Batch> batches, training::Clock::time_point begin);
   std::span<const StepResult> finish();
   void cancel();
   /// What collectives of the steps so far took the first rank, waiting for others included, and how much of that it had
@@ -46,7 +42,7 @@ public:
     return finish().front();
   }
   /// All samples, in their order, in parts of the sizes there are.
-  EvaluationResult evaluate(const TrainData &data);
+  training::Evaluation evaluate(const TrainData &data);
 
   /// The state between two steps, until the next one. Where ranks share it, their pieces are put together, and those
   /// that are processes all ask for it at the same time.
@@ -55,6 +51,8 @@ public:
   /// From whole arrays.
   void restore(std::span<const data::Array> arrays);
   void start(double lr, uint64_t seed);
+  /// As TrainProgram::setParameters.
+  void setParameters(std::span<const data::Array> arrays);
   /// Throws badInput where ranks that are processes do not begin alike: by these facts, which `what` names, or by a bit
   /// of their states.
   void checkBeginning(std::span<const training::Fact> facts) const;

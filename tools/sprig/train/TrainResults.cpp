@@ -1,30 +1,12 @@
 #include "tools/sprig/train/TrainResults.h"
+#include "lib/Checkpoint/Writer.h"
 #include "lib/Data/ArrayFile.h"
 #include "lib/Data/File.h"
 #include "sprig/error.h"
 #include "tools/sprig/Report.h"
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <unistd.h>
 
 namespace sprig::cli {
-
-void checkWritable(const std::string &path) {
-  // Where there is a file, it is closed or open to writing by itself, and is written beside where a link points.
-  std::error_code ignored;
-  std::filesystem::path file = path;
-  if (std::filesystem::is_directory(file, ignored)) badUse(path + ": is a folder, expected a file name");
-  if (std::filesystem::exists(file, ignored)) {
-    if (::access(file.c_str(), W_OK) != 0) runtimeError(path + ": cannot be written: " + std::strerror(errno));
-    if (!std::filesystem::is_regular_file(file, ignored)) return;
-    file = std::filesystem::canonical(file, ignored);
-  }
-  std::filesystem::path folder = file.parent_path();
-  if (folder.empty()) folder = ".";
-  if (::access(folder.c_str(), W_OK) != 0)
-    runtimeError(path + ": cannot be written: " + folder.string() + ": " + std::strerror(errno));
-}
 
 ResultKind resultKind(const std::string &path, const Model &model) {
   std::filesystem::path file(path);

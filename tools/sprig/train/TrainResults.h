@@ -1,7 +1,6 @@
 // What a training run leaves behind: the trained model, a summary.
 // For `sprig train`.
 #pragma once
-#include "tools/sprig/train/TrainLoop.h"
 #include "tools/sprig/train/TrainModel.h"
 
 namespace sprig::cli {
@@ -11,9 +10,6 @@ enum class ResultKind { onnx, safetensors, checkpoint };
 /// By the name's ending: .onnx, .safetensors, else a folder of checkpoints. Throws usage for what the model cannot be
 /// written as (only an ONNX file has one to put weights into).
 ResultKind resultKind(const std::string &path, const Model &model);
-
-/// Throws runtime where a file of this name cannot be made, before hours of work.
-void checkWritable(const std::string &path);
 
 /// `state` is that of all ranks together.
 void writeResult(const std::string &path, const Model &model, const TrainProgram &program,

@@ -1,11 +1,12 @@
 #include "tools/sprig/train/TrainRun.h"
-#include "lib/Training/RunChart.h"
+#include "lib/TrainLoop/MetricsFile.h"
+#include "lib/TrainLoop/Progress.h"
+#include "lib/TrainLoop/ResumePoint.h"
+#include "lib/TrainLoop/RunChart.h"
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/Interrupt.h"
 #include "tools/sprig/Report.h"
-#include "tools/sprig/train/ResumePoint.h"
-#include "tools/sprig/train/TrainProgress.h"
 #include "tools/sprig/train/TrainResults.h"
 #include "tools/sprig/train/TrainSession.h"
 #include "tools/sprig/train/TrainSummary.h"
@@ -35,15 +36,14 @@ public:
     training::resolve(config, data.count());
     session.load();
     program->start(config.optimizer.lr, config.seed);
-    TrainLoopOptions loop = loopOptions();
-    TrainOutcome outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loop);
+    checkpoints::Manifest manifest = identity();
+    training::LoopResult outcome = train(manifest, findCheckpoint(manifest));
     program->checkReplicas();
     // Of processes that share it, all put it together.
     WholeState state;
     if (session.writesState) state = program->state();
-    addViews(state.arrays, outcome.scheduleState);
+    training::addViews(state.arrays, outcome.state);
     if (!options.output.empty()) {
-      checkpoints::Manifest manifest = loop.identity;
       manifest.step = outcome.steps;
       int64_t epoch = training::stepsPerEpoch(config, data.count());
       manifest.epoch = outcome.steps / epoch;
@@ -52,7 +52,7 @@ public:
     }
     print(outcome);
     if (!options.plot.empty()) try {
-        training::writeRunChart(options.plot, session.title(), summaryOf(config), outcome.history);
+        training::writeRunChart(options.plot, session.title(), summaryOf(config), history);
       } catch (const Error &error) {
         outcome.unwritten.push_back(error.what());
       }
@@ -89,14 +89,14 @@ public:
       if (!compiled || !sameSteps(*compiled, config) || compiled->evalBatch != config.evalBatch) {
         session.load();
         result.compiled = session.model.kind != ModelKind::package;
-        initial = copyState(program->state().arrays);
+        initial = training::copyState(program->state().arrays);
         compiled = config;
       }
       sprig_rt_memory_reset_peak();
       program->restore(initial);
       program->start(config.optimizer.lr, config.seed);
       try {
-        result.outcome = trainLoop(*program, data, evaluation ? &*evaluation : nullptr, loopOptions());
+        result.outcome = train(identity(), std::nullopt);
         if (result.outcome->interrupted()) interrupted = exitCodeOf(result.outcome->signal);
         sprig_rt_memory_info memory;
         sprig_rt_memory_describe(&memory);
@@ -125,29 +125,72 @@ private:
   const std::optional<TrainData> &evaluation;
   std::optional<TrainRanks> &program;
 
-  TrainLoopOptions loopOptions() {
-    TrainLoopOptions loop;
-    loop.config = config;
-    loop.metrics = options.metrics;
-    loop.checkpoints = options.checkpoints;
-    loop.writesCheckpoints = session.isFirst();
-    loop.every = options.every;
-    loop.logEvery = options.logEvery;
-    loop.checkEvery = options.checkReplicas;
-    loop.keep = options.keep;
-    loop.stepsPerCall = session.stepsPerCall;
-    loop.loader = options.loader;
-    loop.collectives = session.collectives;
-    loop.keepHistory = !options.plot.empty();
-    loop.identity.seed = config.seed;
-    identifyConfig(config, data.count(), loop.identity);
-    loop.identity.modelDigest = modelDigest(session.model);
-    loop.resume = findCheckpoint(options, loop.identity);
+  std::vector<training::StepMetrics> history; ///< for the plot
+
+  const TrainData *evaluated() const { return evaluation ? &*evaluation : nullptr; }
+
+  checkpoints::Manifest identity() const {
+    checkpoints::Manifest identity;
+    identity.seed = config.seed;
+    training::identifyConfig(config, data.count(), identity);
+    std::vector<char> bytes;
+    if (session.model.text.empty()) bytes = sprig::data::readFile(session.model.path);
+    identity.modelDigest =
+        checkpoints::digest(bytes.empty() ? session.model.text : std::string(bytes.begin(), bytes.end()));
+    return identity;
+  }
+
+  std::optional<checkpoints::Checkpoint> findCheckpoint(const checkpoints::Manifest &identity) const {
+    training::ResumeRequest request{.folder = options.checkpoints,
+                                    .newest = options.resume == "true",
+                                    .advice = "--resume",
+                                    .where = "--resume: from where? give --checkpoint DIR, or --resume=DIR",
+                                    .model = "model",
+                                    .free = "steps, epochs, eval, early_stop, restore_best, remat and remat_layers"};
+    if (!request.newest) request.from = options.resume;
+    std::optional<checkpoints::Checkpoint> found = training::findCheckpoint(request, identity);
+    if (found)
+      inform("going on from step " + std::to_string(found->manifest.step));
+    else if (request.newest)
+      inform("no checkpoint in " + options.checkpoints + " yet: starting at step 0");
+    return found;
+  }
+
+  training::LoopResult train(const checkpoints::Manifest &identity, std::optional<checkpoints::Checkpoint> resumed) {
+    training::LoopOptions how = loopOptions(config, evaluated());
+    how.stepsPerCall = session.stepsPerCall;
+    how.compareEvery = options.checkReplicas;
+    how.checkpoints = options.checkpoints;
+    how.checkpointEvery = options.every;
+    how.keep = options.keep;
+    how.writesCheckpoints = session.isFirst();
+    how.identity = identity;
+    how.explainHint = "--debug-nan names the operation";
     if (options.debugNan)
-      loop.explain = [this](const std::vector<data::Array> &state, std::span<const int64_t> samples) {
-        return explain(state, samples);
+      how.explain = [this](const std::vector<data::Array> &state, const training::CallSamples &samples) {
+        return explain(state, samples.batches.empty() ? std::span<const int64_t>(samples.indices)
+                                                      : samples.batches[0].indices());
       };
-    return loop;
+    ProgramRunner runner(*program, data, evaluated(), config);
+    TrainSource source(program->first(), data, config, options.loader);
+    training::Loop loop(runner, *source, &runner, how);
+    PrintWarnings warnings;
+    training::Progress progress(*config.steps, (*source).epoch(), options.logEvery);
+    if (!isQuiet()) loop.add(progress);
+    loop.add(warnings);
+    const std::optional<int64_t> from = resumed ? std::optional(resumed->manifest.step) : std::nullopt;
+    if (resumed) loop.resume(std::move(*resumed));
+    checkBeginning(*program, data, evaluated(), config, {from.value_or(0), session.collectives});
+    std::optional<training::MetricsFile> metrics;
+    if (!options.metrics.empty()) loop.add(metrics.emplace(loop, options.metrics, from));
+    training::RunHistory lines(metrics && !options.plot.empty() ? metrics->kept()
+                                                                : std::vector<training::StepMetrics>());
+    if (!options.plot.empty()) loop.add(lines);
+    training::LoopResult outcome = loop.run();
+    // A run that was over already is evaluated all the same.
+    if (evaluation && outcome.done == 0 && !outcome.interrupted()) outcome.evaluation = runner.evaluate();
+    history = std::move(lines.lines);
+    return outcome;
   }
 
   std::string explain(const std::vector<data::Array> &state, std::span<const int64_t> samples) {
@@ -166,7 +209,7 @@ private:
     return findNonFinite(session.model, session.request, session.settings, state, arrays);
   }
 
-  void print(const TrainOutcome &outcome) const {
+  void print(const training::LoopResult &outcome) const {
     if (!session.isFirst()) return;
     TrainSummary summary{{options, config, outcome, *program}};
     summary.stepsPerEpoch = training::stepsPerEpoch(config, data.count());

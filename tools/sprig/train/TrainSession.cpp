@@ -1,4 +1,5 @@
 #include "tools/sprig/train/TrainSession.h"
+#include "lib/Data/File.h"
 #include "lib/Training/StateNames.h"
 #include "runtime/collective/Shares.h"
 #include "tools/sprig/RankWeights.h"
@@ -85,8 +86,8 @@ void TrainSession::open(std::span<const training::Override> overrides) {
   makeQuantizeAware();
   if (choosesDevices() && model.kind == ModelKind::package) take(devicesOf(model));
   writesState = !output.empty() && resultKind(output, model) == ResultKind::checkpoint;
-  if (!options.output.empty() && !writesState) checkWritable(options.output);
-  if (!options.plot.empty()) checkWritable(options.plot);
+  if (!options.output.empty() && !writesState) sprig::data::checkWritable(options.output);
+  if (!options.plot.empty()) sprig::data::checkWritable(options.plot);
   if (model.kind != ModelKind::package) return readConfig(overrides);
   options.mesh.refuseChoicesOf(options.model);
   if (options.mesh.measuresShares() || !options.mesh.weights(ranks).empty()) options.mesh.refuseSharesOf(options.model);

@@ -1,11 +1,69 @@
 #include "tools/sprig/train/TrainSummary.h"
+#include "lib/Machine/Verdict.h"
 #include "tools/sprig/RankWeights.h"
 #include "tools/sprig/compile/PlacementReport.h"
 #include <nlohmann/json.hpp>
 #include <iostream>
 
 namespace sprig::cli {
+
+using training::RunTime, training::TimeSplit;
+
 namespace {
+
+constexpr size_t kShownEpochs = 4;
+machine::TimeShares sharesOf(const TimeSplit &time) {
+  machine::TimeShares shares;
+  shares.ns = time.seconds * 1e9;
+  shares.computation = time.computing * 1e9;
+  shares.data = time.waiting * 1e9;
+  shares.handOff = time.elsewhere() * 1e9;
+  return shares;
+}
+
+std::string percent(double part, double whole) { return formatDouble(whole > 0 ? 100 * part / whole : 0, 3); }
+
+Json toJson(const TimeSplit &time) {
+  return {{"steps", time.steps},
+          {"seconds", time.seconds},
+          {"wait_for_data_seconds", time.waiting},
+          {"computation_seconds", time.computing},
+          {"elsewhere_seconds", time.elsewhere()},
+          {"wait_for_data_seconds_per_step", time.steps ? time.waiting / double(time.steps) : 0}};
+}
+
+// The last epochs, on standard output.
+void printTime(const RunTime &time) {
+  const std::vector<RunTime::Epoch> &epochs = time.epochs();
+  if (epochs.empty()) return;
+  Table table({"epoch", "steps", "s", "wait for data %", "computation %", "elsewhere %", "wait per step us",
+               "computation per step us"});
+  auto add = [&](const std::string &name, const TimeSplit &split) {
+    double perStep = 1e6 / double(split.steps);
+    table.add({name, std::to_string(split.steps), formatDouble(split.seconds, 4), percent(split.waiting, split.seconds),
+               percent(split.computing, split.seconds), percent(split.elsewhere(), split.seconds),
+               formatDouble(split.waiting * perStep, 4), formatDouble(split.computing * perStep, 4)});
+  };
+  for (size_t i = epochs.size() - std::min(epochs.size(), kShownEpochs); i < epochs.size(); ++i)
+    add(std::to_string(epochs[i].number + 1), epochs[i]);
+  if (epochs.size() > 1) add("all", time.total());
+  std::cout << '\n';
+  table.print();
+}
+
+Json toJson(const RunTime &time) {
+  Json json = toJson(time.total());
+  machine::TimeShares shares = sharesOf(time.total());
+  json["pressure"] = nameOf(machine::pressureOf(shares.of(shares.computation)));
+  json["data_bound"] = boundBy(shares) == machine::Bound::data;
+  json["epochs"] = Json::array();
+  for (const RunTime::Epoch &epoch : time.epochs()) {
+    Json row = {{"epoch", epoch.number}};
+    row.update(toJson(static_cast<const TimeSplit &>(epoch)));
+    json["epochs"].push_back(row);
+  }
+  return json;
+}
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
@@ -58,14 +116,22 @@ void printSummary(const TrainSummary &of, const std::vector<Placement> *placemen
                                            formatDouble(outcome.epochLoss) + " mean of the last epoch"
                                      : "- (no step was left to do)"}};
   if (outcome.evaluation) {
-    json["eval_loss"] = outcome.evaluation->loss();
-    std::string text = "loss " + formatDouble(outcome.evaluation->loss());
-    if (outcome.evaluation->counted > 0) {
-      json["eval_accuracy"] = outcome.evaluation->accuracy();
-      text += ", accuracy " + formatDouble(outcome.evaluation->accuracy() * 100, 4) + "% (" +
+    json["eval_loss"] = outcome.evaluation->loss;
+    std::string text = "loss " + formatDouble(outcome.evaluation->loss);
+    if (outcome.evaluation->accuracy) {
+      json["eval_accuracy"] = *outcome.evaluation->accuracy;
+      text += ", accuracy " + formatDouble(*outcome.evaluation->accuracy * 100, 4) + "% (" +
               std::to_string(outcome.evaluation->correct) + " of " + std::to_string(outcome.evaluation->counted) + ")";
     }
     rows.push_back({"evaluation", text});
+  }
+  if (const auto &best = outcome.best; best && best->epoch >= 0) {
+    json.update({{"stopped", outcome.stopped}, {"best_epoch", best->epoch}, {"best", best->value}});
+    rows.push_back({"best", formatDouble(best->value) + " in epoch " + std::to_string(best->epoch + 1) +
+                                (outcome.stopped ? "; none of the " + std::to_string(best->without) +
+                                                       " measurements since was better, which ended the run"
+                                                 : "") +
+                                (config.restoreBest && !outcome.interrupted() ? "; the result has its weights" : "")});
   }
   if (of.ranks > 1) tellRanks(of, json, rows);
   if (!of.devices.empty()) json["devices"] = of.devices;
@@ -88,7 +154,8 @@ void printSummary(const TrainSummary &of, const std::vector<Placement> *placemen
   for (const std::string &name : of.trainable) names += (names.empty() ? "" : " ") + name;
   if (!names.empty()) rows.push_back({"trained", names});
   if (!options.output.empty()) rows.push_back({"result", options.output});
-  if (std::string warning = dataWarning(outcome.time); !warning.empty()) warn(warning);
+  const TimeSplit &time = outcome.time.total();
+  if (std::string warning = machine::dataWarning(sharesOf(time), time.steps); !warning.empty()) warn(warning);
   if (options.common.json()) {
     if (placements) explain(*placements, &json);
     std::cout << toText(json) << '\n';

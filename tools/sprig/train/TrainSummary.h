@@ -2,7 +2,7 @@
 // For `sprig train`; of ranks that are processes the first one's.
 #pragma once
 #include "tools/sprig/Model.h"
-#include "tools/sprig/train/TrainLoop.h"
+#include "tools/sprig/train/ProgramRunner.h"
 #include "tools/sprig/train/TrainRun.h"
 
 namespace sprig::cli {
@@ -11,7 +11,7 @@ struct TrainSummary {
   struct Run {
     const TrainOptions &options;
     const training::TrainConfig &config;
-    const TrainOutcome &outcome;
+    const training::LoopResult &outcome;
     const TrainRanks &program;
   } run;
   int64_t stepsPerEpoch = 1;

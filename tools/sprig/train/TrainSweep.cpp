@@ -72,7 +72,7 @@ void printSweep(const SweepRange &range, const std::vector<SweepResult> &results
       rows.push_back(row);
       continue;
     }
-    const TrainOutcome &outcome = *result.outcome;
+    const training::LoopResult &outcome = *result.outcome;
     row.update({{"epoch_loss", outcome.epochLoss},
                 {"seconds", outcome.seconds},
                 {"steps", outcome.steps},
@@ -80,11 +80,11 @@ void printSweep(const SweepRange &range, const std::vector<SweepResult> &results
                 {"memory_bytes", result.memoryBytes}});
     std::string evalLoss = "-", accuracy = "-";
     if (outcome.evaluation) {
-      row["eval_loss"] = outcome.evaluation->loss();
-      evalLoss = formatDouble(outcome.evaluation->loss(), 4);
-      if (outcome.evaluation->counted > 0) {
-        row["eval_accuracy"] = outcome.evaluation->accuracy();
-        accuracy = formatDouble(outcome.evaluation->accuracy() * 100, 4) + "%";
+      row["eval_loss"] = outcome.evaluation->loss;
+      evalLoss = formatDouble(outcome.evaluation->loss, 4);
+      if (outcome.evaluation->accuracy) {
+        row["eval_accuracy"] = *outcome.evaluation->accuracy;
+        accuracy = formatDouble(*outcome.evaluation->accuracy * 100, 4) + "%";
       }
     }
     table.add({result.value, formatDouble(outcome.epochLoss, 4), evalLoss, accuracy, formatDouble(outcome.seconds, 3),
@@ -108,16 +108,15 @@ void plotSweep(const std::string &path, const std::string &title, const std::str
                const std::vector<SweepResult> &results) {
   plot::Sweep sweep{title, subtitle, range.field, true, "accuracy", {}};
   for (const SweepResult &result : results)
-    if (result.outcome && !(result.outcome->evaluation && result.outcome->evaluation->counted > 0))
-      sweep.measure = "loss";
+    if (result.outcome && !(result.outcome->evaluation && result.outcome->evaluation->accuracy)) sweep.measure = "loss";
   for (const SweepResult &result : results) {
     plot::SweepPoint point{result.value, 0, std::numeric_limits<double>::quiet_NaN(),
                            std::numeric_limits<double>::quiet_NaN()};
     sweep.numeric &= parseNumber(result.value, point.value);
     if (const auto &outcome = result.outcome) {
       point.seconds = outcome->seconds;
-      point.measured = sweep.measure == "accuracy" ? outcome->evaluation->accuracy()
-                       : outcome->evaluation       ? outcome->evaluation->loss()
+      point.measured = sweep.measure == "accuracy" ? *outcome->evaluation->accuracy
+                       : outcome->evaluation       ? outcome->evaluation->loss
                                                    : outcome->epochLoss;
     }
     sweep.points.push_back(point);

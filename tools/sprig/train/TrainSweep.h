@@ -1,7 +1,7 @@
 // Values that a sweep tries, and what came out: a table, JSON and a chart with accuracy and time.
 // For `sprig train --sweep`.
 #pragma once
-#include "tools/sprig/train/TrainLoop.h"
+#include "tools/sprig/train/ProgramRunner.h"
 #include <string>
 #include <vector>
 
@@ -19,7 +19,7 @@ SweepRange parseSweep(const std::string &text);
 /// One value's run; nothing came out where its loss was not finite.
 struct SweepResult {
   std::string value;
-  std::optional<TrainOutcome> outcome;
+  std::optional<training::LoopResult> outcome;
   std::string failure;
   uint64_t memoryBytes = 0; ///< of the runtime at its peak: state, arena, staging
   bool compiled = false;    ///< for this value; else the program of the one before was used again

@@ -1,0 +1,99 @@
+#include "lib/TrainLoop/LoopState.h"
+#include "include/sprig/error.h"
+#include "lib/Training/StateNames.h"
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+namespace sprig::training {
+
+BestSoFar::BestSoFar(bool highest)
+    : value(highest ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity()) {}
+
+bool BestSoFar::take(const EarlyStop &rule, bool highest, double metric, int64_t ofEpoch) {
+  bool isBest = highest ? metric > value + rule.minDelta : metric < value - rule.minDelta;
+  without = isBest ? 0 : without + 1;
+  if (!isBest) return false;
+  value = metric;
+  epoch = ofEpoch;
+  return true;
+}
+
+static data::Array numbersAs(const char *name, const std::vector<double> &numbers) {
+  data::Array array{name, data::DType::f64, {int64_t(numbers.size())}, {}};
+  const char *bytes = reinterpret_cast<const char *>(numbers.data());
+  array.bytes.assign(bytes, bytes + numbers.size() * sizeof(double));
+  return array;
+}
+
+std::vector<data::Array> LoopState::arrays(bool keepsLosses) const {
+  std::vector<data::Array> result;
+  if (plateau)
+    result.push_back(numbersAs(kPlateau, {plateau->best, double(plateau->badEpochs), double(plateau->cooldown)}));
+  if (keepsLosses) result.push_back(numbersAs(kPlateauLoss, {lossSum, double(lossSamples)}));
+  if (early) result.push_back(numbersAs(kEarlyStop, {early->value, double(early->epoch), double(early->without)}));
+  if (!observers.empty()) result.push_back(numbersAs(kObservers, observers));
+  for (const data::Array &array : best) {
+    result.push_back(array);
+    result.back().name = kBestPrefix + array.name;
+  }
+  return result;
+}
+
+/// The numbers of an array, which is taken out; nothing where there is none of this name. `count` is 0 where any will
+/// do.
+static std::optional<std::vector<double>> takeNumbers(std::vector<data::Array> &arrays, const char *name,
+                                                      int64_t count) {
+  auto found = std::find_if(arrays.begin(), arrays.end(), [&](const data::Array &array) { return array.name == name; });
+  if (found == arrays.end()) return std::nullopt;
+  if (found->dtype != data::DType::f64 || found->shape.size() != 1 || (count && found->shape[0] != count))
+    badInput("'" + std::string(name) + "' is " + data::describe(*found) + " in the checkpoint, expected " +
+             data::describe(data::DType::f64, {count}));
+  std::vector<double> numbers(found->bytes.size() / sizeof(double));
+  std::memcpy(numbers.data(), found->bytes.data(), numbers.size() * sizeof(double));
+  arrays.erase(found);
+  return numbers;
+}
+
+void LoopState::takeFrom(std::vector<data::Array> &arrays, bool keepsLosses, int64_t index, int64_t each) {
+  auto expected = [&](const char *name, int64_t count) {
+    auto numbers = takeNumbers(arrays, name, count);
+    if (!numbers) badInput("the checkpoint has no array '" + std::string(name) + "'");
+    return *numbers;
+  };
+  if (plateau) {
+    std::vector<double> numbers = expected(kPlateau, 3);
+    plateau = {numbers[0], int64_t(numbers[1]), int64_t(numbers[2])};
+  }
+  auto losses = takeNumbers(arrays, kPlateauLoss, 2);
+  if ((plateau || early) && keepsLosses != losses.has_value())
+    badInput(std::string("the checkpoint is of a run whose ") + (plateau ? "rate" : "early stop") + " went by " +
+             (losses ? "the losses of its steps" : "evaluations") + ", this one's goes by " +
+             (losses ? "evaluations" : "the losses of its steps"));
+  if (losses) {
+    lossSum = (*losses)[0];
+    lossSamples = int64_t((*losses)[1]);
+    // Earlier checkpoints count whole steps, and add up their losses.
+    if (lossSamples != index && lossSamples * each == index) {
+      lossSum *= double(each);
+      lossSamples = index;
+    }
+  }
+  if (early) {
+    std::vector<double> numbers = expected(kEarlyStop, 3);
+    early->value = numbers[0];
+    early->epoch = int64_t(numbers[1]);
+    early->without = int64_t(numbers[2]);
+  }
+  observers = takeNumbers(arrays, kObservers, 0).value_or(std::vector<double>());
+  auto isBest = [](const data::Array &array) { return array.name.starts_with(kBestPrefix); };
+  for (data::Array &array : arrays)
+    if (isBest(array)) {
+      array.name.erase(0, std::string_view(kBestPrefix).size());
+      best.push_back(array);
+      array.name = kBestPrefix;
+    }
+  std::erase_if(arrays, isBest);
+}
+
+} // namespace sprig::training

@@ -1,0 +1,45 @@
+// All that outlives a step of a training run and is not its runner's state, and how checkpoints hold it.
+// For the training loop.
+#pragma once
+#include "lib/Data/Array.h"
+#include "lib/Training/Plateau.h"
+#include <optional>
+
+namespace sprig::training {
+
+/// When a run ends early, and which weights count as its best.
+struct EarlyStop {
+  int64_t patience = 0; ///< measurements without improvement that end the run; 0: it does not end early
+  double minDelta = 0;  ///< what an improvement is more than
+  bool keepsBest = false;
+};
+
+/// Best is the lowest, or with `highest` the highest. What is not a number is no improvement.
+struct BestSoFar {
+  double value;
+  int64_t epoch = -1;  ///< that it is of, from 0; -1: nothing was measured
+  int64_t without = 0; ///< measurements since
+  explicit BestSoFar(bool highest);
+  /// Whether the metric is the best.
+  bool take(const EarlyStop &rule, bool highest, double metric, int64_t ofEpoch);
+};
+
+struct LoopState {
+  int64_t steps = 0; ///< done
+  /// Of the epoch under way: losses times their samples, and samples.
+  double lossSum = 0;
+  int64_t lossSamples = 0;
+  std::optional<PlateauState> plateau;
+  std::optional<BestSoFar> early;
+  std::vector<data::Array> best; ///< weights
+  /// What observers go on from.
+  std::vector<double> observers;
+
+  /// As arrays of a checkpoint. `keepsLosses`: whether something goes by the losses of the epoch under way.
+  std::vector<data::Array> arrays(bool keepsLosses) const;
+  /// Takes its arrays out of a checkpoint's. `index` samples of an epoch were used, `each` in a step. Throws badInput
+  /// for a checkpoint of a run that goes by something else.
+  void takeFrom(std::vector<data::Array> &arrays, bool keepsLosses, int64_t index, int64_t each);
+};
+
+} // namespace sprig::training
