@@ -89,6 +89,8 @@ TrainedModel sprig::addTraining(ModuleOp module, const ModelSource &model, const
   training::StepBuilder builder(module, forwardsOf(module, model, program.entries.forwardSizes(program.config)),
                                 program.config, model.name, hintsOf(traces));
   checkTraces(model, traces, builder.trainable(), program);
+  if (std::string warning = builder.normWarning(); program.warn && !warning.empty())
+    program.warn(model.name + ": " + warning);
   DiagnosticText diagnostics(module.getContext());
   builder.add(program.entries);
   TrainedModel trained{builder.trainable(), builder.targets().classes};

@@ -88,7 +88,10 @@ const std::vector<Section> &configSections() {
          "running = momentum running + (1 - momentum) batch; the node's if absent"},
         {"statistics", WordOf<C>{&C::batchNormOfReplicas, "all", "replica"}, kAny, "",
          "of several ranks: of all ranks' samples (all; if absent), or of each rank's own; running ones are their "
-         "mean"}},
+         "mean"},
+        {"frozen", &C::frozenNorms, kAny, "",
+         "names or globs of the scales of batch norms that keep their running statistics and normalise by them, as in "
+         "inference"}},
        "batch normalisation in training"},
       {"eval",
        {{"every", &C::evalEvery, kCountOrZero, "1", "epochs between evaluations; 0: only at the end"},

@@ -144,9 +144,9 @@ TrainConfig parseTrainConfig(std::string_view text, const std::string &file, std
   if (json.contains("groups")) readGroups(json["groups"], place, config);
   checkLength(json, place, config);
   if (!json.contains("shuffle")) config.shuffle = config.epochs.has_value();
-  for (auto [field, names] :
-       {std::pair("trainable", &config.trainable), std::pair("remat_layers", &config.rematLayers)})
-    if (*names && (*names)->empty()) place.refuse(field, json[field], "at least one name or glob");
+  for (auto [field, names] : {std::pair("trainable", &config.trainable), std::pair("remat_layers", &config.rematLayers),
+                              std::pair("batch_norm.frozen", &config.frozenNorms)})
+    if (*names && (*names)->empty()) place.refuse(field, Json::array(), "at least one name or glob");
   if (__int128_t(config.batch) * config.accumulate > INT64_MAX)
     place.refuse("accumulate", json["accumulate"],
                  "a step of fewer samples (batch is " + std::to_string(config.batch) + ")");

@@ -6,14 +6,16 @@
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNState.h"
 #include "dialects/NN/NNUnary.h"
+#include "lib/Training/BatchNorms.h"
 #include "lib/Training/LearningRate.h"
 #include "lib/Training/LossExpression.h"
 #include "lib/Training/OptimizerUpdate.h"
+#include "lib/Training/Patterns.h"
 #include "lib/Training/Quantizers.h"
 #include "lib/Training/StateNames.h"
 #include "lib/Training/TrainingForm.h"
 #include "sprig/error.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include <set>
 
 using namespace mlir;
@@ -34,6 +36,7 @@ StepBuilder::StepBuilder(ModuleOp module, std::map<int64_t, func::FuncOp> given,
   for (auto &[samples, function] : forwards) {
     requirePairs(function, trainableNames, this->model);
     if (config.rematLayers) markRecomputed(function, *config.rematLayers, this->model);
+    checkFrozen(function, config, this->model);
   }
 }
 
@@ -130,24 +133,31 @@ static bool feedsLayer(Value value) {
   });
 }
 
+std::string StepBuilder::normWarning() const {
+  return warningOfMoved(forwards.begin()->second, config, trainableNames);
+}
+
 void StepBuilder::chooseTrainable() {
   llvm::MapVector<StringRef, ir::ParamOp> candidates;
-  llvm::StringSet<> ofQuantizers;
+  llvm::StringMap<StringRef> fixed; // why each is not trained
   SymbolTable symbols(module);
   for (auto &[samples, function] : forwards)
     function.walk([&](ir::GetParamOp read) {
       auto param = symbols.lookup<ir::ParamOp>(read.getParam());
       auto type = param.getTensorType();
       if (isQuantizersParameter(read.getResult())) {
-        ofQuantizers.insert(read.getParam());
+        fixed[read.getParam()] = "a quantiser's, found by calibration or computed from weights; it is not trained";
+        return;
+      }
+      if (isRunningStatistic(read.getResult())) {
+        fixed[read.getParam()] = "a running statistic of a batch norm, which no gradient moves; it is not trained";
         return;
       }
       bool isReal = isa<FloatType>(type.getElementType());
       // A single number is a constant factor, unless the model's file says that it is a layer's.
       std::string name = read.getParam().str();
       bool isLayers = type.getNumElements() > 1 || llvm::is_contained(hints.singles, name);
-      if (isReal && isLayers && !llvm::is_contained(hints.constants, name) && !isRunningStatistic(read) &&
-          feedsLayer(read.getResult()))
+      if (isReal && isLayers && !llvm::is_contained(hints.constants, name) && feedsLayer(read.getResult()))
         candidates[param.getSymName()] = param;
     });
   if (!config.trainable) {
@@ -159,16 +169,19 @@ void StepBuilder::chooseTrainable() {
         std::string name = param.getSymName().str();
         if (!matches(pattern, name)) continue;
         any = true;
-        if (ofQuantizers.contains(name)) {
+        if (StringRef reason = fixed.lookup(name); !reason.empty()) {
           if (pattern != name) continue; // a pattern is of what can be trained
-          badInput("trainable: '" + name +
-                   "' is a quantiser's, found by calibration or computed from weights; it is not trained");
+          badInput("trainable: '" + name + "' is " + reason.str());
         }
         if (!isa<FloatType>(param.getTensorType().getElementType()))
           badInput("trainable: '" + name + "' is " + ir::describe(param.getTensorType()) + "; only floats are trained");
         if (!llvm::is_contained(trainableNames, name)) trainableNames.push_back(name);
       }
-      if (!any) badInput("trainable: no initializer of " + model + " is called '" + pattern + "'");
+      if (any) continue;
+      std::vector<std::string> names;
+      for (auto param : module.getOps<ir::ParamOp>())
+        if (!fixed.contains(param.getSymName())) names.push_back(param.getSymName().str());
+      refusePattern("trainable", model + " has no initializer", pattern, names);
     }
   }
   if (trainableNames.empty()) badInput(model + ": has no parameter to train, expected initializers of floats");
@@ -324,7 +337,7 @@ void StepBuilder::updateParameters(Expression &e, StateAccess &state, const Step
   for (auto [name, gradient] : llvm::zip_equal(trainableNames, gradients)) {
     double lrScale = 1, weightDecay = config.optimizer.weightDecay;
     for (const ParameterGroup &group : config.groups) {
-      if (!llvm::any_of(group.match, [&](const std::string &pattern) { return matches(pattern, name); })) continue;
+      if (!matchesAny(group.match, name)) continue;
       lrScale = group.lrScale;
       weightDecay = group.weightDecay.value_or(weightDecay);
       break;

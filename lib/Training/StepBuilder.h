@@ -70,6 +70,8 @@ public:
 
   const std::vector<std::string> &trainable() const { return trainableNames; }
   const TargetInfo &targets() const { return target; }
+  /// What to warn of in the network's batch norms (BatchNorms.h). Before `add`.
+  std::string normWarning() const;
 
 private:
   void chooseTrainable();

@@ -134,7 +134,9 @@ struct TrainConfig {
   std::optional<double> emaDecay;          ///< average ← decay average + (1 - decay) w after each step
   std::optional<double> batchNormMomentum; ///< running ← momentum running + (1 - momentum) batch; absent: the node's
   bool batchNormOfReplicas = false;        ///< of several ranks: each normalises by its own samples' statistics
-  bool dropout = true;                     ///< false: dropout nodes do nothing in training either
+  /// Names or globs of the scales of batch norms that work as in inference.
+  std::optional<std::vector<std::string>> frozenNorms;
+  bool dropout = true; ///< false: dropout nodes do nothing in training either
   std::optional<int64_t> rematBytes;
   std::optional<std::vector<std::string>> rematLayers; ///< names or globs
   int64_t evalEvery = 1;                               ///< epochs between evaluations (0: only at the end)
@@ -152,8 +154,5 @@ const char *name(LossKind kind);
 const char *name(OptimizerKind kind);
 const char *name(ScheduleKind kind);
 const char *name(Reduction reduction);
-
-/// Whether `pattern` (a name or a glob) has `text`.
-bool matches(const std::string &pattern, const std::string &text);
 
 } // namespace sprig::training

@@ -5,8 +5,8 @@
 #include "dialects/NN/NNRandom.h"
 #include "dialects/NN/LocationMarks.h"
 #include "dialects/NN/NNState.h"
-#include "lib/Data/Listed.h"
-#include "lib/Data/Suggestion.h"
+#include "lib/Training/BatchNorms.h"
+#include "lib/Training/Patterns.h"
 #include "lib/Training/Quantizers.h"
 #include "lib/Training/StateNames.h"
 #include "sprig/error.h"
@@ -16,9 +16,6 @@ using namespace mlir;
 
 namespace sprig::training {
 namespace {
-
-/// The running statistic that an operand of a batch norm is; null where it is computed.
-ir::GetParamOp statistic(Value value) { return value.getDefiningOp<ir::GetParamOp>(); }
 
 std::string nameOfLocation(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
@@ -56,11 +53,9 @@ void updateStatistics(ir::Expression &e, ir::BatchNormOp norm, Value mean, Value
     state.set(read.getParam(), e.add(e.mul(running, e.splat(running, momentum)),
                                      e.cast(share, ir::Expression::typeOf(running).getElementType())));
   };
-  move(statistic(norm.getMean()), mean, 1);
-  move(statistic(norm.getVariance()), variance, correction);
+  move(runningStatistic(norm.getMean()), mean, 1);
+  move(runningStatistic(norm.getVariance()), variance, correction);
 }
-
-bool usesRunningStatistics(ir::BatchNormOp norm) { return statistic(norm.getMean()) && statistic(norm.getVariance()); }
 
 SmallVector<Value> writeForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,
                              llvm::function_ref<bool(Operation &, IRMapping &)> replace) {
@@ -112,18 +107,11 @@ bool quantizeFakely(OpBuilder &b, ir::DequantizeOp narrow, IRMapping &mapping) {
 
 } // namespace
 
-bool isRunningStatistic(ir::GetParamOp read) {
-  return llvm::any_of(read->getUses(), [](OpOperand &use) {
-    auto norm = dyn_cast<ir::BatchNormOp>(use.getOwner());
-    return norm && (use.get() == norm.getMean() || use.get() == norm.getVariance());
-  });
-}
-
 SmallVector<Value> writeTrainingForm(OpBuilder &b, func::FuncOp forward, ValueRange inputs, StateAccess &state,
                                      const TrainConfig &config, RandomState random, ArrayAttr groups) {
   refuseWithinRegions(forward, config);
   return writeForm(b, forward, inputs, state, [&](Operation &op, IRMapping &mapping) {
-    if (auto norm = dyn_cast<ir::BatchNormOp>(op); norm && usesRunningStatistics(norm)) {
+    if (auto norm = dyn_cast<ir::BatchNormOp>(op); norm && movesStatistics(norm, config)) {
       ir::Expression e(b, op.getLoc());
       Value x = mapping.lookup(norm.getOperand());
       // Shards with statistics of their own have variances each of which is unbiased.
@@ -184,10 +172,7 @@ void markRecomputed(func::FuncOp forward, ArrayRef<std::string> layers, const st
     if (isMarked) op.setLoc(ir::withMark(op.getLoc(), ir::kRecomputeMark, UnitAttr::get(op.getContext())));
   }
   for (auto [layer, found] : llvm::zip_equal(layers, isFound))
-    if (!found)
-      badInput(
-          "remat_layers: " + model + " has no layer '" + layer + "'" + data::suggestion(layer, names) +
-          "\nnote: " + (names.empty() ? "its operations have no names" : "its operations are " + data::listed(names)));
+    if (!found) refusePattern("remat_layers", model + " has no layer", layer, names);
 }
 
 void dropDropouts(Operation *op) {

@@ -1,9 +1,7 @@
 // A network's inference graph inside a step, in its training or its inference form.
-// For the step builder. Training: batch norms use and update statistics, dropout drops, quantisers let
-// gradients through. Inference: none of it.
+// For the step builder. Training: batch norms use and update statistics unless they are frozen, dropout drops,
+// quantisers let gradients through. Inference: none of it.
 #pragma once
-#include "dialects/NN/NNComposite.h"
-#include "dialects/NN/NNState.h"
 #include "lib/Training/StateAccess.h"
 #include "lib/Training/TrainConfig.h"
 
@@ -30,8 +28,5 @@ void markRecomputed(mlir::func::FuncOp forward, llvm::ArrayRef<std::string> laye
 
 /// Takes the dropouts out of a function that infers, or of an operation's regions; random words are those of any call.
 void dropDropouts(mlir::Operation *op);
-
-/// Whether the parameter is a running statistic of a batch norm in the function.
-bool isRunningStatistic(ir::GetParamOp read);
 
 } // namespace sprig::training

@@ -270,3 +270,36 @@ case('group-norm', text, p, exact((3, 2, 5)), exact((3, 2)), config(loss='l1', b
 # The first rule of RAdam up to the seventh step, then the second.
 mlp('nadam', config({'name': 'nadam', 'lr': 0.02, 'betas': [0.8, 0.95], 'eps': 1e-6, 'weight_decay': 0.02, 'momentum_decay': 0.5}))
 mlp('radam', config({'name': 'radam', 'lr': 0.02, 'betas': [0.8, 0.9], 'eps': 1e-6, 'weight_decay': 0.02}, steps=10))
+
+
+def frozen_norm(name, accumulate):
+    """The first norm keeps its statistics, its scale and shift are trained; the second one moves them."""
+    channel = lambda i: {f'scale{i}': exact((3,), 0.3, 1), f'shift{i}': exact((3,), 0.3), f'mean{i}': exact((3,), 0.3),
+                         f'variance{i}': numpy.abs(exact((3,), 0.3, 1))}
+    p = {'w1': exact((3, 2, 3), 0.4), **channel(1), 'w2': exact((3, 3, 3), 0.4), **channel(2), 'v': exact((2, 15), 0.4)}
+    conv = '{strides = array<i64: 1>, dilations = array<i64: 1>, padding = array<i64: 1, 1>}'
+    norm = '{epsilon = 1.0e-3 : f64} : tensor<4x3x5xf32>' + ', tensor<3xf32>' * 4
+    text = network(p, 'tensor<4x2x5xf32>', f'''
+%1 = nn.conv %x, %w1 {conv} : tensor<4x2x5xf32>, tensor<3x2x3xf32>
+%2 = nn.batch_norm %1, %scale1, %shift1, %mean1, %variance1 {norm}
+%3 = nn.tanh %2 : tensor<4x3x5xf32>
+%4 = nn.conv %3, %w2 {conv} : tensor<4x3x5xf32>, tensor<3x3x3xf32>
+%5 = nn.batch_norm %4, %scale2, %shift2, %mean2, %variance2 {norm}
+%6 = nn.tanh %5 : tensor<4x3x5xf32>
+%7 = nn.reshape %6 : tensor<4x3x5xf32> to tensor<4x15xf32>
+%8 = nn.linear %7, %v : tensor<4x15xf32>, tensor<2x15xf32>
+return %8 : tensor<4x2xf32>''', 'tensor<4x2xf32>')
+
+    def forward(t, x, counter):
+        for i in (1, 2):
+            x = F.conv1d(x, t[f'w{i}'], padding=1)
+            x = torch.tanh(F.batch_norm(x, t[f'mean{i}'], t[f'variance{i}'], t[f'scale{i}'], t[f'shift{i}'],
+                                        training=i == 2, momentum=0.2, eps=1e-3))
+        return F.linear(x.flatten(1), t['v'])
+    case(name, text, p, exact((4 * accumulate, 2, 5)), random.integers(0, 2, 4 * accumulate),
+         config(accumulate=accumulate, batch_norm={'momentum': 0.8, 'frozen': ['scale1']}), forward, F.cross_entropy,
+         statistics=[f'{kind}{i}' for kind in ('mean', 'variance') for i in (1, 2)])
+
+
+frozen_norm('batch-norm-frozen', 1)
+frozen_norm('batch-norm-frozen-accumulate', 2)

@@ -108,6 +108,7 @@ struct Case {
   bool isClipped = false;   // by the norm of all gradients, which all updates wait for
   bool isGathered = false;  // factors of gradients are, of steps of one pass
   const char *optimizer = "adam";
+  std::vector<std::string> frozen = {}; // scales of norms that keep their statistics
 
   int64_t passes() const { return isGathered ? 1 : 2; }
   int64_t batch() const { return kSamples / passes(); }
@@ -208,6 +209,7 @@ rt::Package compileStep(const Case &of, int rank, int rankCount, const Ways &way
   config.batch = of.batch();
   config.accumulate = of.passes();
   if (of.isClipped) config.gradClipNorm = 0.3;
+  if (!of.frozen.empty()) config.frozenNorms = of.frozen;
   resolve(config, kSamples);
   TrainingEntries entries;
   entries.steps = {kSamples};
@@ -459,6 +461,21 @@ TEST(RankCollectives, AreThoseOfTheOtherRanks) {
             "collective " + std::to_string(first.size() + 1) + " is none here and a barrier on another rank");
 }
 
+// Ranks sum gradients and the loss, and in each pass the sums of norms that take the statistics of all samples. A
+// frozen norm adds nothing to that.
+TEST(RankCollectives, FrozenNormsNeedNone) {
+  auto countOf = [](const Case &of) {
+    std::vector<std::string> collectives;
+    compileStep(of, 0, 2, {.bucketBytes = INT64_MAX}, &collectives);
+    return collectives.size();
+  };
+  size_t none = countOf({"layers", kLayers}), all = countOf({"norms", kNorms});
+  EXPECT_EQ(countOf({.name = "frozen", .network = kNorms, .frozen = {"scale?"}}), none);
+  size_t one = countOf({.name = "half", .network = kNorms, .frozen = {"scale1"}});
+  EXPECT_EQ(2 * (one - none), all - none);
+  EXPECT_GT(one, none);
+}
+
 // Kernels are those of the single step: commands alone are more.
 TEST_P(RankStepTest, StepsOfOneCallShareTheKernels) {
   const Case &of = GetParam();
@@ -470,6 +487,7 @@ TEST_P(RankStepTest, StepsOfOneCallShareTheKernels) {
 
 INSTANTIATE_TEST_SUITE_P(Networks, RankStepTest,
                          testing::Values(Case{"layers", kLayers}, Case{"norms", kNorms},
+                                         Case{.name = "frozenNorms", .network = kNorms, .frozen = {"scale1"}},
                                          Case{"layersOfSharedState", kLayers, true},
                                          Case{"normsOfSharedStateClipped", kNorms, true, true},
                                          Case{"layersGathered", kLayers, false, false, true},

@@ -86,12 +86,21 @@ TEST_P(StepTest, IsWhatTheInterpreterMakesOfIt) {
   for (auto &[name, values] : want.state) compare(name, got.state.at(name), values, 1e-10);
 }
 
+void expectRefusal(const nlohmann::json &reference, const std::string &text) {
+  try {
+    TrainedProgram refused(sharedContext(), reference, "f32");
+    FAIL() << "expected: " << text;
+  } catch (const Error &error) {
+    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+  }
+}
+
 /// Quantisers of a weight between its parameter %w and what is multiplied, %d.
 struct QuantizedWeight {
   std::string params, lines;
   nlohmann::json scales; ///< by parameter
   nlohmann::json trainable = nullptr;
-  TrainedProgram program() const {
+  nlohmann::json reference() const {
     std::string network = "nn.param @w = dense<0.0> : tensor<2x2xf32>\n" + params +
                           "func.func @net(%x: tensor<2x2xf32>) -> tensor<2x2xf32> {\n"
                           "%w = nn.get_param @w : tensor<2x2xf32>\n" +
@@ -103,13 +112,8 @@ struct QuantizedWeight {
                        {"loss", "mse"}, {"batch", 2}, {"steps", 1}, {"optimizer", {{"name", "sgd"}, {"lr", 0.5}}}};
     parameters["w"] = {0.26, 2.0, -0.4, 0.1};
     if (!trainable.is_null()) config["trainable"] = trainable;
-    return {sharedContext(),
-            {{"network", network},
-             {"config", config},
-             {"parameters", parameters},
-             {"x", {1, 0, 0, 1}},
-             {"y", {0, 0, 0, 0}}},
-            "f32"};
+    return {
+        {"network", network}, {"config", config}, {"parameters", parameters}, {"x", {1, 0, 0, 1}}, {"y", {0, 0, 0, 0}}};
   }
 };
 
@@ -160,7 +164,7 @@ QuantizedWeight clipped() {
 // A step of sgd on mean squares of what quantisers leave of the weights, which are the outputs: a weight that was
 // clipped has no gradient, and the scales, one for each row, are not trained.
 void expectStep(const QuantizedWeight &weight, double largest) {
-  TrainedProgram program = weight.program();
+  TrainedProgram program(sharedContext(), weight.reference(), "f32");
   std::string bits;
   for (const Trajectory &got : {program.interpret(1), program.compileAndRun(1, {}, 1, bits)}) {
     // Left: 0.26, so many of 0.01, -0.256 of -128, 0.1; the gradient of each is half of it.
@@ -202,21 +206,75 @@ QuantizedWeight writtenOut() {
           {{"s", kScales}}};
 }
 
-void expectRefusal(const QuantizedWeight &weight, const std::string &text) {
-  try {
-    weight.program();
-    FAIL() << "expected: " << text;
-  } catch (const Error &error) {
-    EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+TEST(QuantizedStep, WhatHasNoGradientIsRefused) {
+  expectRefusal(numbersOfAnAxis({0.01, 0.003}).reference(),
+                "lets no gradient through to what is trained in front of it");
+  expectRefusal(writtenOut().reference(), "expected one to integers of 8 or 16 bits");
+  QuantizedWeight weight = sameNumbers();
+  weight.trainable = {"s"};
+  expectRefusal(weight.reference(), "trainable: 's' is a quantiser's");
+}
+
+// Two batch norms, of which the first one is frozen.
+nlohmann::json frozenNorm() {
+  return nlohmann::json::parse(std::ifstream(SPRIG_SOURCE_DIR "/test/Training/references/batch-norm-frozen.json"));
+}
+
+// Of four steps, compiled and interpreted.
+void expectStatistics(const nlohmann::json &reference, const std::vector<std::string> &kept,
+                      const std::vector<std::string> &moved) {
+  TrainedProgram program(sharedContext(), reference, "f32");
+  std::string bits;
+  for (const Trajectory &got : {program.interpret(4), program.compileAndRun(4, {}, 1, bits)}) {
+    auto initial = [&](const std::string &name) { return reference["parameters"][name].get<std::vector<double>>(); };
+    for (const std::string &name : kept) EXPECT_EQ(got.state.at(name), initial(name)) << name;
+    for (const std::string &name : moved) EXPECT_NE(got.state.at(name), initial(name)) << name;
   }
 }
 
-TEST(QuantizedStep, WhatHasNoGradientIsRefused) {
-  expectRefusal(numbersOfAnAxis({0.01, 0.003}), "lets no gradient through to what is trained in front of it");
-  expectRefusal(writtenOut(), "expected one to integers of 8 or 16 bits");
-  QuantizedWeight weight = sameNumbers();
-  weight.trainable = {"s"};
-  expectRefusal(weight, "trainable: 's' is a quantiser's");
+TEST(FrozenNorms, KeepTheirStatisticsBitForBit) {
+  nlohmann::json reference = frozenNorm();
+  expectStatistics(reference, {"mean1", "variance1"}, {"scale1", "shift1", "mean2", "variance2"});
+  reference["config"]["batch_norm"]["frozen"] = {"*"};
+  expectStatistics(reference, {"mean1", "variance1", "mean2", "variance2"}, {"scale1", "shift1", "scale2", "shift2"});
+}
+
+// Statistics are no parameters, whatever patterns have their names: neither gradient nor decay moves them.
+TEST(FrozenNorms, PatternsTrainNoStatistics) {
+  nlohmann::json reference = frozenNorm();
+  reference["config"]["trainable"] = {"*"};
+  reference["config"]["optimizer"]["weight_decay"] = 0.1;
+  expectStatistics(reference, {"mean1", "variance1"}, {"scale1", "shift1", "mean2", "variance2"});
+  reference["config"]["trainable"] = {"w?", "mean1"};
+  expectRefusal(reference, "trainable: 'mean1' is a running statistic of a batch norm");
+}
+
+// One without a scale of its own, as exporters write `affine=False`, goes by its running mean.
+TEST(FrozenNorms, GoByTheirMeansWhereScalesAreConstants) {
+  nlohmann::json reference = frozenNorm();
+  auto text = reference["network"].get<std::string>();
+  const std::string read = "nn.get_param @scale1";
+  text.replace(text.find(read), read.size(), "nn.constant dense<1.0>");
+  reference["network"] = text;
+  expectRefusal(reference, "test has no batch norm with the scale 'scale1'; did you mean 'scale2'?");
+  reference["config"]["batch_norm"]["frozen"] = {"mean1"};
+  expectStatistics(reference, {"mean1", "variance1"}, {"shift1", "mean2", "variance2"});
+}
+
+TEST(FrozenNorms, WhatDoesNotFitIsRefused) {
+  nlohmann::json reference = frozenNorm();
+  reference["config"]["batch_norm"]["frozen"] = {"scale1", "shift?"};
+  expectRefusal(reference,
+                "batch_norm.frozen: test has no batch norm with the scale 'shift?'\nnote: there are: scale1, scale2");
+  reference["config"]["batch_norm"]["frozen"] = {"scale1"};
+  auto text = reference["network"].get<std::string>();
+  text.replace(text.find("%shift2, %mean2"), 15, "%shift2, %mean1");
+  reference["network"] = text;
+  expectRefusal(reference, "batch_norm.frozen: test has the running statistic 'mean1' in the batch norms 'scale1' and "
+                           "'scale2', of which one alone is frozen");
+  nlohmann::json plain = sameNumbers().reference();
+  plain["config"]["batch_norm"] = {{"frozen", {"*"}}};
+  expectRefusal(plain, "batch_norm.frozen: test has no batch norm with the scale '*'\nnote: there are none");
 }
 
 // Twelve layers with dropout between them, wide enough that activations are most of what the arena holds.
@@ -282,14 +340,7 @@ TEST(Remat, ComputesNamedLayersAgainAndChangesNoBit) {
   EXPECT_EQ(kept, again);
   EXPECT_LT(double(after), 0.7 * double(before)) << before << " bytes, then " << after;
   reference["config"]["remat_layers"] = {"layer2", "layer12"};
-  try {
-    TrainedProgram refused(sharedContext(), reference, "f32");
-    FAIL() << "taken";
-  } catch (const Error &error) {
-    EXPECT_NE(std::string(error.what()).find("test has no layer 'layer12'\nnote: its operations are layer0/part, "),
-              std::string::npos)
-        << error.what();
-  }
+  expectRefusal(reference, "remat_layers: test has no layer 'layer12'\nnote: there are: layer0/part, ");
 }
 
 // Passes follow each other: one has its activations at a time, beside one copy of the gradients.

@@ -1,5 +1,6 @@
 #include "lib/Training/ReadTrainConfig.h"
 #include "lib/Training/ConfigSchema.h"
+#include "lib/Training/Patterns.h"
 #include "lib/Training/Schedule.h"
 #include "sprig/error.h"
 #include <cmath>
@@ -72,7 +73,8 @@ TEST(TrainConfig, EveryFieldOfEveryKindArrives) {
   TrainConfig config = parseTrainConfig(R"({
     "net": "n", "batch": 8, "epochs": 5, "accumulate": 2, "shuffle": false, "drop_last": true, "seed": 7,
     "trainable": ["a", "b.*"], "grad_clip_norm": 1.5, "grad_clip_value": 0.5, "ema": 0.999, "dropout": false,
-    "remat": 1e6, "remat_layers": ["fc?", "block*"], "batch_norm": {"momentum": 0.8}, "eval": {"every": 0, "batch": 100},
+    "remat": 1e6, "remat_layers": ["fc?", "block*"], "batch_norm": {"momentum": 0.8, "frozen": ["bn?.weight", "s"]},
+    "eval": {"every": 0, "batch": 100},
     "loss": [{"name": "softmax_cross_entropy", "label_smoothing": 0.1, "class_weights": [1, 0.5], "ignore_index": -100,
               "reduction": "sum", "scale": 2}, "l1", {"name": "huber", "delta": 2},
              {"name": "kl", "log_target": true, "reduction": "batch_mean"}, {"name": "bce_with_logits", "positive_weight": 3}],
@@ -91,6 +93,7 @@ TEST(TrainConfig, EveryFieldOfEveryKindArrives) {
   EXPECT_EQ(config.rematBytes, 1000000);
   EXPECT_EQ(config.rematLayers, (std::vector<std::string>{"fc?", "block*"}));
   EXPECT_EQ(config.batchNormMomentum, 0.8);
+  EXPECT_EQ(config.frozenNorms, (std::vector<std::string>{"bn?.weight", "s"}));
   EXPECT_EQ(config.evalEvery, 0);
   EXPECT_EQ(config.evalBatch, 100);
   ASSERT_EQ(config.losses.size(), 5u);
@@ -116,7 +119,7 @@ TEST(TrainConfig, EveryFieldOfEveryKindArrives) {
 }
 
 // What is written is what checkpoints know a configuration by: a field that came later is absent unless it says more.
-TEST(TrainConfig, WordsWithoutAFallbackAreAbsent) {
+TEST(TrainConfig, FieldsWithoutAFallbackAreAbsent) {
   auto written = [](const std::string &batchNorm) {
     return toJson(parseTrainConfig(
         R"({"loss": "mse", "optimizer": {"name": "sgd", "lr": 0.1}, "batch": 4, "steps": 1)" + batchNorm + "}",
@@ -124,6 +127,7 @@ TEST(TrainConfig, WordsWithoutAFallbackAreAbsent) {
   };
   std::string absent = written("");
   EXPECT_EQ(absent.find("statistics"), std::string::npos) << absent;
+  EXPECT_NE(absent.find("\"batch_norm\": {}"), std::string::npos) << absent;
   EXPECT_EQ(written(R"(, "batch_norm": {"statistics": "all"})"), absent);
   std::string replica = written(R"(, "batch_norm": {"statistics": "replica"})");
   EXPECT_NE(replica.find(R"("statistics": "replica")"), std::string::npos) << replica;
@@ -177,6 +181,8 @@ TEST(TrainConfig, ErrorsNameFileFieldAndBothFacts) {
   EXPECT_EQ(refusedWith("/trainable", "[\"a\", 1]"),
             "c.json: trainable: found [\"a\",1], expected a string or a list of strings");
   EXPECT_EQ(refusedWith("/remat_layers", "[]"), "c.json: remat_layers: found [], expected at least one name or glob");
+  EXPECT_EQ(refusedWith("/batch_norm", R"({"frozen": []})"),
+            "c.json: batch_norm.frozen: found [], expected at least one name or glob");
   EXPECT_EQ(refusedWith("/groups", R"([{"match": "a", "lr": 1, "lr_scale": 1}])"),
             "c.json: groups[0].lr_scale: found 1, expected one of lr and lr_scale");
   EXPECT_EQ(refusedWith("/lr_schedule", R"({"name": "warmup_cosine", "warmup_steps": 3, "total_steps": 3})"),

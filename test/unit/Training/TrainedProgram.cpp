@@ -37,6 +37,13 @@ static Tensor tensorOf(mlir::Type type, const json &values) {
   return Tensor::ofIntegers(tensor, values.get<std::vector<int64_t>>());
 }
 
+static std::vector<double> doublesOf(const Tensor &tensor) {
+  auto elements = tensor.doubles();
+  std::vector<double> values(tensor.count());
+  for (int64_t i = 0; i < tensor.count(); ++i) values[i] = elements[i];
+  return values;
+}
+
 TrainedProgram::TrainedProgram(mlir::MLIRContext &context, const json &reference, const std::string &element) {
   auto text = reference["network"].get<std::string>();
   for (size_t at = 0; (at = text.find("xf32", at)) != std::string::npos; ++at) text.replace(at, 4, "x" + element);
@@ -46,6 +53,7 @@ TrainedProgram::TrainedProgram(mlir::MLIRContext &context, const json &reference
     auto type = param.getTensorType();
     Tensor value = tensorOf(type, reference["parameters"][param.getSymName().str()]);
     param.setValueAttr(ir::makeConstant(type, value.bytes()));
+    initial[param.getSymName().str()] = doublesOf(value);
   }
   TrainConfig config = parseTrainConfig(reference["config"].dump(), "config");
   int64_t samples = config.batch * config.accumulate;
@@ -59,13 +67,6 @@ TrainedProgram::TrainedProgram(mlir::MLIRContext &context, const json &reference
   data.push_back(tensorOf(step.getArgumentTypes()[1], reference["y"]));
 }
 
-static std::vector<double> doublesOf(const Tensor &tensor) {
-  auto elements = tensor.doubles();
-  std::vector<double> values(tensor.count());
-  for (int64_t i = 0; i < tensor.count(); ++i) values[i] = elements[i];
-  return values;
-}
-
 Trajectory TrainedProgram::interpret(int steps) const {
   mlir::OwningOpRef<mlir::ModuleOp> copy(mlir::cast<mlir::ModuleOp>((*program)->clone()));
   mlir::PassManager passes(copy->getContext());
@@ -75,7 +76,7 @@ Trajectory TrainedProgram::interpret(int steps) const {
   llvm::StringMap<Tensor> state;
   interp::RunOptions options;
   options.state = &state;
-  Trajectory result;
+  Trajectory result{{}, initial}; // of what no step sets, this stays
   for (int i = 0; i < steps; ++i) {
     auto outputs = interp::run(step, data, options);
     if (mlir::failed(outputs)) badInput("the interpreter fails");

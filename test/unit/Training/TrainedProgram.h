@@ -32,7 +32,8 @@ public:
   mlir::ModuleOp module() const { return *program; }
 
 private:
-  std::vector<interp::Tensor> data; // inputs and targets of every step
+  std::vector<interp::Tensor> data;                   // inputs and targets of every step
+  std::map<std::string, std::vector<double>> initial; // parameters
   mlir::OwningOpRef<mlir::ModuleOp> program;
 };
 
