@@ -1,4 +1,4 @@
-// Libraries beside the runtime that are loaded when ranks ask for them.
+// Libraries beside the runtime or the JIT that are loaded on demand: for ranks, GPUs, event files.
 #ifndef SPRIG_RUNTIME_COMM_LIBRARY_H
 #define SPRIG_RUNTIME_COMM_LIBRARY_H
 
@@ -8,8 +8,8 @@ namespace sprig::rt::comm {
 
 using core::Status;
 
-// A function of libsprig_rt_NAME.so, which stays loaded: sprig_rt_NAME_FUNCTION. It is of this version, which its
-// sprig_rt_NAME_version() says, or refused; `needs` says what the library is missed for.
+// Finds NAME_FUNCTION in libNAME.so, which stays loaded. A library whose NAME_version() is not this version is refused.
+// `needs` names what needs the library, for the error.
 Status findFunction(const char *name, const char *function, const char *needs, void *&address);
 
 } // namespace sprig::rt::comm

@@ -98,7 +98,7 @@ Status readEnvironment(ProcessRanksOptions &options) {
 
 Status joinProcesses(const ProcessRanksOptions &options, std::unique_ptr<Transport> &transport) {
   void *function = nullptr;
-  SPRIG_RETURN_IF_ERROR(findFunction("processes", "join", "processes as ranks", function));
+  SPRIG_RETURN_IF_ERROR(findFunction("sprig_rt_processes", "join", "processes as ranks", function));
   auto *join = reinterpret_cast<JoinFunction *>(function);
   Status status;
   join(options, transport, status);

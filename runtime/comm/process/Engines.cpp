@@ -56,8 +56,8 @@ Status startStore(const ProcessRanksOptions &options, const MpiPlace &place, Mpi
 
 Status meetByMpi(ProcessRanksOptions &options, std::unique_ptr<Store> &store) {
   void *findPlace = nullptr, *tell = nullptr;
-  SPRIG_RETURN_IF_ERROR(findFunction("mpi", "place", kNeedsMpi, findPlace));
-  SPRIG_RETURN_IF_ERROR(findFunction("mpi", "tell", kNeedsMpi, tell));
+  SPRIG_RETURN_IF_ERROR(findFunction("sprig_rt_mpi", "place", kNeedsMpi, findPlace));
+  SPRIG_RETURN_IF_ERROR(findFunction("sprig_rt_mpi", "tell", kNeedsMpi, tell));
   MpiPlace place;
   reinterpret_cast<MpiPlaceFunction *>(findPlace)(place);
   if (place.rank != options.rank || place.ranks != options.ranks)
@@ -79,7 +79,8 @@ Status meetByMpi(ProcessRanksOptions &options, std::unique_ptr<Store> &store) {
 
 void leaveMpi(bool isWhole) {
   void *leave = nullptr;
-  if (findFunction("mpi", "leave", kNeedsMpi, leave).isOk()) reinterpret_cast<MpiLeaveFunction *>(leave)(isWhole);
+  if (findFunction("sprig_rt_mpi", "leave", kNeedsMpi, leave).isOk())
+    reinterpret_cast<MpiLeaveFunction *>(leave)(isWhole);
 }
 
 Status makeLinks(Engine engine, LinkRequest request, Links &links) {
@@ -93,7 +94,7 @@ Status makeLinks(Engine engine, LinkRequest request, Links &links) {
   findPeers();
   void *connect = nullptr;
   if (engine == Engine::mpi) {
-    SPRIG_RETURN_IF_ERROR(findFunction("mpi", "connect", kNeedsMpi, connect));
+    SPRIG_RETURN_IF_ERROR(findFunction("sprig_rt_mpi", "connect", kNeedsMpi, connect));
     reinterpret_cast<ConnectFunction *>(connect)(request, links);
     return {};
   }
@@ -107,7 +108,7 @@ Status makeLinks(Engine engine, LinkRequest request, Links &links) {
                   concat("SPRIG_TRANSPORT=shm: ranks ", std::min(request.rank, peers[0]), " and ",
                          std::max(request.rank, peers[0]),
                          " share no memory: they are on two machines, or may not see each other"));
-  SPRIG_RETURN_IF_ERROR(findFunction("gloo", "connect", "ranks of several machines", connect));
+  SPRIG_RETURN_IF_ERROR(findFunction("sprig_rt_gloo", "connect", "ranks of several machines", connect));
   reinterpret_cast<ConnectFunction *>(connect)(request, links);
   return {};
 }

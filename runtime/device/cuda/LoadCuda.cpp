@@ -8,7 +8,7 @@ namespace sprig::rt::core {
 
 Status openCuda(uint32_t ordinal, std::shared_ptr<Device> &device) {
   void *open = nullptr;
-  SPRIG_RETURN_IF_ERROR(comm::findFunction("cuda", "open", "devices of the kind cuda", open),
+  SPRIG_RETURN_IF_ERROR(comm::findFunction("sprig_rt_cuda", "open", "devices of the kind cuda", open),
                         concat("device ", kCudaKind, ":", ordinal));
   Status status;
   reinterpret_cast<OpenCudaFunction *>(open)(ordinal, {countAllocated, countReleased}, device, status);
