@@ -1,6 +1,6 @@
 # What `cmake --install` puts into a prefix: the runtime with its C and C++ headers, and, where the compiler is built,
 # the tools and the JIT library. find_package(Sprig COMPONENTS Runtime JIT) finds them there. Components: Runtime, Gloo
-# (ranks of several machines), Mpi (ranks by MPI), JIT, Tools, and RuntimeDevelopment, JITDevelopment with headers, CMake files and the names that linkers look for.
+# (ranks of several machines), Mpi (ranks by MPI), JIT, Events (event files, for JIT and Tools), Tools, and RuntimeDevelopment, JITDevelopment with headers, CMake files and the names that linkers look for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(sprig_config_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Sprig")
@@ -39,6 +39,8 @@ endif()
 if(SPRIG_ENABLE_COMPILER)
   sprig_install_component(JIT SprigJITShared JIT)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/sprig" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT JITDevelopment)
+  set_target_properties(SprigEventsModule PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS SprigEventsModule LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT Events)
   set(sprig_tools sprig-opt)
   if(TARGET sprig)
     list(APPEND sprig_tools sprig)
@@ -66,5 +68,5 @@ if(TARGET SprigRuntimeMpi)
   add_dependencies(install-parts SprigRuntimeMpi)
 endif()
 if(SPRIG_ENABLE_COMPILER)
-  add_dependencies(install-parts SprigJITShared)
+  add_dependencies(install-parts SprigJITShared SprigEventsModule)
 endif()

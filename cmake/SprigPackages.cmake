@@ -3,7 +3,7 @@
 #   sprig-runtime   libsprig_rt, which loads and runs packages, libsprig_rt_processes and libsprig_rt_cuda, which it loads
 #                   for ranks and for GPUs
 #   sprig-dev       its headers and CMake files
-#   sprig-tools     sprig, sprig-opt, and the JIT with its headers
+#   sprig-tools     sprig, sprig-opt, and the JIT with its headers; libsprig_events, which both load for event files
 # scripts/try-packages installs them on a bare Debian.
 set(CPACK_PACKAGE_NAME sprig)
 set(CPACK_PACKAGE_VENDOR "Sprig")
@@ -24,6 +24,7 @@ set(CPACK_COMPONENT_RUNTIME_GROUP runtime)
 set(CPACK_COMPONENT_RUNTIMEDEVELOPMENT_GROUP dev)
 set(CPACK_COMPONENT_JIT_GROUP tools)
 set(CPACK_COMPONENT_JITDEVELOPMENT_GROUP tools)
+set(CPACK_COMPONENT_EVENTS_GROUP tools)
 set(CPACK_COMPONENT_TOOLS_GROUP tools)
 set(CPACK_COMPONENTS_ALL Runtime RuntimeDevelopment)
 if(SPRIG_GLOO)
@@ -35,7 +36,7 @@ if(TARGET SprigRuntimeMpi)
   list(APPEND CPACK_COMPONENTS_ALL Mpi)
 endif()
 if(SPRIG_ENABLE_COMPILER)
-  list(APPEND CPACK_COMPONENTS_ALL JIT JITDevelopment Tools)
+  list(APPEND CPACK_COMPONENTS_ALL JIT JITDevelopment Events Tools)
 endif()
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
