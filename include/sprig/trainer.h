@@ -24,12 +24,17 @@ namespace dist {
 class Group;
 }
 
-/// What a validation step gives: the batch's mean loss, how many of its samples were right, where that is known, and
-/// what the mean is over, where that is not the samples: the targets that count, or the sum of their weights.
+/// What a step gives: the batch's mean loss; of a validation step how many of its samples were right, where that is
+/// known; what the mean is over, where that is not the samples: the targets that count, or the sum of their weights;
+/// and metrics of the module's own.
 struct Scores {
   Tensor loss;
   Tensor hits = {};
   Tensor weight = {}; ///< a scalar; a batch where it is 0 has no part in the mean
+  /// Means over the batch like the loss, single floats; of an epoch they are averaged as it is. A step's "kl" is "kl"
+  /// in reports and files, an evaluation's is "eval_kl". Names have letters, digits, '_', '.' and '-', start with no
+  /// "eval_", are none of the trainer's own, and are the same at each step.
+  std::vector<std::pair<std::string, Tensor>> metrics = {};
 };
 /// How many rows of logits [N, classes] have their highest value at the class.
 SPRIG_API Tensor hitsOf(const Operand &logits, const Operand &classes);
@@ -40,6 +45,8 @@ struct EpochReport {
   int64_t steps = 0; ///< done in all
   double loss = 0;   ///< mean over the epoch's samples
   std::optional<double> evalLoss = {}, accuracy = {};
+  /// Of the module's own (Scores::metrics): "kl" as the mean over the epoch, "eval_kl" of the evaluation.
+  std::vector<std::pair<std::string, double>> metrics = {};
   double lr = 0;      ///< of the next step
   double seconds = 0; ///< of the epoch's steps, without the evaluation
   double samplesPerSecond = 0;
@@ -114,8 +121,9 @@ struct TrainerOptions {
   std::optional<EarlyStoppingOptions> earlyStop = {};
   /// Whether the module has its best weights at the end, by `monitor`. A training that a signal ends keeps the last.
   bool restoreBest = false;
-  /// "loss" of an epoch's steps, "eval_loss" or "accuracy" of its evaluation; empty: the loss of the evaluation,
-  /// without evaluation that of the steps.
+  /// "loss" of an epoch's steps, "eval_loss" or "accuracy" of its evaluation, or the name of a metric of the module's
+  /// own ("kl", "eval_kl"), which is best where it is lowest; empty: the loss of the evaluation, without evaluation
+  /// that of the steps.
   std::string monitor = {};
   /// A folder of checkpoints, written every so many steps (0: at the end of each epoch) and at the end.
   std::filesystem::path checkpoint = {};
@@ -130,6 +138,9 @@ struct TrainerOptions {
   bool endOnSignal = true;
   std::filesystem::path metrics = {}; ///< a line for each step: .csv, else JSON lines as `sprig train` writes them
   std::filesystem::path plot = {};    ///< curves as SVG, at the end
+  /// A folder for TensorBoard, which gets a file of events: loss, grad_norm, lr, eval/loss, eval/accuracy, and metrics
+  /// of the module's own. Needs libsprig_events.so beside the library (Error, unsupported).
+  std::filesystem::path tensorboard = {};
   /// Lines for each epoch and at the end on standard output; on standard error warnings, and on a terminal a progress
   /// line.
   bool print = true;
@@ -185,7 +196,7 @@ using StepBody = std::function<std::vector<Tensor>(const std::vector<Tensor> &)>
 struct Training {
   const nn::Module *module = nullptr;
   optim::Optimizer optimizer;
-  std::function<Tensor(const std::vector<Tensor> &)> loss;
+  std::function<Scores(const std::vector<Tensor> &)> step;
   std::function<Scores(const std::vector<Tensor> &)> scores;
   /// Copies the module now; what it gives makes a training of the copy, on the device of the thread that calls it.
   std::function<std::function<Training()>()> copy;
@@ -201,7 +212,8 @@ public:
   explicit Trainer(TrainerOptions options = {}, Source at = Source::here());
 
   /// Trains. The module has
-  ///   Tensor trainingStep(Tensor x, Tensor y) const              // the batch's mean loss; or of (vector of fields)
+  ///   Tensor trainingStep(Tensor x, Tensor y) const              // the batch's mean loss, or Scores with it; or of
+  ///                                                              // (vector of fields)
   ///   optim::Optimizer configureOptimizers() const
   /// and may have
   ///   Scores validationStep(Tensor x, Tensor y) const            // else: trainingStep's loss, and the hits of
@@ -237,7 +249,7 @@ private:
     frontend::Training training;
     training.module = &module;
     training.optimizer = module.configureOptimizers();
-    training.loss = [&module, at = at](const std::vector<Tensor> &batch) { return stepOf(module, batch, at); };
+    training.step = [&module, at = at](const std::vector<Tensor> &batch) { return stepOf(module, batch, at); };
     training.scores = [&module, at = at](const std::vector<Tensor> &batch) { return scoresOf(module, batch, at); };
     if constexpr (std::copy_constructible<M>)
       training.copy = [&module, this] {
@@ -251,21 +263,23 @@ private:
     return training;
   }
   // A function that takes operands is told the trainer's line; one of tensors has lines of its own.
-  template <typename M> static Tensor stepOf(const M &module, const std::vector<Tensor> &batch, Source at) {
+  static Scores asScores(Tensor loss) { return {.loss = std::move(loss)}; }
+  static Scores asScores(Scores scores) { return scores; }
+  template <typename M> static Scores stepOf(const M &module, const std::vector<Tensor> &batch, Source at) {
     if constexpr (requires { module.trainingStep(batch); }) {
-      return module.trainingStep(batch);
+      return asScores(module.trainingStep(batch));
     } else {
       static_assert(
           requires { module.trainingStep(batch[0], batch[1]); },
-          "the module needs Tensor trainingStep(Tensor x, Tensor y) const");
+          "the module needs Tensor (or Scores) trainingStep(Tensor x, Tensor y) const");
       requireTwo(batch, at);
       if constexpr (requires(const Operand &x) {
                       &M::trainingStep;
                       module.trainingStep(x, x);
                     })
-        return module.trainingStep(Operand(batch[0], at), Operand(batch[1], at));
+        return asScores(module.trainingStep(Operand(batch[0], at), Operand(batch[1], at)));
       else
-        return module.trainingStep(batch[0], batch[1]);
+        return asScores(module.trainingStep(batch[0], batch[1]));
     }
   }
   template <typename M> static Scores scoresOf(const M &module, const std::vector<Tensor> &batch, Source at) {
@@ -281,8 +295,8 @@ private:
       else
         return module.validationStep(batch[0], batch[1]);
     } else {
-      Scores scores{stepOf(module, batch, at)};
-      if (batch.size() != 2 || isFloat(batch[1].dtype())) return scores;
+      Scores scores = stepOf(module, batch, at);
+      if (scores.hits.defined() || batch.size() != 2 || isFloat(batch[1].dtype())) return scores;
       if constexpr (requires(const Operand &x) {
                       &M::operator();
                       Tensor(module(x));

@@ -18,6 +18,8 @@ constexpr double kAskSeconds = 0.1;
 
 constexpr const char *kByLoss = "loss", *kByEvalLoss = "eval_loss", *kByAccuracy = "accuracy";
 
+bool isOfEvaluation(const std::string &metric) { return metric == kByAccuracy || metric.starts_with("eval_"); }
+
 // Numbers of this many bits, of which those of the mask are the exponent's: all set, it is infinite or no number.
 template <typename Bits> bool hasNotFinite(std::span<const char> bytes, Bits mask) {
   bool found = false;
@@ -50,10 +52,10 @@ Loop::Loop(StepRunner &runner, BatchSource &source, RankGroup *group, LoopOption
   auto refuse = [&](const std::string &what) {
     badUse(options.place + options.monitorField + " is " + metric + ", and " + what);
   };
-  if (metric != kByLoss && metric != kByEvalLoss && metric != kByAccuracy)
+  if (!options.hasOwnMetrics && metric != kByLoss && metric != kByEvalLoss && metric != kByAccuracy)
     refuse("what is measured is loss, eval_loss and accuracy");
-  if (metric != kByLoss && !options.evaluates) refuse("there are no data to evaluate on");
-  if (metric != kByLoss && options.evaluateEvery == 0) refuse("nothing is evaluated at the ends of epochs");
+  if (isOfEvaluation(metric) && !options.evaluates) refuse("there are no data to evaluate on");
+  if (isOfEvaluation(metric) && options.evaluateEvery == 0) refuse("nothing is evaluated at the ends of epochs");
 }
 
 std::string Loop::monitor() const {
@@ -62,7 +64,7 @@ std::string Loop::monitor() const {
 }
 
 bool Loop::goesByLosses() const {
-  return (options.plateau && !options.evaluates) || (options.early && monitor() == kByLoss);
+  return (options.plateau && !options.evaluates) || (options.early && !isOfEvaluation(monitor()));
 }
 
 bool Loop::hasRunOut() const {
@@ -149,7 +151,7 @@ void Loop::finish() {
   result.seconds = secondsOf(end - runBegan);
   result.time.end(end);
   result.samplesPerSecond = result.seconds > 0 ? double(result.samples) / result.seconds : 0;
-  if (state.lossSamples) result.epochLoss = state.lossSum / double(state.lossSamples);
+  if (state.lossWeight > 0) result.epochLoss = state.lossSum / state.lossWeight;
   // What was not written is tried again, where that asks nothing of other ranks.
   if (saves() && (runner->sharesState() ? asked : saved) != state.steps) save();
   if (writer) tryToWrite("the checkpoints before it stay", [&] { writer->wait(); });
@@ -274,9 +276,19 @@ StepMetrics Loop::lineOf(const Started &call, const StepResult &step) {
   line.seconds = earlierSeconds + secondsOf(step.end - runBegan);
   line.waitSeconds = secondsOf(step.ready - step.begin);
   line.exposedSeconds = step.exposedSeconds;
-  line.numbers = step.numbers;
-  state.lossSum += double(step.loss) * double(call.each);
-  state.lossSamples += call.each;
+  line.numbers = step.metrics;
+  line.numbers.insert(line.numbers.end(), step.numbers.begin(), step.numbers.end());
+  const double weight = step.weight.value_or(double(call.each));
+  state.lossSum += double(step.loss) * weight;
+  state.lossWeight += weight;
+  metricSums.resize(step.metrics.size());
+  for (size_t i = 0; i < metricSums.size(); ++i) {
+    const auto &[name, value] = step.metrics[i];
+    metricSums[i].first = name;
+    metricSums[i].second += value * weight;
+    if (name == options.monitor) state.monitorSum += value * weight;
+  }
+  metricWeight += weight;
   return line;
 }
 
@@ -284,11 +296,21 @@ void Loop::evaluate(StepMetrics &line) {
   result.evaluation = runner->evaluate();
   line.evalLoss = result.evaluation->loss;
   line.evalAccuracy = result.evaluation->accuracy;
+  for (auto &[name, value] : result.evaluation->metrics) line.numbers.emplace_back("eval_" + name, value);
 }
 
 double Loop::measured(const std::string &metric, const std::string &field, const EpochSummary &epoch) const {
   if (metric == kByLoss) return epoch.loss;
   if (metric == kByEvalLoss) return epoch.evaluation->loss;
+  if (metric != kByAccuracy) {
+    std::string known = "loss" + std::string(epoch.evaluation ? ", eval_loss, accuracy" : "");
+    for (auto &[name, value] : epoch.metrics) {
+      // The sum goes on with that of the run before.
+      if (name == metric) return isOfEvaluation(metric) ? value : state.monitorSum / state.lossWeight;
+      known += ", " + name;
+    }
+    badUse(options.place + field + " is " + metric + ", and what is measured is " + known);
+  }
   if (!epoch.evaluation->accuracy)
     badUse(options.place + field + " is of the accuracy of evaluations, and epoch " + std::to_string(epoch.number) +
            " was evaluated without counting hits");
@@ -300,14 +322,14 @@ void Loop::endEpoch(const Started &call) {
   EpochSummary epoch;
   epoch.number = call.epoch;
   epoch.steps = state.steps;
-  epoch.loss = result.epochLoss = state.lossSum / double(state.lossSamples);
+  epoch.loss = result.epochLoss = state.lossSum / state.lossWeight;
+  for (auto &[name, sum] : metricSums) epoch.metrics.emplace_back(name, sum / metricWeight);
   epoch.samples = std::exchange(epochSamples, 0);
   epoch.seconds = secondsOf(lastEnd - epochBegan);
-  if (call.endsEpoch) {
-    state.lossSum = 0;
-    state.lossSamples = 0;
+  if (call.evaluates) {
+    epoch.evaluation = &*result.evaluation;
+    for (auto &[name, value] : result.evaluation->metrics) epoch.metrics.emplace_back("eval_" + name, value);
   }
-  if (call.evaluates) epoch.evaluation = &*result.evaluation;
   auto counts = [&](bool isOfEvaluation) { return isOfEvaluation ? call.measures : call.endsEpoch; };
   if (options.plateau && counts(options.evaluates)) {
     const std::string metric = options.plateau->byAccuracy ? kByAccuracy : options.evaluates ? kByEvalLoss : kByLoss;
@@ -315,11 +337,15 @@ void Loop::endEpoch(const Started &call) {
                    measured(metric, options.plateauField, epoch)))
       runner->lowerRates(*options.plateau);
   }
-  if (const std::string metric = monitor(); options.early && counts(metric != kByLoss)) {
+  if (const std::string metric = monitor(); options.early && counts(isOfEvaluation(metric))) {
     const double value = measured(metric, options.monitorField, epoch);
     if (state.early->take(*options.early, metric == kByAccuracy, value, epoch.number) && options.early->keepsBest)
       state.best = runner->weights();
     result.stopped = hasRunOut();
+  }
+  if (call.endsEpoch) {
+    state.lossSum = state.lossWeight = state.monitorSum = metricWeight = 0;
+    metricSums.clear();
   }
   epoch.lr = runner->rateAt(state.steps);
   bool goesOn = true;

@@ -28,7 +28,8 @@ struct LoopOptions {
   std::optional<ScheduleConfig> plateau;
   std::string plateauField; ///< what it is called where it goes by accuracy: "lr_schedule.metric"
   std::optional<EarlyStop> early;
-  /// What early stop goes by: loss, eval_loss or accuracy; "": the evaluation's loss, without evaluation the steps'.
+  /// What early stop goes by: loss, eval_loss, accuracy, or a metric of the model's own; "": the evaluation's loss,
+  /// without evaluation the steps'.
   std::string monitor, monitorField; ///< and what it is called: "early_stop.metric"
 
   /// Whether Ctrl-C, SIGTERM and SIGHUP end the run behind a step, with a checkpoint.
@@ -36,7 +37,8 @@ struct LoopOptions {
   bool replacesHandlers = false; ///< of the program's own for these signals
   /// Whether nothing goes ahead over the end of an epoch, where observers may end the run.
   bool meetsAtEpochs = false;
-  std::string place; ///< in front of errors: "file:line: Trainer: "
+  bool hasOwnMetrics = false; ///< whether steps may have metrics of the model's own
+  std::string place;          ///< in front of errors: "file:line: Trainer: "
   /// Called where a step's loss is not finite, with the state before it; says which operation makes it so.
   std::function<std::string(const std::vector<data::Array> &state, const CallSamples &samples)> explain = {};
   std::string explainHint; ///< how to have it explained, without
@@ -116,11 +118,13 @@ private:
   Clock::time_point runBegan, epochBegan, lastEnd;
   int64_t begun = -1, epochSamples = 0; // the epoch that was begun last, and what was taken of the one before its end
   int64_t saved = -1, asked = -1;       // steps of the last checkpoint, and of the last that was to be one
-  std::vector<std::string> notFinite;   // arrays that have such values from the start on
-  std::vector<data::Array> before;      // the state of the step, where it may have to be explained
-  std::exception_ptr failure;           // of a step that was begun too early to tell
-  int agreedSignal = 0;                 // of ranks: as all know
-  int64_t askAt = 1, askedFor = 1;      // of ranks: when they ask one another next
+  NamedNumbers metricSums;              // of the epoch under way, times what they are means over
+  double metricWeight = 0;
+  std::vector<std::string> notFinite; // arrays that have such values from the start on
+  std::vector<data::Array> before;    // the state of the step, where it may have to be explained
+  std::exception_ptr failure;         // of a step that was begun too early to tell
+  int agreedSignal = 0;               // of ranks: as all know
+  int64_t askAt = 1, askedFor = 1;    // of ranks: when they ask one another next
   Clock::time_point askedAt;
   double earlierSeconds = 0;
 

@@ -11,6 +11,7 @@ struct EpochSummary {
   int64_t number = 0;                     ///< from 0
   int64_t steps = 0;                      ///< done in all
   double loss = 0;                        ///< mean over its samples
+  NamedNumbers metrics = {};              ///< means of the steps' own; of the evaluation's, those with "eval_" in front
   int64_t samples = 0;                    ///< that this run took of it
   double seconds = 0;                     ///< of its steps, without the evaluation
   double lr = 0;                          ///< of the next step

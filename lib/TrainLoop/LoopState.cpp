@@ -30,8 +30,9 @@ std::vector<data::Array> LoopState::arrays(bool keepsLosses) const {
   std::vector<data::Array> result;
   if (plateau)
     result.push_back(numbersAs(kPlateau, {plateau->best, double(plateau->badEpochs), double(plateau->cooldown)}));
-  if (keepsLosses) result.push_back(numbersAs(kPlateauLoss, {lossSum, double(lossSamples)}));
-  if (early) result.push_back(numbersAs(kEarlyStop, {early->value, double(early->epoch), double(early->without)}));
+  if (keepsLosses) result.push_back(numbersAs(kPlateauLoss, {lossSum, lossWeight}));
+  if (early)
+    result.push_back(numbersAs(kEarlyStop, {early->value, double(early->epoch), double(early->without), monitorSum}));
   if (!observers.empty()) result.push_back(numbersAs(kObservers, observers));
   for (const data::Array &array : best) {
     result.push_back(array);
@@ -72,18 +73,19 @@ void LoopState::takeFrom(std::vector<data::Array> &arrays, bool keepsLosses, int
              (losses ? "evaluations" : "the losses of its steps"));
   if (losses) {
     lossSum = (*losses)[0];
-    lossSamples = int64_t((*losses)[1]);
+    lossWeight = (*losses)[1];
     // Earlier checkpoints count whole steps, and add up their losses.
-    if (lossSamples != index && lossSamples * each == index) {
+    if (lossWeight != double(index) && lossWeight * double(each) == double(index)) {
       lossSum *= double(each);
-      lossSamples = index;
+      lossWeight = double(index);
     }
   }
   if (early) {
-    std::vector<double> numbers = expected(kEarlyStop, 3);
+    std::vector<double> numbers = expected(kEarlyStop, 4);
     early->value = numbers[0];
     early->epoch = int64_t(numbers[1]);
     early->without = int64_t(numbers[2]);
+    monitorSum = numbers[3];
   }
   observers = takeNumbers(arrays, kObservers, 0).value_or(std::vector<double>());
   auto isBest = [](const data::Array &array) { return array.name.starts_with(kBestPrefix); };

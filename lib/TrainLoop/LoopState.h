@@ -26,9 +26,10 @@ struct BestSoFar {
 
 struct LoopState {
   int64_t steps = 0; ///< done
-  /// Of the epoch under way: losses times their samples, and samples.
-  double lossSum = 0;
-  int64_t lossSamples = 0;
+  /// Of the epoch under way: losses times what they are means over, which is samples unless steps say else, and the sum
+  /// of that.
+  double lossSum = 0, lossWeight = 0;
+  double monitorSum = 0; ///< the same of the metric that early stop goes by, where it is one of the steps' own
   std::optional<PlateauState> plateau;
   std::optional<BestSoFar> early;
   std::vector<data::Array> best; ///< weights

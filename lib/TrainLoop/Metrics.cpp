@@ -92,6 +92,11 @@ std::optional<double> numberOf(const StepMetrics &metrics, const std::string &na
 
 } // namespace
 
+bool isOwnMetric(std::string_view name) {
+  return isColumn(name) || name == "accuracy" || name == kWait || name == kExposed || name == kEvalLoss ||
+         name == kEvalAccuracy;
+}
+
 std::string formatMetrics(const StepMetrics &metrics) {
   std::string line;
   append(line, "step", metrics.step);

@@ -27,6 +27,9 @@ struct StepMetrics {
   bool operator==(const StepMetrics &) const = default;
 };
 
+/// Whether a name is one of those that lines and reports have of themselves.
+bool isOwnMetric(std::string_view name);
+
 /// One line of JSON, with its end.
 std::string formatMetrics(const StepMetrics &metrics);
 /// Nothing for what is no such line.

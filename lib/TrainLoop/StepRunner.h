@@ -8,6 +8,8 @@
 
 namespace sprig::training {
 
+using NamedNumbers = std::vector<std::pair<std::string, double>>;
+
 struct StepResult {
   float loss = 0;
   float gradNorm = 0; ///< NaN where the step does not compute it
@@ -20,13 +22,16 @@ struct StepResult {
   double simulatedSeconds = 0; ///< by the devices' own clock, from the end of the call before; 0 where they keep none
   /// That nothing hid of communication; of one rank none.
   std::optional<double> exposedSeconds = {};
-  std::vector<std::pair<std::string, double>> numbers = {}; ///< others, by name, which become columns of metrics
+  std::optional<double> weight = {}; ///< that the loss is a mean over; none: its samples
+  NamedNumbers metrics = {};         ///< means like the loss, which epochs average as they do that
+  NamedNumbers numbers = {};         ///< others, which become columns of metrics
 };
 
 struct Evaluation {
   double loss = 0;
   std::optional<double> accuracy = {};
   int64_t samples = 0, correct = 0, counted = 0; ///< counted: predictions that can be right or wrong, where it tells
+  NamedNumbers metrics = {};                     ///< of the model's own
 };
 
 /// Steps that go together, and when their samples were first wanted.

@@ -28,6 +28,10 @@ void GlobalStep::begin(GlobalStep step) {
   function.step = std::make_unique<GlobalStep>(std::move(step));
 }
 
+void GlobalStep::nameResults(std::vector<std::string> names) {
+  Trace::currentFunction()->step->division.results = std::move(names);
+}
+
 /// The value with a mark, on an operation of its own: passes that simplify leave it alone, and the phase
 /// `differentiate` drops it when the marks are read.
 static Tensor marked(const Tensor &value, AttrList mark, Source at) {

@@ -26,6 +26,8 @@ struct GlobalStep {
   /// The function that is being recorded, nothing of it yet, is such a step: from here on its arguments have the
   /// samples of all ranks, those of the passes together, along their first axes.
   static void begin(GlobalStep step);
+  /// The function's results, in their order.
+  static void nameResults(std::vector<std::string> names);
   /// Gradients after their passes are summed. The values that are returned stand for them from there on.
   static std::vector<Tensor> markGradients(std::vector<Tensor> gradients, const std::vector<Parameter> &of, Source at);
 

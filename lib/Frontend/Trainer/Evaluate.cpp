@@ -34,11 +34,20 @@ training::Evaluation evaluate(const TrainingPrograms &programs, data::Loader &se
   std::vector<Part> parts;
   for (const data::Batch &batch : set) // ranks without samples draw, and meet the others, like those that have some
     if (batch.size() || group) parts.push_back({batch.size(), programs.evaluate(batch)});
-  double loss = 0, weight = 0;
+  std::vector<double> sums; // of the loss, of metrics, and of what these are over
+  std::vector<std::string> names;
+  double weight = 0;
   int64_t samples = 0, hits = 0, withHits = 0;
   for (const Part &part : parts) {
     double own = part.scores.weight.defined() ? part.scores.weight.item<double>(at) : double(part.samples);
-    if (own != 0) loss += part.scores.loss.item<double>(at) * own; // a mean over nothing is no number
+    sums.resize(1 + part.scores.metrics.size());
+    names.clear();
+    for (auto &[name, value] : part.scores.metrics) names.push_back(name);
+    // A mean over nothing is no number.
+    if (own != 0) {
+      sums[0] += part.scores.loss.item<double>(at) * own;
+      for (size_t i = 0; i < names.size(); ++i) sums[1 + i] += part.scores.metrics[i].second.item<double>(at) * own;
+    }
     weight += own;
     samples += part.samples;
     if (!part.scores.hits.defined()) continue;
@@ -47,13 +56,16 @@ training::Evaluation evaluate(const TrainingPrograms &programs, data::Loader &se
   }
   if (group) {
     using dist::Algorithm, dist::Reduce;
-    Tensor losses = group->allReduce(Tensor({loss, weight}), Reduce::sum, Algorithm::automatic, at);
-    loss = losses.data<double>(at)[0], weight = losses.data<double>(at)[1];
+    sums.push_back(weight);
+    Tensor all = group->allReduce(Tensor(sums), Reduce::sum, Algorithm::automatic, at);
+    std::copy_n(all.data<double>(at), sums.size(), sums.begin());
+    weight = sums.back();
     Tensor counts = group->allReduce(Tensor({samples, hits, withHits}), Reduce::sum, Algorithm::automatic, at);
     const auto *numbers = counts.data<int64_t>(at);
     samples = numbers[0], hits = numbers[1], withHits = numbers[2];
   }
-  training::Evaluation result{.loss = loss / weight, .samples = samples};
+  training::Evaluation result{.loss = sums[0] / weight, .samples = samples};
+  for (size_t i = 0; i < names.size(); ++i) result.metrics.emplace_back(names[i], sums[1 + i] / weight);
   if (samples && withHits == samples) {
     result.accuracy = double(hits) / double(samples);
     result.correct = hits;

@@ -11,7 +11,7 @@ FitResult fit(const TrainerOptions &options, const TrainingPrograms &programs, d
 /// Steps that are logged give the norm of their gradients.
 inline ProgramOptions programOptions(const TrainerOptions &options) {
   return {.compile = options.compile,
-          .withNorm = options.onStep || !options.metrics.empty(),
+          .withNorm = options.onStep || !options.metrics.empty() || !options.tensorboard.empty(),
           .accumulate = options.accumulate,
           .factors = options.factors,
           .bucketBytes = options.bucketBytes,

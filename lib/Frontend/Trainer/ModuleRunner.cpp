@@ -70,13 +70,16 @@ void ModuleRunner::submit(const training::Call &call) {
 
 std::span<const training::StepResult> ModuleRunner::collect(bool wait) {
   const Asked &call = underWay.front();
-  const Tensor &lastLoss = call.results.back().first;
+  const Tensor &lastLoss = call.results.back().loss;
   if (!wait && !lastLoss.ready()) return {};
   told.clear();
-  for (auto &[loss, norm] : call.results) {
+  for (const StepTensors &given : call.results) {
     training::StepResult step;
-    step.loss = loss.item<float>(at);
-    step.gradNorm = norm.defined() ? norm.item<float>(at) : std::nanf("");
+    step.loss = given.loss.item<float>(at);
+    step.gradNorm = given.norm.defined() ? given.norm.item<float>(at) : std::nanf("");
+    if (given.weight.defined()) step.weight = given.weight.item<float>(at);
+    for (size_t i = 0; i < given.metrics.size(); ++i)
+      step.metrics.emplace_back(programs.metricNames()[i], given.metrics[i].item<float>(at));
     step.lr = rateAt(call.first + int64_t(told.size()));
     step.begin = std::max(told.empty() ? call.begin : lastEnd, lastEnd);
     step.ready = std::max(told.empty() ? call.ready : lastEnd, lastEnd);

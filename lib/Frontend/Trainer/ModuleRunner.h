@@ -51,7 +51,7 @@ private:
   struct Asked {
     int64_t first;
     training::Clock::time_point begin, ready;
-    std::vector<std::pair<Tensor, Tensor>> results; ///< losses and norms
+    std::vector<StepTensors> results;
   };
 
   const TrainerOptions &options;

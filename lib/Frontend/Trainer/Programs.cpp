@@ -1,14 +1,18 @@
 #include "lib/Frontend/Trainer/Programs.h"
+#include "lib/Data/Listed.h"
 #include "lib/Frontend/Dist/Group.h"
 #include "lib/Frontend/Engine/GlobalStep.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/BatchScope.h"
 #include "lib/Frontend/Engine/Variant.h"
+#include "lib/Frontend/Record.h"
+#include "lib/TrainLoop/Metrics.h"
 #include "runtime/collective/Shares.h"
 #include "sprig/grad.h"
 #include "sprig/ops.h"
 #include "sprig/random.h"
 #include <algorithm>
+#include <cctype>
 #include <optional>
 
 namespace sprig::frontend {
@@ -28,21 +32,52 @@ template <typename Body> static Function<Body> program(FunctionOptions options, 
 
 namespace {
 
-/// Loss and gradients of a step's passes.
+/// Values and gradients of a step's passes.
 struct Sums {
-  Tensor loss;
-  std::vector<Tensor> gradients;
+  std::vector<Tensor> values, gradients;
 
-  void add(Tensor more, std::vector<Tensor> moreGradients, Source at) {
-    if (!loss.defined()) {
-      loss = std::move(more);
+  void add(std::vector<Tensor> more, std::vector<Tensor> moreGradients, Source at) {
+    if (values.empty()) {
+      values = std::move(more);
       gradients = std::move(moreGradients);
       return;
     }
-    loss = sprig::add({loss, at}, {more, at});
-    for (size_t i = 0; i < gradients.size(); ++i) gradients[i] = sprig::add({gradients[i], at}, {moreGradients[i], at});
+    for (auto [sums, terms] : {std::pair(&values, &more), {&gradients, &moreGradients}})
+      for (size_t i = 0; i < sums->size(); ++i) (*sums)[i] = sprig::add({(*sums)[i], at}, {(*terms)[i], at});
   }
 };
+
+/// Metrics of a module's own as scalars, whose names are those of the first recording. `what` is "trainingStep".
+std::vector<Tensor> metricsOf(const Scores &scores, ScoreLayout &layout, const char *what, Source at) {
+  std::vector<std::string> names;
+  std::vector<Tensor> values;
+  for (auto &[name, value] : scores.metrics) {
+    auto refuse = [&](const std::string &why) {
+      fail(at, "Trainer", std::string(what) + ": metric '" + name + "' " + why);
+    };
+    auto isPlain = [](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-';
+    };
+    if (name.empty()) refuse("has no name");
+    if (!std::all_of(name.begin(), name.end(), isPlain))
+      refuse("has characters other than letters, digits, '_', '.' and '-'");
+    if (name.starts_with("eval_")) refuse("starts with 'eval_', which evaluations put in front");
+    if (training::isOwnMetric(name)) refuse("has a name that the trainer itself uses");
+    if (std::find(names.begin(), names.end(), name) != names.end()) refuse("is there twice");
+    if (!value.defined() || !isFloat(value.dtype()) || value.numel() != 1)
+      refuse("is " + (value.defined() ? describe(value.type(at)) : "not defined") + ", expected a single float");
+    names.push_back(name);
+    values.push_back(reshape({value.detach(at), at}, Shape{}));
+  }
+  const bool hasHits = scores.hits.defined(), hasWeight = scores.weight.defined();
+  if (!layout.isKnown)
+    layout = {true, hasHits, hasWeight, names};
+  else if (layout.names != names || layout.hasHits != hasHits || layout.hasWeight != hasWeight)
+    fail(at, "Trainer",
+         std::string(what) + " gives other metrics than before: found [" + data::listed(names, 8) + "], expected [" +
+             data::listed(layout.names, 8) + "], and hits and weight as before");
+  return values;
+}
 
 int ranksOf(const ProgramOptions &options) { return options.group ? options.group->size() : 1; }
 
@@ -70,16 +105,16 @@ bool haveAllSamples(const ProgramOptions &options, int64_t samples) {
 
 } // namespace
 
-// Each pass gives the mean loss of its samples; its share of all samples makes the sum the mean of all.
+// Each pass gives means of its samples; its share of all samples makes the sums the means of all.
 TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, const ProgramOptions &options,
-                                                      Source at) {
-  return [loss = training.loss, optimizer = training.optimizer, average = training.average, options,
+                                                      std::shared_ptr<ScoreLayout> layout, Source at) {
+  return [step = training.step, optimizer = training.optimizer, average = training.average, options, layout,
           at](const Fields &batch, int64_t samples) {
     const bool isOfRanks = ranksOf(options) > 1;
     const std::vector<int64_t> passes = passesOf(options, samples);
     if (isOfRanks)
       GlobalStep::begin({dist::endOf(*options.group),
-                         {options.sharesState ? "zero1" : "data", passes, {"loss", "grad_norm"}, options.allowGather},
+                         {options.sharesState ? "zero1" : "data", passes, {}, options.allowGather},
                          options.shares,
                          options.norms});
     Sums sums;
@@ -89,15 +124,26 @@ TrainingPrograms::StepBody TrainingPrograms::stepBody(const Training &training, 
       if (rows < samples)
         for (Tensor &field : fields) field = slice({field, at}, 0, first, first + rows);
       first += rows;
-      Tensor value = loss(fields);
-      if (rows < samples) value = mul({value, at}, {double(rows) / double(samples), at});
-      std::vector<Tensor> gradients = grad(value, optimizer.parameters(), {}, at);
-      sums.add(std::move(value), std::move(gradients), at);
+      auto shareOfAll = [&](const Tensor &mean) {
+        return rows < samples ? mul({mean, at}, {double(rows) / double(samples), at}) : mean;
+      };
+      Scores scores = step(fields);
+      std::vector<Tensor> values{shareOfAll(scores.loss)};
+      std::vector<Tensor> gradients = grad(values[0], optimizer.parameters(), {}, at);
+      for (const Tensor &metric : metricsOf(scores, *layout, "trainingStep", at)) values.push_back(shareOfAll(metric));
+      if (layout->hasWeight) values.push_back(scores.weight.detach(at));
+      sums.add(std::move(values), std::move(gradients), at);
     }
-    Fields results{cast({sums.loss, at}, DType::f32)};
+    Fields results;
+    for (const Tensor &value : sums.values) results.push_back(cast({value, at}, DType::f32));
     if (isOfRanks) {
-      results[0] = results[0].detach(at);
+      for (Tensor &result : results) result = result.detach(at);
       sums.gradients = GlobalStep::markGradients(std::move(sums.gradients), optimizer.parameters(), at);
+      std::vector<std::string> names{"loss"};
+      names.insert(names.end(), layout->names.begin(), layout->names.end());
+      if (layout->hasWeight) names.emplace_back("weight");
+      names.emplace_back("grad_norm");
+      GlobalStep::nameResults(std::move(names));
     }
     if (options.withNorm) results.push_back(optim::gradNorm(sums.gradients, at));
     optimizer.update(sums.gradients, at);
@@ -111,20 +157,23 @@ TrainingPrograms::TrainingPrograms(Training given, const ProgramOptions &options
       stepProgram(program({.name = "training step",
                            .factors = options.accumulate == 1 ? options.factors : FactorPolicy::never,
                            .bucketBytes = options.bucketBytes},
-                          stepBody(training, options, at), options.compile, at)),
-      evaluation(program({.name = "evaluation"}, Body([scores = training.scores, at](const Fields &batch) {
+                          stepBody(training, options, ofStep, at), options.compile, at)),
+      evaluation(program({.name = "evaluation"},
+                         Body([scores = training.scores, layout = ofEvaluation, at](const Fields &batch) {
                            NoGrad quiet;
                            Scores result = scores(batch);
                            Fields results{cast({result.loss, at}, DType::f64)};
-                           if (result.hits.defined()) results.push_back(cast({result.hits, at}, DType::i64));
-                           if (result.weight.defined()) results.push_back(cast({result.weight, at}, DType::f64));
+                           for (const Tensor &metric : metricsOf(result, *layout, "validationStep", at))
+                             results.push_back(cast({metric, at}, DType::f64));
+                           if (layout->hasHits) results.push_back(cast({result.hits, at}, DType::i64));
+                           if (layout->hasWeight) results.push_back(cast({result.weight, at}, DType::f64));
                            return results;
                          }),
                          options.compile, at)) {}
 
 double TrainingPrograms::expectedSeconds(const Training &training, const ProgramOptions &options,
                                          std::span<const TensorType> fields, int64_t samples, int threads, Source at) {
-  StepBody body = stepBody(training, options, at);
+  StepBody body = stepBody(training, options, std::make_shared<ScoreLayout>(), at);
   auto recorded = [&](std::span<const Tensor> batch) { return body(Fields(batch.begin(), batch.end()), samples); };
   std::shared_ptr<Variant> step = Variant::record(fields, recorded, "training step", at);
   CompileOptions compile = segmentOptions();
@@ -136,8 +185,13 @@ double TrainingPrograms::expectedSeconds(const Training &training, const Program
   return frontend::expectedSeconds(step->graph, step->slots, compile, step->name, step->planRanks(buckets), threads);
 }
 
-std::pair<Tensor, Tensor> TrainingPrograms::given(const Fields &results) const {
-  return {results[0].detach(at), options.withNorm ? results[1].detach(at) : Tensor()};
+StepTensors TrainingPrograms::given(const Fields &results) const {
+  auto next = results.begin();
+  StepTensors step{.loss = (next++)->detach(at)};
+  for (size_t i = 0; i < ofStep->names.size(); ++i) step.metrics.push_back((next++)->detach(at));
+  if (ofStep->hasWeight) step.weight = (next++)->detach(at);
+  if (options.withNorm) step.norm = next->detach(at);
+  return step;
 }
 
 bool TrainingPrograms::isEnough(int64_t samples) const { return haveAllSamples(options, samples); }
@@ -147,14 +201,14 @@ bool TrainingPrograms::runsOperations() const {
   return ranksOf(options) > 1 && !(stepProgram.enabled() && compilationIsOn());
 }
 
-std::pair<Tensor, Tensor> TrainingPrograms::step(const data::Batch &batch) const {
+StepTensors TrainingPrograms::step(const data::Batch &batch) const {
   std::optional<OperationScope> scope;
   if (runsOperations()) scope.emplace();
   return given(stepProgram(fieldsOf(batch, at), batch.samplesOfRanks()));
 }
 
-std::vector<std::pair<Tensor, Tensor>> TrainingPrograms::steps(std::span<const data::Batch> batches) const {
-  std::vector<std::pair<Tensor, Tensor>> found;
+std::vector<StepTensors> TrainingPrograms::steps(std::span<const data::Batch> batches) const {
+  std::vector<StepTensors> found;
   if (runsOperations()) {
     for (const data::Batch &batch : batches) found.push_back(step(batch));
     return found;
@@ -170,9 +224,11 @@ Scores TrainingPrograms::evaluate(const data::Batch &batch) const {
   if (options.group)
     share.emplace(dist::endOf(*options.group), batch.samplesOfRanks(), NormStatistics::all, options.shares, at);
   Fields results = evaluation(fieldsOf(batch, at));
-  Scores scores{results[0]};
-  for (size_t i = 1; i < results.size(); ++i)
-    (results[i].dtype() == DType::i64 ? scores.hits : scores.weight) = results[i];
+  auto next = results.begin();
+  Scores scores{.loss = *next++};
+  for (const std::string &name : ofEvaluation->names) scores.metrics.emplace_back(name, *next++);
+  if (ofEvaluation->hasHits) scores.hits = *next++;
+  if (ofEvaluation->hasWeight) scores.weight = *next;
   return scores;
 }
 

@@ -22,6 +22,7 @@ static std::string describeEpoch(const EpochReport &report, int64_t epochs) {
       "epoch " + std::to_string(report.epoch + 1) + "/" + std::to_string(epochs) + "  loss " + number(report.loss);
   if (report.evalLoss) text += "  val loss " + number(*report.evalLoss);
   if (report.accuracy) text += "  val acc " + decimal::fixed(*report.accuracy, 3);
+  for (auto &[name, value] : report.metrics) text += "  " + name + " " + number(value);
   return text + "  " + decimal::fixed(report.seconds, 2) + " s";
 }
 
@@ -40,6 +41,7 @@ bool TrainerReport::onEpoch(const training::EpochSummary &epoch) {
     report.evalLoss = epoch.evaluation->loss;
     report.accuracy = epoch.evaluation->accuracy;
   }
+  report.metrics = epoch.metrics;
   report.lr = epoch.lr;
   report.seconds = epoch.seconds;
   report.samplesPerSecond = double(epoch.samples) / report.seconds;

@@ -10,7 +10,7 @@
 #include "lib/Frontend/Trainer/RankStart.h"
 #include "lib/Frontend/Trainer/Report.h"
 #include "lib/Frontend/Trainer/RunIdentity.h"
-#include "lib/TrainLoop/MetricsFile.h"
+#include "lib/TrainLoop/RunFiles.h"
 #include "lib/TrainLoop/Progress.h"
 #include "lib/TrainLoop/ResumePoint.h"
 #include "lib/TrainLoop/RunChart.h"
@@ -34,6 +34,7 @@ TrainerOptions optionsOf(const TrainerOptions &given, bool writes) {
     own.resume = false;
     own.resumeFrom.clear();
     own.metrics.clear();
+    own.tensorboard.clear();
     own.plot.clear();
   }
   own.print &= writes;
@@ -92,6 +93,7 @@ training::LoopOptions loopOptions(const TrainerOptions &options, const training:
   }
   loop.endsBySignal = options.endOnSignal;
   loop.meetsAtEpochs = true;
+  loop.hasOwnMetrics = true;
   return loop;
 }
 
@@ -155,9 +157,11 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   }
   runner.cutState();
   setModes(*training.module, options.print);
+  const std::optional<int64_t> begin = from ? std::optional(from->step) : std::nullopt;
   std::optional<training::MetricsFile> metrics;
-  if (!options.metrics.empty())
-    loop.add(metrics.emplace(loop, options.metrics, from ? std::optional(from->step) : std::nullopt));
+  if (!options.metrics.empty()) loop.add(metrics.emplace(loop, options.metrics, begin));
+  std::optional<training::TensorBoardFile> events;
+  if (!options.tensorboard.empty()) loop.add(events.emplace(loop, options.tensorboard, begin));
   training::RunHistory history(metrics ? metrics->kept() : std::vector<training::StepMetrics>());
   if (!options.plot.empty()) loop.add(history);
   training::Progress progress(how.steps, source.epoch(), std::nullopt);

@@ -111,7 +111,7 @@ TEST(TrainerShares, TheMachineMaySayHowMany) {
   frontend::Training training;
   training.module = &net;
   training.optimizer = net.configureOptimizers();
-  training.loss = [&](const std::vector<Tensor> &batch) { return net.trainingStep(batch[0], batch[1]); };
+  training.step = [&](const std::vector<Tensor> &batch) { return Scores{net.trainingStep(batch[0], batch[1])}; };
   const TrainerOptions options{.ranks = 0, .print = false};
   frontend::ChosenRanks chosen = frontend::chooseRanks(training, options, train, Source::here());
   EXPECT_EQ(train.position(), before);

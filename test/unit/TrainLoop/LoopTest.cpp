@@ -1,7 +1,7 @@
 // The rules of the training loop, with a runner whose steps are arithmetic on one array.
 #include "lib/TrainLoop/Loop.h"
 #include "lib/Data/File.h"
-#include "lib/TrainLoop/MetricsFile.h"
+#include "lib/TrainLoop/RunFiles.h"
 #include "lib/TrainLoop/ResumePoint.h"
 #include "lib/Training/StateNames.h"
 #include "sprig/error.h"

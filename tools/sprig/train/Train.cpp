@@ -83,7 +83,8 @@ void addTrain(CLI::App &app, Invocation &invocation) {
       ->add_option("--log-every", options->logEvery,
                    "steps between lines of progress (default: an epoch, or a tenth of a run of one)")
       ->check(CLI::Range(int64_t(1), int64_t(1) << 48));
-  command->add_option("--metrics", options->metrics, "file of JSON lines, one a step");
+  command->add_option("--metrics", options->metrics, "file with a line for each step: .csv, else JSON");
+  command->add_option("--tensorboard", options->tensorboard, "folder for TensorBoard, which gets a file of events");
   command->add_option("--plot", options->plot, "SVG file with the run's curves");
   command->add_option("--checkpoint", options->checkpoints, "folder of checkpoints");
   command->add_option("--every", options->every, "steps between checkpoints (default: an epoch)")

@@ -1,5 +1,5 @@
 #include "tools/sprig/train/TrainRun.h"
-#include "lib/TrainLoop/MetricsFile.h"
+#include "lib/TrainLoop/RunFiles.h"
 #include "lib/TrainLoop/Progress.h"
 #include "lib/TrainLoop/ResumePoint.h"
 #include "lib/TrainLoop/RunChart.h"
@@ -66,8 +66,10 @@ public:
 
   // A run for each value, from the same start; what can use the program of the run before does.
   int sweep() {
-    for (auto &[given, flag] :
-         {std::pair(&options.output, "-o"), {&options.metrics, "--metrics"}, {&options.checkpoints, "--checkpoint"}})
+    for (auto &[given, flag] : {std::pair(&options.output, "-o"),
+                                {&options.metrics, "--metrics"},
+                                {&options.tensorboard, "--tensorboard"},
+                                {&options.checkpoints, "--checkpoint"}})
       if (!given->empty()) badUse(std::string(flag) + ": is of one run, not of a sweep");
     SweepRange range = parseSweep(options.sweep);
     std::vector<SweepResult> results;
@@ -183,6 +185,8 @@ private:
     checkBeginning(*program, data, evaluated(), config, {from.value_or(0), session.collectives});
     std::optional<training::MetricsFile> metrics;
     if (!options.metrics.empty()) loop.add(metrics.emplace(loop, options.metrics, from));
+    std::optional<training::TensorBoardFile> events;
+    if (!options.tensorboard.empty()) loop.add(events.emplace(loop, options.tensorboard, from));
     training::RunHistory lines(metrics && !options.plot.empty() ? metrics->kept()
                                                                 : std::vector<training::StepMetrics>());
     if (!options.plot.empty()) loop.add(lines);

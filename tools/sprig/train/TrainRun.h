@@ -15,7 +15,7 @@ namespace sprig::cli {
 struct TrainOptions {
   CommonOptions common;
   Settings settings;
-  std::string model, config, output, metrics, checkpoints, plot, resume;
+  std::string model, config, output, metrics, tensorboard, checkpoints, plot, resume;
   std::vector<std::string> x, evalX;
   std::string y, evalY;
   std::vector<training::Override> overrides;

@@ -20,12 +20,13 @@ namespace sprig::cli {
 
 TrainSession::TrainSession(const TrainOptions &given)
     : options(given), output(given.output), place(given.mesh.place(given.settings)), ranks(place.ranks),
-      settings(settingsOfRank(given.settings, place)), withNorm(!given.metrics.empty()) {
+      settings(settingsOfRank(given.settings, place)), withNorm(!given.metrics.empty() || !given.tensorboard.empty()) {
   // Of processes the first alone says and writes what all of them know.
   if (isFirst()) return;
   setQuiet(true);
   options.output.clear();
   options.metrics.clear();
+  options.tensorboard.clear();
   options.plot.clear();
 }
 
