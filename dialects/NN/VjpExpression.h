@@ -2,6 +2,7 @@
 // (ExpressionBuilder.h), and the ways back of broadcasts and pads.
 // For DifferentiableOpInterface::buildVjp (Vjp*.cpp); made by the differentiate pass.
 #pragma once
+#include "dialects/NN/LocationMarks.h"
 #include "dialects/NN/NNShapeOps.h"
 #include "dialects/NN/NNUnary.h"
 #include "dialects/NN/ExpressionBuilder.h"
@@ -19,8 +20,8 @@ public:
   /// `needed` for each operand whether anybody asks for its gradient.
   VjpExpression(mlir::OpBuilder &builder, mlir::Operation *op, llvm::ArrayRef<mlir::Value> cotangents,
                 llvm::ArrayRef<bool> reached, llvm::ArrayRef<bool> needed, Pullback pullback)
-      : Expression(builder, op->getLoc()), pullback(pullback), cotangents(cotangents), reached(reached), needed(needed),
-        gradients(op->getNumOperands()) {}
+      : Expression(builder, gradientLoc(op)), pullback(pullback), cotangents(cotangents), reached(reached),
+        needed(needed), gradients(op->getNumOperands()) {}
 
   Pullback pullback;
 

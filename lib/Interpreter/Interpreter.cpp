@@ -10,6 +10,7 @@
 #include "dialects/NN/Constants.h"
 #include "lib/Interpreter/Evaluation.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <optional>
 
 namespace sprig::interp {
 namespace {
@@ -36,6 +37,18 @@ Tensor stacked(llvm::ArrayRef<Tensor> parts, mlir::RankedTensorType type) {
   });
 }
 
+bool isTrue(const Tensor &flag) {
+  return byClass(flag, [&](auto zero) {
+    decltype(zero) value{};
+    flag.load(0, 1, &value);
+    return value != decltype(zero)(0);
+  });
+}
+
+/// The results of an operation with regions, which run here; nothing where it is none of those.
+std::optional<mlir::FailureOr<Results>> runRegions(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
+                                                   const RunOptions &options, mlir::Operation *symbols);
+
 // Runs the operations of a block; what it does not define itself comes in through `values`.
 class BlockRunner {
 public:
@@ -55,17 +68,10 @@ public:
       mlir::FailureOr<Results> results = runOne(&op, operands);
       if (mlir::failed(results)) return mlir::failure();
       for (auto [value, tensor] : llvm::zip_equal(op.getResults(), *results)) values[value] = tensor;
-      if (options.onResults) options.onResults(&op, *results);
+      if (options.watcher && op.getNumRegions() == 0) options.watcher->onResults(&op, operands, *results);
       release(op);
     }
     return Results();
-  }
-
-  /// Of operations inside another one, which write no state.
-  static mlir::FailureOr<Results> runInside(mlir::Operation *symbols, mlir::Block &block, llvm::ArrayRef<Tensor> inputs,
-                                            Precision precision) {
-    RunOptions inner{precision};
-    return BlockRunner(inner, symbols).run(block, inputs);
   }
 
 private:
@@ -81,17 +87,13 @@ private:
   }
 
   mlir::FailureOr<Results> runOne(mlir::Operation *op, llvm::ArrayRef<Tensor> operands) {
-    auto runPart = [&](mlir::Region &region) {
-      return runInside(symbols, region.front(), operands, options.precision);
-    };
-    if (auto dispatch = llvm::dyn_cast<kernel::DispatchOp>(op)) return runPart(dispatch.getBody());
     if (auto get = llvm::dyn_cast<ir::GetParamOp>(op)) return parameter(get);
     if (auto set = llvm::dyn_cast<ir::SetParamOp>(op)) {
       updates.push_back({set.getParam().str(), operands.front()});
       return Results();
     }
-    if (auto part = llvm::dyn_cast<ir::CheckpointOp>(op)) return runPart(part.getBody());
-    if (auto part = llvm::dyn_cast<ir::CustomGradientOp>(op)) return runPart(part.getForward());
+    if (op->getNumRegions())
+      if (auto results = runRegions(op, operands, {options.precision, options.watcher}, symbols)) return *results;
     return evaluate(op, operands, options.precision);
   }
 
@@ -114,56 +116,109 @@ private:
   std::vector<std::pair<std::string, Tensor>> updates; // by nn.set_param
 };
 
-// A scan: its region once for each step.
-mlir::FailureOr<Results> runScan(ir::ScanOp scan, llvm::ArrayRef<Tensor> operands, Precision precision) {
-  int64_t steps = scan.getSteps();
-  size_t inputs = scan.getNumInputs(), carried = scan.getNumCarried();
-  std::vector<Results> outputs(scan.getNumOutputs(), Results(steps));
-  Results arguments(operands);
-  for (int64_t i = 0; i < steps; ++i) {
-    int64_t step = scan.getReverse() ? steps - 1 - i : i;
-    for (size_t k = 0; k < inputs; ++k)
-      arguments[k] =
-          sliceOf(operands[k], step, llvm::cast<mlir::RankedTensorType>(scan.getStep().getArgument(k).getType()));
-    mlir::FailureOr<Results> yielded = BlockRunner::runInside(scan, scan.getStep(), arguments, precision);
-    if (mlir::failed(yielded)) return mlir::failure();
-    for (size_t k = 0; k < carried; ++k) arguments[inputs + k] = (*yielded)[k];
-    for (size_t k = 0; k < outputs.size(); ++k) outputs[k][step] = (*yielded)[carried + k];
+// The regions of one operation, which write no state.
+class RegionRunner {
+public:
+  RegionRunner(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, const RunOptions &options,
+               mlir::Operation *symbols)
+      : op(op), operands(operands), options(options), symbols(symbols), sources(op->getOperands()) {
+    if (options.watcher) options.watcher->onRegions(op);
   }
-  Results results(arguments.begin() + inputs, arguments.begin() + inputs + carried);
-  for (size_t k = 0; k < outputs.size(); ++k)
-    results.push_back(stacked(outputs[k], llvm::cast<mlir::RankedTensorType>(scan.getResult(carried + k).getType())));
-  return results;
-}
 
-bool isTrue(const Tensor &flag) {
-  return byClass(flag, [&](auto zero) {
-    decltype(zero) value{};
-    flag.load(0, 1, &value);
-    return value != decltype(zero)(0);
-  });
-}
+  // Runs the region once on all operands.
+  mlir::FailureOr<Results> part(mlir::Region &region) { return runLast(region.front(), operands); }
 
-// A branch: one of its regions.
-mlir::FailureOr<Results> runCond(ir::CondOp cond, llvm::ArrayRef<Tensor> operands, Precision precision) {
-  mlir::Region &taken = isTrue(operands.front()) ? cond.getThenRegion() : cond.getElseRegion();
-  return BlockRunner::runInside(cond, taken.front(), operands.drop_front(), precision);
-}
-
-// A loop: its condition, and where that holds its body.
-mlir::FailureOr<Results> runWhile(ir::WhileOp loop, llvm::ArrayRef<Tensor> operands, Precision precision) {
-  size_t carried = loop.getNumCarried();
-  Results arguments(operands);
-  for (uint64_t step = 0; !loop.getMaxSteps() || step < *loop.getMaxSteps(); ++step) {
-    mlir::FailureOr<Results> flag = BlockRunner::runInside(loop, loop.getCondition().front(), arguments, precision);
-    if (mlir::failed(flag)) return mlir::failure();
-    if (!isTrue(flag->front())) break;
-    mlir::FailureOr<Results> next = BlockRunner::runInside(loop, loop.getBody().front(), arguments, precision);
-    if (mlir::failed(next)) return mlir::failure();
-    llvm::copy(*next, arguments.begin());
+  // A scan: its region once for each step.
+  mlir::FailureOr<Results> scan(ir::ScanOp scan) {
+    int64_t steps = scan.getSteps();
+    size_t inputs = scan.getNumInputs(), carried = scan.getNumCarried();
+    std::vector<Results> outputs(scan.getNumOutputs(), Results(steps));
+    Results arguments(operands);
+    mlir::Block &block = scan.getStep();
+    for (int64_t i = 0; i < steps; ++i) {
+      int64_t step = scan.getReverse() ? steps - 1 - i : i;
+      for (size_t k = 0; k < inputs; ++k)
+        arguments[k] = sliceOf(operands[k], step, llvm::cast<mlir::RankedTensorType>(block.getArgument(k).getType()));
+      mlir::FailureOr<Results> yielded = runOn(block, arguments);
+      if (mlir::failed(yielded)) return mlir::failure();
+      auto given = llvm::ArrayRef(*yielded);
+      pass(block.getTerminator()->getOperands().drop_front(carried), scan.getResults().drop_front(carried),
+           given.drop_front(carried));
+      carry(block, inputs, given.take_front(carried), arguments);
+      for (size_t k = 0; k < outputs.size(); ++k) outputs[k][step] = given[carried + k];
+    }
+    Results results = carriedOut(inputs, carried, arguments);
+    for (size_t k = 0; k < outputs.size(); ++k)
+      results.push_back(stacked(outputs[k], llvm::cast<mlir::RankedTensorType>(scan.getResult(carried + k).getType())));
+    return results;
   }
-  arguments.resize(carried);
-  return arguments;
+
+  // A branch: one of its regions.
+  mlir::FailureOr<Results> cond(ir::CondOp cond) {
+    mlir::Region &taken = isTrue(operands.front()) ? cond.getThenRegion() : cond.getElseRegion();
+    sources.erase(sources.begin());
+    return runLast(taken.front(), operands.drop_front());
+  }
+
+  // A loop: its condition, and where that holds its body.
+  mlir::FailureOr<Results> whileLoop(ir::WhileOp loop) {
+    size_t carried = loop.getNumCarried();
+    Results arguments(operands);
+    mlir::Block &body = loop.getBody().front();
+    for (uint64_t step = 0; !loop.getMaxSteps() || step < *loop.getMaxSteps(); ++step) {
+      mlir::FailureOr<Results> flag = runOn(loop.getCondition().front(), arguments);
+      if (mlir::failed(flag)) return mlir::failure();
+      if (!isTrue(flag->front())) break;
+      mlir::FailureOr<Results> next = runOn(body, arguments);
+      if (mlir::failed(next)) return mlir::failure();
+      carry(body, 0, *next, arguments);
+    }
+    return carriedOut(0, carried, arguments);
+  }
+
+private:
+  void pass(mlir::ValueRange from, mlir::ValueRange to, llvm::ArrayRef<Tensor> tensors) {
+    if (options.watcher) options.watcher->onPass(from, to, tensors);
+  }
+  mlir::FailureOr<Results> runOn(mlir::Block &block, llvm::ArrayRef<Tensor> arguments) {
+    pass(sources, block.getArguments(), arguments);
+    return BlockRunner(options, symbols).run(block, arguments);
+  }
+  mlir::FailureOr<Results> runLast(mlir::Block &block, llvm::ArrayRef<Tensor> arguments) {
+    mlir::FailureOr<Results> results = runOn(block, arguments);
+    if (mlir::succeeded(results)) pass(block.getTerminator()->getOperands(), op->getResults(), *results);
+    return results;
+  }
+  // What a step of a loop gives is what the next one takes.
+  void carry(mlir::Block &block, size_t first, llvm::ArrayRef<Tensor> given, Results &arguments) {
+    auto held = block.getArguments().slice(first, given.size());
+    pass(block.getTerminator()->getOperands().take_front(given.size()), mlir::ValueRange(held), given);
+    llvm::copy(held, sources.begin() + first);
+    llvm::copy(given, arguments.begin() + first);
+  }
+  Results carriedOut(size_t first, size_t count, const Results &arguments) {
+    Results results(arguments.begin() + first, arguments.begin() + first + count);
+    pass(mlir::ValueRange(sources).slice(first, count), op->getResults().take_front(count), results);
+    return results;
+  }
+
+  mlir::Operation *op;
+  llvm::ArrayRef<Tensor> operands;
+  const RunOptions options;
+  mlir::Operation *symbols;               // any operation below the symbol table
+  llvm::SmallVector<mlir::Value> sources; // where the region's next arguments come from
+};
+
+std::optional<mlir::FailureOr<Results>> runRegions(mlir::Operation *op, llvm::ArrayRef<Tensor> operands,
+                                                   const RunOptions &options, mlir::Operation *symbols) {
+  RegionRunner runner(op, operands, options, symbols);
+  if (auto dispatch = llvm::dyn_cast<kernel::DispatchOp>(op)) return runner.part(dispatch.getBody());
+  if (auto part = llvm::dyn_cast<ir::CheckpointOp>(op)) return runner.part(part.getBody());
+  if (auto part = llvm::dyn_cast<ir::CustomGradientOp>(op)) return runner.part(part.getForward());
+  if (auto scan = llvm::dyn_cast<ir::ScanOp>(op)) return runner.scan(scan);
+  if (auto cond = llvm::dyn_cast<ir::CondOp>(op)) return runner.cond(cond);
+  if (auto loop = llvm::dyn_cast<ir::WhileOp>(op)) return runner.whileLoop(loop);
+  return std::nullopt;
 }
 
 // A composite without an evaluator of its own: its decomposition, built in a function of its own and run.
@@ -207,9 +262,7 @@ mlir::FailureOr<Results> tryEvaluate(mlir::Operation *op, llvm::ArrayRef<Tensor>
     if (mlir::failed(tensor)) return mlir::failure();
     return Results{*tensor};
   }
-  if (auto scan = llvm::dyn_cast<ir::ScanOp>(op)) return runScan(scan, operands, precision);
-  if (auto cond = llvm::dyn_cast<ir::CondOp>(op)) return runCond(cond, operands, precision);
-  if (auto loop = llvm::dyn_cast<ir::WhileOp>(op)) return runWhile(loop, operands, precision);
+  if (llvm::isa<ir::ScanOp, ir::CondOp, ir::WhileOp>(op)) return *runRegions(op, operands, {precision}, op);
   const EvaluatorTable::Evaluator *evaluator = EvaluatorTable::get().find(op->getName());
   if (!evaluator && llvm::isa<DecomposableOpInterface>(op)) return evaluateDecomposed(op, operands, precision, error);
   if (!evaluator) {

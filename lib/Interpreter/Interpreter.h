@@ -5,7 +5,6 @@
 #include "lib/Interpreter/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringMap.h"
-#include <functional>
 
 namespace sprig::interp {
 
@@ -30,10 +29,22 @@ mlir::FailureOr<Results> evaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> op
 mlir::FailureOr<Results> tryEvaluate(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, Precision precision,
                                      std::string &error);
 
+/// Sees values as they are computed, also in the regions of operations, but not in decompositions of composites.
+class Watcher {
+public:
+  virtual ~Watcher() = default;
+  /// Called after each operation without a region that runs.
+  virtual void onResults(mlir::Operation *op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<Tensor> results) = 0;
+  /// Called before the regions of an operation run.
+  virtual void onRegions(mlir::Operation *op) = 0;
+  /// Called where a region takes values (arguments) or gives them (the operation's results), or parts of them: at each
+  /// step of a loop. `tensors` are what `to` hold of it.
+  virtual void onPass(mlir::ValueRange from, mlir::ValueRange to, llvm::ArrayRef<Tensor> tensors) = 0;
+};
+
 struct RunOptions {
   Precision precision = Precision::Double;
-  /// Called after each operation of the function's body with its results; an operation with a region counts as one.
-  std::function<void(mlir::Operation *op, llvm::ArrayRef<Tensor> results)> onResults = {};
+  Watcher *watcher = nullptr;
   /// Values of parameters by name, in place of those that the module has; takes what the function sets when it ends.
   llvm::StringMap<Tensor> *state = nullptr;
 };

@@ -2,6 +2,7 @@
 #include "dialects/Interfaces/TensorTypes.h"
 #include "dialects/Kernel/KernelDialect.h"
 #include "dialects/NN/GradientMarks.h"
+#include "dialects/NN/LocationMarks.h"
 #include "dialects/NN/NNElementwise.h"
 #include "dialects/NN/NNGradient.h"
 #include "dialects/NN/NNShapeOps.h"
@@ -141,13 +142,15 @@ Value Differentiation::cotangentOf(Value value) {
   auto found = contributions.find(value);
   if (found == contributions.end()) return {};
   SmallVector<Value> &parts = found->second;
-  Value sum = parts.size() > 1 ? joined(b, value.getLoc(), parts) : Value();
+  Operation *forward = value.getDefiningOp();
+  Location loc = forward ? ir::gradientLoc(forward) : value.getLoc();
+  Value sum = parts.size() > 1 ? joined(b, loc, parts) : Value();
   if (sum) {
     parts.assign({sum});
     return sum;
   }
   sum = parts.front();
-  for (Value part : ArrayRef<Value>(parts).drop_front()) sum = ir::AddOp::create(b, value.getLoc(), sum, part);
+  for (Value part : ArrayRef<Value>(parts).drop_front()) sum = ir::AddOp::create(b, loc, sum, part);
   parts.assign({sum});
   return sum;
 }
@@ -158,7 +161,7 @@ LogicalResult Differentiation::visitActivation(Operation *op, Value x) {
   Value one = ir::createSplat(b, op->getLoc(), y.getType(), 1);
   auto derivative = pullback(b, y, one, x);
   if (failed(derivative)) return failure();
-  contributions[x].push_back(ir::MulOp::create(b, op->getLoc(), cotangent, derivative->front()));
+  contributions[x].push_back(ir::MulOp::create(b, ir::gradientLoc(op), cotangent, derivative->front()));
   return success();
 }
 

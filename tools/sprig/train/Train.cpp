@@ -95,7 +95,8 @@ void addTrain(CLI::App &app, Invocation &invocation) {
       ->capture_default_str();
   command->add_flag("--resume{true}", options->resume,
                     "goes on from the newest checkpoint; --resume=DIR/step-N from that one");
-  command->add_flag("--debug-nan", options->debugNan, "where a loss is not finite, finds the operation (slow)");
+  command->add_flag("--debug-nan", options->debugNan,
+                    "finds the operation that makes a loss, a gradient or a state that is not finite (slow)");
   command->add_option(
       "--quantize-aware", options->quantizeAware,
       "folder of samples, as quantize --data takes it: the model is made ready for eight bits by them, and "

@@ -1,8 +1,9 @@
 #include "tools/sprig/train/TrainModel.h"
 #include "dialects/NN/Attributes.h"
-#include "dialects/NN/NNDialect.h"
+#include "dialects/NN/LocationMarks.h"
+#include "dialects/NN/NNState.h"
 #include "lib/Export/ONNX/WriteWeights.h"
-#include "lib/Interpreter/Interpreter.h"
+#include "lib/Interpreter/NonFinite.h"
 #include "lib/JIT/TimePackage.h"
 #include "lib/Pipeline/Diagnostics.h"
 #include "lib/Pipeline/Phases.h"
@@ -17,7 +18,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
-#include <cmath>
 
 using namespace mlir;
 
@@ -171,12 +171,56 @@ interp::Tensor tensorOf(MLIRContext &context, const data::Array &array) {
   return interp::Tensor::viewBytes(tensorType(context, array), array.bytes);
 }
 
-bool hasNonFinite(const interp::Tensor &tensor) {
-  if (!tensor.isFloat()) return false;
-  auto values = tensor.floats();
-  for (int64_t i = 0, n = tensor.isSplat() ? 1 : tensor.count(); i < n; ++i)
-    if (!std::isfinite(values[i])) return true;
-  return false;
+func::FuncOp stepOf(ModuleOp module, int64_t samples) {
+  for (auto function : module.getOps<func::FuncOp>())
+    if (auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);
+        entry && entry.getValue() == StringRef(training::kStepEntry))
+      if (cast<RankedTensorType>(function.getArgumentTypes()[0]).getDimSize(0) == samples) return function;
+  internalError("no step takes a batch of " + std::to_string(samples) + " samples");
+}
+
+/// Makes the gradients results of the step, behind the others; their parameters.
+std::vector<std::string> returnGradients(func::FuncOp step) {
+  std::vector<std::string> names;
+  SmallVector<Value> gradients;
+  step.walk([&](Operation *op) {
+    auto marks = op->getAttrOfType<ArrayAttr>(ir::kGradientsAttr);
+    if (!marks) return;
+    for (auto [name, gradient] : llvm::zip_equal(marks.getAsRange<StringAttr>(), op->getResults())) {
+      names.push_back(name.str());
+      gradients.push_back(gradient);
+    }
+  });
+  SmallVector<DictionaryAttr> attributes;
+  Builder b(step.getContext());
+  for (const std::string &name : names)
+    attributes.push_back(b.getDictionaryAttr(b.getNamedAttr(ir::kNameAttr, b.getStringAttr("gradient/" + name))));
+  SmallVector<unsigned> last(gradients.size(), step.getNumResults());
+  (void)step.insertResults(last, ValueRange(gradients).getTypes(), attributes);
+  step.getBody().front().getTerminator()->insertOperands(last.empty() ? 0 : last[0], gradients);
+  return names;
+}
+
+/// "nn.div in the gradient of nn.sqrt at model.onnx:norm"
+std::string describeOperation(Operation *op) {
+  std::string text = op->getName().getStringRef().str();
+  if (auto forward = dyn_cast_if_present<StringAttr>(ir::markIn(op->getLoc(), ir::kGradientMark)))
+    text += " in the gradient of " + forward.str();
+  std::string place = describeLocation(op->getLoc());
+  return place.empty() ? text : text + " at " + place;
+}
+
+/// The first of what a step gives that is not finite, and where that arose: the loss, a gradient, a next state.
+std::string describeFound(func::FuncOp step, ArrayRef<std::string> gradients, const interp::NonFiniteWatcher &watcher) {
+  OperandRange results = step.getBody().front().getTerminator()->getOperands();
+  std::vector<std::pair<std::string, Value>> checked{{"the loss", results[0]}};
+  for (auto [name, gradient] : llvm::zip_equal(gradients, results.take_back(gradients.size())))
+    checked.emplace_back("the gradient of '" + name + "'", gradient);
+  for (auto set : step.getBody().front().getOps<ir::SetParamOp>())
+    checked.emplace_back("the next value of '" + set.getParam().str() + "'", set.getValue());
+  for (auto &[what, value] : checked)
+    if (auto origin = watcher.of(value).first()) return nonfinite::textOf(*origin) + "; found in " + what;
+  return "";
 }
 
 } // namespace
@@ -236,34 +280,22 @@ std::string findNonFinite(const Model &model, const TrainRequest &request, const
   quiet.announce = false;
   quiet.rank = 0, quiet.ranks = 1; // the same numbers, which one rank has all of
   TrainingModule training(model, quiet, settings);
+  func::FuncOp step = stepOf(training.module(), inputs.front().shape[0]);
+  std::vector<std::string> gradients = returnGradients(step);
   runPhases(training.module(), trainingOptions(model, quiet, settings, {"native"}), "differentiate");
-  func::FuncOp step;
-  for (auto function : training.module().getOps<func::FuncOp>())
-    if (auto entry = function->getAttrOfType<StringAttr>(ir::kEntryAttr);
-        entry && entry.getValue() == StringRef(training::kStepEntry))
-      if (cast<RankedTensorType>(function.getArgumentTypes()[0]).getDimSize(0) == inputs.front().shape[0])
-        step = function;
-  if (!step) internalError("no step takes the batch that was not finite");
   llvm::StringMap<interp::Tensor> values;
   for (const data::Array &array : state) values[array.name] = tensorOf(*training.module().getContext(), array);
+  interp::NonFiniteWatcher watcher(describeOperation);
   llvm::SmallVector<interp::Tensor> arguments;
-  for (const data::Array &array : inputs) arguments.push_back(tensorOf(*training.module().getContext(), array));
-  for (auto [i, argument] : llvm::enumerate(arguments))
-    if (hasNonFinite(argument)) return "the data of '" + inputs[i].name + "' themselves hold such a number";
-  std::string found;
-  interp::RunOptions run;
-  run.precision = interp::Precision::Rounded;
-  run.state = &values;
-  run.onResults = [&](Operation *op, llvm::ArrayRef<interp::Tensor> results) {
-    if (!found.empty() || !llvm::any_of(results, hasNonFinite)) return;
-    found = op->getName().getStringRef().str();
-    std::string place = describeLocation(op->getLoc());
-    if (!place.empty()) found += " at " + place;
-    found += " gives " + ir::describe(op->getResult(0).getType());
-  };
+  step = stepOf(training.module(), inputs.front().shape[0]);
+  for (auto [argument, array] : llvm::zip_equal(step.getArguments(), inputs)) {
+    arguments.push_back(tensorOf(*training.module().getContext(), array));
+    watcher.setGiven(argument, arguments.back(), "the data of '" + array.name + "'");
+  }
+  interp::RunOptions run{interp::Precision::Rounded, &watcher, &values};
   DiagnosticText diagnostics(training.module().getContext());
   if (mlir::failed(interp::run(step, arguments, run))) diagnostics.raise(ErrorKind::runtime, "the step does not run");
-  return found;
+  return describeFound(step, gradients, watcher);
 }
 
 std::vector<char> exportTrained(const Model &model, std::span<const data::Array> parameters) {

@@ -41,8 +41,8 @@ CompiledTraining compileTraining(const Model &model, const TrainRequest &request
 /// The entries as text: the IR after the phase that --compile-to names, or before all phases.
 std::string trainingToText(const Model &model, const TrainRequest &request, const Settings &settings);
 
-/// Runs one step in the reference interpreter, from this state and on these inputs (targets last), and says which
-/// operation is the first that gives a number that is not finite; empty when all are.
+/// Runs one step in the reference interpreter, from this state and on these inputs (targets last). Says which operation
+/// made the first number that is not finite of the loss, a gradient or a next state; empty when all of them are finite.
 std::string findNonFinite(const Model &model, const TrainRequest &request, const Settings &settings,
                           std::span<const data::Array> state, std::span<const data::Array> inputs);
 
