@@ -44,7 +44,7 @@ struct FunctionOptions {
 };
 
 /// Turns compilation of all functions off (they run as they are written) and on again: for debugging. The environment
-/// variable SPRIG_COMPILE=0 starts with it off.
+/// variable SPRIG_COMPILE=0 starts with it off. While DetectNonFinite lives on a thread, it is off there.
 SPRIG_API void setCompilation(bool on);
 SPRIG_API bool compilationIsOn();
 

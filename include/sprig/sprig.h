@@ -5,6 +5,7 @@
 #include "sprig/control.h"
 #include "sprig/create.h"
 #include "sprig/data.h"
+#include "sprig/debug.h"
 #include "sprig/device.h"
 #include "sprig/dist.h"
 #include "sprig/function.h"

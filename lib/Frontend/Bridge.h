@@ -7,6 +7,7 @@
 #include "lib/Frontend/Graph.h"
 #include "lib/Lengths/Length.h"
 #include "lib/Machine/ExpectedLink.h"
+#include "lib/NonFinite/NonFinite.h"
 #include "lib/Training/TrainConfig.h"
 #include "sprig/options.h"
 #include <optional>
@@ -143,6 +144,13 @@ struct GrowingGraph {
 /// One graph at several lengths, the longest first, the shortest last. Throws Error (unsupported) where they are not
 /// one program but for the length, or need what a program for all of them cannot have.
 GrowingGraph growingGraph(std::span<const std::pair<int64_t, const Graph *>> lengths, const std::string &axis);
+
+/// Where numbers that are not finite arose in a graph, which runs in the reference interpreter: the origins of its
+/// outputs by those of its inputs, of whose types the arrays are. None where it does not run there. `describe` takes
+/// an operation's name, its place, and what it is the gradient of.
+std::vector<nonfinite::Origins> originsInside(const Graph &graph, std::span<const void *const> inputs,
+                                              std::span<const nonfinite::Origins> origins,
+                                              std::string (*describe)(const GraphNode &node));
 
 /// A composite operation as primitives: a graph of the node's operands and results; null for a primitive.
 std::shared_ptr<const Graph> decompose(const GraphNode &node, std::span<const TensorType> operands,

@@ -25,6 +25,8 @@ struct GraphNode {
   std::shared_ptr<const std::vector<char>> constant;
   Source source;
   const std::string *layer = nullptr; ///< "encoder.0.linear", interned; null outside of layers
+  /// Of a gradient's operation, which has the place of the forward operation: the name of that, interned; else null.
+  const std::string *gradientOf = nullptr;
 };
 
 /// An nn.constant of these bytes.

@@ -1,6 +1,7 @@
 #include "lib/Frontend/Bridge/Convert.h"
 #include "dialects/NN/Attributes.h"
 #include "dialects/NN/LocationMarks.h"
+#include "lib/Pipeline/Diagnostics.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
@@ -76,14 +77,26 @@ Location locationOf(MLIRContext *context, const GraphNode &node) {
   Location place = UnknownLoc::get(context);
   if (node.source.line) place = FileLineColLoc::get(context, node.source.file, unsigned(node.source.line), 0);
   if (node.layer) place = NameLoc::get(StringAttr::get(context, *node.layer), place);
-  std::string text = describePlace(node.source, node.op->text, node.layer);
+  std::string text = describePlace(node.source, node.gradientOf ? *node.gradientOf : node.op->text, node.layer);
   place = FusedLoc::get({place}, StringAttr::get(context, text), context);
+  if (node.gradientOf) place = ir::withMark(place, ir::kGradientMark, StringAttr::get(context, *node.gradientOf));
   const Attr *device = find(node.attrs, ir::kPlaceAttr.data());
   if (!device) return place;
   return ir::withMark(place, ir::kPlaceAttr, StringAttr::get(context, StringRef(device->text).trim('"')));
 }
 
 StringAttr deviceIn(Location location) { return dyn_cast_if_present<StringAttr>(ir::markIn(location, ir::kPlaceAttr)); }
+
+const std::string *forwardIn(Location location, const Place &place) {
+  auto mark = dyn_cast_if_present<StringAttr>(ir::markIn(location, ir::kGradientMark));
+  if (!mark) return nullptr;
+  // Composites have been spelled out: the text has the name of what was recorded.
+  std::string text = describeLocation(location), before = describePlace(place.source, "", nullptr),
+              after = describePlace({}, "", place.layer);
+  StringRef name = text;
+  bool isRecorded = name.consume_front(before) && name.consume_back(after) && !name.empty();
+  return &intern(isRecorded ? name : mark.getValue());
+}
 
 static bool fill(Location location, Place &place) {
   if (auto fused = dyn_cast<FusedLoc>(location))

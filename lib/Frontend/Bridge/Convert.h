@@ -29,6 +29,9 @@ struct Place {
 /// The first that the location knows; `otherwise` where it knows none.
 Place placeOf(mlir::Location location, const Place &otherwise);
 
+/// Of an operation of a gradient: the name of the forward operation, as it was recorded; else null.
+const std::string *forwardIn(mlir::Location location, const Place &place);
+
 /// Writes attributes of one kind of operation after another; texts are parsed once.
 class AttributeWriter {
 public:

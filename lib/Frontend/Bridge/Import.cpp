@@ -29,6 +29,7 @@ void GraphReader::add(Operation *op) {
   Place place = placeOf(op->getLoc(), otherwise);
   node.source = place.source;
   node.layer = place.layer;
+  node.gradientOf = forwardIn(op->getLoc(), place);
   for (Value operand : op->getOperands()) {
     auto found = numbers.find(operand);
     if (found == numbers.end()) internalError("a pass of the compiler left " + node.op->text + " without an operand");

@@ -1,8 +1,10 @@
 #include "lib/Frontend/Engine/ChainRule.h"
 #include "lib/Frontend/Engine/ContinuationCache.h"
 #include "lib/Frontend/Engine/DerivedProgram.h"
+#include "lib/Frontend/Engine/NonFinite.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 
 namespace sprig::frontend {
@@ -157,6 +159,19 @@ std::vector<uint32_t> ChainRule::resultsOf(const Stretch &stretch) const {
   return results;
 }
 
+/// Equal graphs share their gradients, whose operations have the places of the first. Where these are going to be
+/// named, they are part of what is equal.
+void mixPlaces(Hash &key, const Graph &graph) {
+  if (!detectsNonFinite()) [[likely]]
+    return;
+  for (const GraphNode &node : graph.nodes) {
+    key.mix(uint64_t(std::hash<std::string_view>()(node.source.file)));
+    key.mix(uint64_t(node.source.line));
+    key.mix(uint64_t(reinterpret_cast<uintptr_t>(node.layer)));
+    for (const auto &region : node.regions) mixPlaces(key, *region);
+  }
+}
+
 struct ChainRule::Plain {
   Graph graph;
   std::vector<uint32_t> numbers; // of its values in the lineage
@@ -204,6 +219,7 @@ struct ChainRule::Plain {
     Hash key;
     key.mix(kind);
     key.mix(graph);
+    mixPlaces(key, graph);
     for (auto list : {outputs, wrt}) {
       key.mix(list.size());
       for (uint32_t number : list) key.mix(local[number]);
@@ -380,6 +396,7 @@ std::vector<Tensor> pullBack(Lineage &lineage, std::span<const Tensor> seeds, So
   if (lineage.isWhole()) {
     const bool isDivided = GlobalStep::current();
     lineage.key.mix(uint64_t(!seeds.empty()) | uint64_t(isDivided) << 1);
+    mixPlaces(lineage.key, graph);
     auto next = ContinuationCache::instance().get(
         lineage.key, [&] { return gradientOf(graph, graph.outputs, lineage.wrt, !seeds.empty(), isDivided); });
     DeviceId device = deviceOfNumber(lineage, graph.outputs[0]);

@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/Collective.h"
+#include "lib/Frontend/Engine/NonFinite.h"
 #include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/RankScope.h"
 #include "lib/Frontend/Engine/Recorder.h"
@@ -43,6 +44,7 @@ public:
   std::vector<Tensor> operands;
   std::vector<Value *> results; // a reference each
   Kind kind;
+  std::unique_ptr<const NodeWatch> watch;
 
   ~CollectiveTask() override {
     for (Value *value : results) drop(value);
@@ -67,6 +69,11 @@ public:
         end->group->fail({SPRIG_RT_CANCELLED, end->text() + ": " + failure->what()});
       }
     if (failure) Engine::of(end->order->lane).noteFailure(failure);
+    if (!failure && watch) {
+      std::vector<Value *> read;
+      for (const Tensor &operand : operands) read.push_back(operand.raw());
+      noteOrigins(description, *watch, read, results, std::nullopt);
+    }
     for (Value *value : results) {
       if (failure) value->storage.reset();
       value->failure = failure;
@@ -223,6 +230,7 @@ void queueCollective(GraphNode &&collective, std::span<const Tensor> operands, s
   if (mayTrack && isTracked) rememberCollective(collective, operands, task->results);
   task->kind = kindOf(*collective.op);
   task->description = std::move(collective);
+  task->watch = watchFor(operands);
   task->turn = task->end->order->next(lane);
   Engine &engine = Engine::of(lane);
   Value &last = *values[operands.size() - 1];

@@ -1,4 +1,5 @@
 #include "lib/Frontend/Engine/CopyTask.h"
+#include "lib/Frontend/Engine/NonFinite.h"
 #include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/Recording.h"
 #include "lib/Frontend/Record.h"
@@ -21,6 +22,7 @@ public:
         ProfileSpan span("copy", [&] { return describeCopy(); });
         to->storage = Storage::allocate(to->type.bytes());
         std::memcpy(to->storage->data, source.storage->data, size_t(to->type.bytes()));
+        copyOrigins(*source.storage, *to->storage);
       } catch (const Error &error) {
         failure = std::make_shared<Error>(error.kind(), placeText(at) + "to: " + error.what());
         Engine::of(to->lane).noteFailure(failure);

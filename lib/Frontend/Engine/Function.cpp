@@ -3,6 +3,7 @@
 #include "lib/Frontend/Engine/BucketChoices.h"
 #include "lib/Frontend/Engine/Engine.h"
 #include "lib/Frontend/Engine/GrowingCall.h"
+#include "lib/Frontend/Engine/NonFinite.h"
 #include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/RankScope.h"
 #include "lib/Frontend/Engine/Recorder.h"
@@ -96,7 +97,7 @@ std::string differenceOf(const Variant &last, const FlatValues &given, std::span
 } // namespace
 
 void setCompilation(bool on) { globalSwitch() = on; }
-bool compilationIsOn() { return globalSwitch(); }
+bool compilationIsOn() { return globalSwitch() && !detectsNonFinite(); }
 void checkTraces(bool always) { checkSwitch() = always; }
 bool tracesAreChecked() { return checkSwitch(); }
 

@@ -4,6 +4,7 @@
 #include "lib/Frontend/Engine/CallLineage.h"
 #include "lib/Frontend/Engine/ChainRule.h"
 #include "lib/Frontend/Engine/Consumed.h"
+#include "lib/Frontend/Engine/NonFinite.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include <algorithm>
 #include <optional>
@@ -81,11 +82,16 @@ std::vector<Tensor> frontend::gradientsOf(std::span<const Tensor> outputs, std::
       lineageBetween(outputs, wrt, "grad", "the output does not depend on what the gradient is asked for", at);
   noteUntrained(lineage.untrained, wrt);
   consume(lineage);
+  for (const Tensor &output : outputs)
+    requireFinite(output, CheckedAs::derived, [] { return "the value that is differentiated"; }, at);
   std::optional<NoGrad> quiet;
   if (!options.createGraph) quiet.emplace();
   uint64_t since = newSequence();
   std::vector<Tensor> gradients = pullBack(lineage, options.seeds, at);
   if (!options.createGraph) markGradients(gradients, since);
+  for (size_t i = 0; i < gradients.size(); ++i)
+    requireFinite(
+        gradients[i], CheckedAs::derived, [&] { return "the gradient of " + describeAsked(*wrt[i].raw()); }, at);
   return gradients;
 }
 

@@ -100,8 +100,7 @@ static std::string whyNoGradient(const Tensor &output) {
   return {};
 }
 
-/// "parameter 'fc.weight'", "the value f32[3]"
-static std::string describeAsked(const Value &value) {
+std::string describeAsked(const Value &value) {
   return value.owner ? "parameter '" + value.owner->name + "'" : "the value " + describe(value.type);
 }
 

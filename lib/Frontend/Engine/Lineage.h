@@ -42,6 +42,9 @@ std::vector<Value *> parametersBehind(const Tensor &output, Source at);
 /// parameters), and the arguments that they go through.
 void noteUse(Trace &trace, const Tensor &output, std::span<const Tensor> wrt);
 
+/// "parameter 'fc.weight'", "the value f32[3]"
+std::string describeAsked(const Value &value);
+
 /// Why outputs depend on none of `wrt` (none: on no parameter), for the end of an error's text.
 std::string whyUnreached(std::span<const Tensor> outputs, std::span<const Tensor> wrt);
 

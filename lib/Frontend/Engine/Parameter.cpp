@@ -1,5 +1,6 @@
 // Parameters, and the tensors that gradients begin and end at.
 #include "lib/Frontend/Base/Place.h"
+#include "lib/Frontend/Engine/NonFinite.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Trace.h"
 #include "sprig/grad.h"
@@ -63,6 +64,7 @@ Tensor Parameter::value(Source at) const {
 }
 
 static void setCell(Parameter::Cell &cell, const Tensor &next, Source at) {
+  requireFinite(next, CheckedAs::state, [&] { return "the next value of parameter '" + cell.name + "'"; }, at);
   CreationScope home(cell.current.raw()->device);
   Tensor root = asRoot(atHome(next, cell.current.raw()->device, at), cell, at);
   if (cell.current.raw() != root.raw()) cell.current.raw()->owner = nullptr;

@@ -2,6 +2,7 @@
 #include "lib/Data/Array.h"
 #include "lib/Frontend/Base/IntegerRange.h"
 #include "lib/Frontend/Engine/Engine.h"
+#include "lib/Frontend/Engine/NonFinite.h"
 #include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Record.h"
@@ -50,7 +51,11 @@ void Tensor::wait(Source source) const { resolve(*this, "wait", source); }
 
 void frontend::waitFor(const Tensor &tensor, const char *what, Source source) { resolve(tensor, what, source); }
 
-const void *Tensor::bytes(Source source) const { return resolve(*this, "read", source).storage->data; }
+const void *Tensor::bytes(Source source) const {
+  const Value &there = resolve(*this, "read", source);
+  requireFinite(*this, CheckedAs::read, [] { return "what is read"; }, source);
+  return there.storage->data;
+}
 
 const void *Tensor::bytes(DType expected, Source source) const {
   if (value && value->type.dtype != expected)
@@ -81,7 +86,9 @@ static double elementAsDouble(const Value &value, int64_t i) {
 static const Value &single(const Tensor &tensor, Source source) {
   if (tensor.defined() && tensor.type().elements() != 1)
     fail(source, "item", "takes a tensor of one element, got " + describe(tensor.type()));
-  return resolve(tensor, "item", source);
+  const Value &value = resolve(tensor, "item", source);
+  requireFinite(tensor, CheckedAs::scalar, [] { return "what is read"; }, source);
+  return value;
 }
 
 double Tensor::itemAsDouble(Source source) const { return elementAsDouble(single(*this, source), 0); }

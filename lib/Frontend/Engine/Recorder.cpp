@@ -1,6 +1,7 @@
 #include "lib/Frontend/Engine/Recorder.h"
 #include "lib/Frontend/Engine/Collective.h"
 #include "lib/Frontend/Engine/CopyTask.h"
+#include "lib/Frontend/Engine/NonFinite.h"
 #include "lib/Frontend/Engine/RankScope.h"
 #include "lib/Frontend/Engine/SegmentTask.h"
 #include "lib/Frontend/Engine/Trace.h"
@@ -217,6 +218,7 @@ static void recordNode(GraphNode &&description, std::span<const Tensor> operands
   }
   Node *node = own.pending->add(std::move(description), operands, results, Value::State::pending, lineage,
                                 placed.device, placed.isFree);
+  node->watch = watchFor(operands);
   std::copy(node->results.begin(), node->results.end(), values);
   bool isFull = own.pending->cost >= kMostCost || own.pending->nodes.size() >= kMostNodes;
   lock.unlock();

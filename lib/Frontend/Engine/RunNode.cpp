@@ -41,9 +41,6 @@ void fillConstant(const GraphNode &node, const ArrayRef &result) {
     std::memcpy(out + at, node.constant->data(), size_t(std::min(given, bytes - at)));
 }
 
-void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
-             DeviceId device);
-
 void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
                   DeviceId device) {
   std::vector<ArrayRef> values(operands.begin(), operands.end());
@@ -63,7 +60,7 @@ void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::s
   for (const GraphNode &node : parts.nodes) {
     in.clear();
     for (uint32_t operand : node.operands) in.push_back(values[operand]);
-    compute(node, in, {values.data() + node.firstResult, node.resultCount}, device);
+    computeNode(node, in, {values.data() + node.firstResult, node.resultCount}, device);
   }
   // An input that is an output, and one value that is two outputs.
   for (uint32_t i = 0; i < parts.outputs.size(); ++i)
@@ -71,8 +68,10 @@ void computeParts(const Graph &parts, std::span<const ArrayRef> operands, std::s
       std::memcpy(results[i].data, values[parts.outputs[i]].data, size_t(results[i].type->bytes()));
 }
 
-void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
-             DeviceId device) {
+} // namespace
+
+void computeNode(const GraphNode &node, std::span<const ArrayRef> operands, std::span<const ArrayRef> results,
+                 DeviceId device) {
   if (isConstantNode(node)) return fillConstant(node, results[0]);
   // The kernels of build time are this processor's.
   static UsedDevice &processor = UsedDevice::of("cpu");
@@ -103,13 +102,11 @@ void compute(const GraphNode &node, std::span<const ArrayRef> operands, std::spa
 }
 
 /// With the line and the layer of the operation.
-Failure explain(const GraphNode &node, const Error &error) {
+static Failure explain(const GraphNode &node, const Error &error) {
   std::string text = error.what();
   if (node.source.line && text.starts_with(placeText(node.source))) return std::make_shared<Error>(error);
   return std::make_shared<Error>(error.kind(), placeText(node.source, node.op->text, node.layer) + ": " + text);
 }
-
-} // namespace
 
 void runNode(const Node &node, std::span<Value *const> results, DeviceId device) {
   Failure failure;
@@ -127,7 +124,7 @@ void runNode(const Node &node, std::span<Value *const> results, DeviceId device)
       const GraphNode &description = node.description;
       ProfileSpan span("operation",
                        [&] { return placeText(description.source, description.op->text, description.layer); });
-      compute(description, in, out, device);
+      computeNode(description, in, out, device);
     } catch (const Error &error) {
       failure = explain(node.description, error);
     } catch (const std::exception &error) {

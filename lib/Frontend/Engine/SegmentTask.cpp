@@ -1,8 +1,10 @@
 #include "lib/Frontend/Engine/SegmentTask.h"
+#include "lib/Frontend/Engine/NonFinite.h"
 #include "lib/Frontend/Engine/PlanCache.h"
 #include "lib/Frontend/Engine/ProfileSpan.h"
 #include "lib/Frontend/Engine/RunNode.h"
 #include "lib/Frontend/Record.h"
+#include <algorithm>
 
 namespace sprig::frontend {
 
@@ -26,11 +28,16 @@ public:
       isClean &= value->state.load() == Value::State::ready;
     }
     // One failed value spoils those that depend on it, not the whole segment: that is seen node by node.
-    if (!isClean || !runCompiled()) runNodes();
+    if (!isClean || isWatched() || !runCompiled()) runNodes();
     finish();
   }
 
 private:
+  bool isWatched() const {
+    return std::any_of(recording.nodes.begin(), recording.nodes.end(),
+                       [](const Node *node) { return bool(node->watch); });
+  }
+
   bool runCompiled() {
     if (outputs.empty()) return true;
     std::shared_ptr<Plan> plan = PlanCache::instance().find(key, device, [&] { return recording.graph(outputs); });
@@ -76,6 +83,8 @@ private:
       next += results.size();
       if (!needed[i]) continue;
       runNode(node, results, device);
+      if (node.watch)
+        noteOrigins(node.description, *node.watch, {node.operands.begin(), node.operands.end()}, results, device);
       for (size_t k = 0; k < results.size(); ++k)
         if (Value *result = results[k]; result->live)
           result->state.store(result->failure ? Value::State::failed : Value::State::ready, std::memory_order_release);

@@ -26,6 +26,7 @@ std::shared_ptr<Storage> Storage::adopt(void *memory, void (*release)(void *), v
 void Storage::renew() {
   static std::atomic<uint64_t> last{0};
   number = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  origins = nullptr;
 }
 
 Storage::~Storage() {

@@ -10,6 +10,10 @@
 #include <atomic>
 #include <memory>
 
+namespace sprig::nonfinite {
+class Origins;
+}
+
 namespace sprig::frontend {
 
 /// Memory of a value: 64-byte aligned, at least 128 bytes and a multiple of 64.
@@ -30,6 +34,8 @@ public:
   void renew();
 
   void *const data;
+  /// Of numbers that are not finite (NonFinite.h); null: not known.
+  std::shared_ptr<const nonfinite::Origins> origins;
 
 private:
   uint64_t number;
@@ -100,6 +106,11 @@ struct Value : Pooled<Value> {
   bool isPlaced() const { return !constant && !unplaced && !type.shape.empty(); }
 };
 
+/// For DetectNonFinite: of an operation that was recorded while it lived.
+struct NodeWatch {
+  std::vector<std::string> states; ///< by operand: "parameter 'fc.weight'"; empty for what is none
+};
+
 /// A recorded operation.
 struct Node : Pooled<Node> {
   std::atomic<uint32_t> references{1};
@@ -122,6 +133,7 @@ struct Node : Pooled<Node> {
   /// Of a call that gradients are refused through: what was called and why, interned. The operands are those of its
   /// inputs that gradients would flow to.
   const std::string *refusal = nullptr;
+  std::unique_ptr<const NodeWatch> watch; ///< null: nothing is to be detected
 };
 
 /// References without handles: the value is kept, not necessarily readable.
