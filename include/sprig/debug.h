@@ -2,7 +2,7 @@
 // For programs that train: slow, so it is on where something is to be found. The bits of values stay the same.
 //
 //   DetectNonFinite detect;
-//   trainer.step(batch);   // throws: "net.cpp:12: log (layer 'head') gives -infinity in f32[3]; found in ..."
+//   loss.backward(); // throws: "net.cpp:12: log gives -infinity in 3xf32; found in the value that is differentiated"
 #pragma once
 #include "sprig/tensor.h"
 
