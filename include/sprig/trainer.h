@@ -138,6 +138,9 @@ struct TrainerOptions {
   bool endOnSignal = true;
   std::filesystem::path metrics = {}; ///< a line for each step: .csv, else JSON lines as `sprig train` writes them
   std::filesystem::path plot = {};    ///< curves as SVG, at the end
+  /// Runs steps operation by operation (sprig/debug.h), with the same bits: the error of a loss, gradient or parameter
+  /// that is not finite names the operation that made the first such value, its layer and line.
+  bool debugNan = false;
   /// A folder for TensorBoard, which gets a file of events: loss, grad_norm, lr, eval/loss, eval/accuracy, and metrics
   /// of the module's own. Needs libsprig_events.so beside the library (Error, unsupported).
   std::filesystem::path tensorboard = {};

@@ -16,6 +16,8 @@ namespace {
 // Ranks with loops of their own ask one another about so often whether one is to end.
 constexpr double kAskSeconds = 0.1;
 
+constexpr const char *kNothingFound = "\nnote: the reference interpreter finds no such value in this step";
+
 constexpr const char *kByLoss = "loss", *kByEvalLoss = "eval_loss", *kByAccuracy = "accuracy";
 
 bool isOfEvaluation(const std::string &metric) { return metric == kByAccuracy || metric.starts_with("eval_"); }
@@ -104,9 +106,9 @@ LoopResult Loop::run() try {
   std::optional<SignalWatch> signals;
   if (options.endsBySignal) signals.emplace(options.replacesHandlers);
   if (!options.checkpoints.empty() && options.writesCheckpoints) writer.emplace(options.checkpoints, options.keep);
-  if (saves())
+  if (saves() || options.explain)
     for (const checkpoints::ArrayView &array : runner->state().arrays)
-      if (writer && !isFinite(array)) notFinite.push_back(array.name);
+      if (!isFinite(array)) notFinite.push_back(array.name);
   runBegan = askedAt = Clock::now();
   // Nothing of a run that ended by an error goes on behind it.
   struct UnderWay {
@@ -255,6 +257,7 @@ void Loop::take(const Started &call, std::span<const StepResult> results) {
     for (LoopObserver *observer : observers) observer->onStep(line);
     result.last = line;
     if (!isSound) reportNonFinite(line);
+    if (options.explain) explainState(line, each.hasNorm);
   }
   lastEnd = results.back().end;
   if (call.endsEpoch || state.steps == options.steps) endEpoch(call);
@@ -359,7 +362,12 @@ void Loop::save() {
   asked = state.steps;
   WholeState whole = runner->state();
   if (!writer) return;
-  checkFinite(whole);
+  // A run would only go on from such a state to losses that are not finite.
+  if (const std::string name = notFiniteOf(whole); !name.empty())
+    runtimeError(options.place + "step " + std::to_string(state.steps - 1) + ": '" + name +
+                 "' is not finite behind it, so no checkpoint is written (learning rate " +
+                 decimal::general(result.last.lr) + ")" +
+                 (options.explainHint.empty() ? "" : "\nnote: " + options.explainHint) + lastCheckpoint());
   tryToWrite("training goes on, and tries again at the next checkpoint", [&] {
     // Lines first: a run that goes on from this checkpoint needs those of its steps.
     for (LoopObserver *observer : observers) observer->onCheckpoint();
@@ -379,13 +387,29 @@ std::string Loop::lastCheckpoint() const {
   return writer && saved > 0 ? "\nnote: the checkpoint of step " + std::to_string(saved) + " is from before" : "";
 }
 
-// A run would only go on from such a state to losses that are not finite.
-void Loop::checkFinite(const WholeState &whole) const {
+// The first array that is not finite, and was not so from the run's start on; empty where there is none.
+std::string Loop::notFiniteOf(const WholeState &whole) const {
   for (const checkpoints::ArrayView &array : whole.arrays)
     if (!isFinite(array) && std::find(notFinite.begin(), notFinite.end(), array.name) == notFinite.end())
-      runtimeError(options.place + "step " + std::to_string(state.steps - 1) + ": '" + array.name +
-                   "' is not finite behind it, so no checkpoint is written (learning rate " +
-                   decimal::general(result.last.lr) + ")" + lastCheckpoint());
+      return array.name;
+  return "";
+}
+
+std::string Loop::explained() const {
+  std::string found = options.explain(before, next.samples);
+  return found.empty() ? "" : "\nnote: first not finite: " + found;
+}
+
+// What a loss shows one step later.
+void Loop::explainState(const StepMetrics &line, bool hasNorm) {
+  const std::string name = notFiniteOf(runner->state());
+  if (name.empty() && (!hasNorm || std::isfinite(line.gradNorm))) return;
+  const std::string found = explained();
+  if (name.empty() && found.empty()) return; // the norm alone is beyond its type
+  runtimeError(options.place + "step " + std::to_string(line.step) + ": the loss is " +
+               decimal::general(double(line.loss)) + ", but " + (name.empty() ? "gradients are" : "'" + name + "' is") +
+               " not finite behind it (learning rate " + decimal::general(line.lr) + ")" +
+               (found.empty() ? kNothingFound : found) + lastCheckpoint());
 }
 
 void Loop::reportNonFinite(const StepMetrics &line) const {
@@ -393,9 +417,8 @@ void Loop::reportNonFinite(const StepMetrics &line) const {
   std::string text = options.place + "step " + std::to_string(line.step) + ": the loss is " + value +
                      " (learning rate " + decimal::general(line.lr) + ")";
   if (options.explain) {
-    std::string found = options.explain(before, next.samples);
-    text += found.empty() ? "\nnote: the reference interpreter finds no such value in this step"
-                          : "\nnote: first not finite: " + found;
+    const std::string found = explained();
+    text += found.empty() ? kNothingFound : found;
   } else if (!options.explainHint.empty()) {
     text += "\nnote: " + options.explainHint;
   }

@@ -39,7 +39,9 @@ struct LoopOptions {
   bool meetsAtEpochs = false;
   bool hasOwnMetrics = false; ///< whether steps may have metrics of the model's own
   std::string place;          ///< in front of errors: "file:line: Trainer: "
-  /// Called where a step's loss is not finite, with the state before it; says which operation makes it so.
+  /// Called with the state before a step and its samples where the step's loss, a gradient or the next state is not
+  /// finite; says which operation made the first such number, or nothing. The state is looked at behind every step
+  /// then.
   std::function<std::string(const std::vector<data::Array> &state, const CallSamples &samples)> explain = {};
   std::string explainHint; ///< how to have it explained, without
 };
@@ -148,7 +150,9 @@ private:
   double measured(const std::string &metric, const std::string &field, const EpochSummary &epoch) const;
   void save();
   void finish();
-  void checkFinite(const WholeState &whole) const;
+  std::string notFiniteOf(const WholeState &whole) const;
+  std::string explained() const;
+  void explainState(const StepMetrics &line, bool hasNorm);
   std::string lastCheckpoint() const;
   [[noreturn]] void reportNonFinite(const StepMetrics &line) const;
 };

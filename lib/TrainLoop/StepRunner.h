@@ -12,8 +12,9 @@ using NamedNumbers = std::vector<std::pair<std::string, double>>;
 
 struct StepResult {
   float loss = 0;
-  float gradNorm = 0; ///< NaN where the step does not compute it
-  double lr = 0;      ///< that the step updated with
+  float gradNorm = 0;   ///< NaN where the step does not compute it,
+  bool hasNorm = false; ///< which this says
+  double lr = 0;        ///< that the step updated with
   /// A step that skipped its update has used its samples all the same.
   bool updated = true;
   /// When it wanted its samples, had them, and was done. What lay beside the step before is that one's time: a begin is

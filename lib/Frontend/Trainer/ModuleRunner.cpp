@@ -76,7 +76,8 @@ std::span<const training::StepResult> ModuleRunner::collect(bool wait) {
   for (const StepTensors &given : call.results) {
     training::StepResult step;
     step.loss = given.loss.item<float>(at);
-    step.gradNorm = given.norm.defined() ? given.norm.item<float>(at) : std::nanf("");
+    step.hasNorm = given.norm.defined();
+    step.gradNorm = step.hasNorm ? given.norm.item<float>(at) : std::nanf("");
     if (given.weight.defined()) step.weight = given.weight.item<float>(at);
     for (size_t i = 0; i < given.metrics.size(); ++i)
       step.metrics.emplace_back(programs.metricNames()[i], given.metrics[i].item<float>(at));

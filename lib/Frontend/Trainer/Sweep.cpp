@@ -35,6 +35,7 @@ std::vector<SweepRun> Trainer::runSweep(Training training, std::span<const doubl
     train.seek(firstEpoch, 0, at);
     if (evaluation) evaluation->seek(firstEvaluation, 0, at);
     runs.push_back({rate, frontend::fit(options, programs, train, evaluation, /*writes=*/false, at)});
+    if (runs.back().result.signal) break;
   }
   if (options.print) {
     std::printf("%s%zu runs, recorded %zu times\n", sweepTable(runs).c_str(), runs.size(), programs.recordings());

@@ -17,6 +17,7 @@
 #include "lib/Training/Schedule.h"
 #include "lib/Training/StateNames.h"
 #include "runtime/base/Decimal.h"
+#include "sprig/debug.h"
 #include "sprig/random.h"
 
 namespace sprig {
@@ -93,6 +94,7 @@ training::LoopOptions loopOptions(const TrainerOptions &options, const training:
   }
   loop.endsBySignal = options.endOnSignal;
   loop.meetsAtEpochs = true;
+  loop.explainHint = ".debugNan = true names the operation";
   loop.hasOwnMetrics = true;
   return loop;
 }
@@ -167,7 +169,10 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   training::Progress progress(how.steps, source.epoch(), std::nullopt);
   if (options.print && options.logEvery > 0) loop.add(progress);
 
+  std::optional<DetectNonFinite> detects;
+  if (options.debugNan) detects.emplace();
   training::LoopResult outcome = loop.run();
+  detects.reset();
   runner.end();
   if (group) group->checkReplicas(*training.module, at);
   result.optimizer = training.optimizer;
@@ -210,6 +215,8 @@ Trainer::Trainer(TrainerOptions given, Source at) : options(std::move(given)), a
     refuse("stepsPerCall", double(options.stepsPerCall), ("1 to " + std::to_string(kMostRepetitions)).c_str());
   if (options.stepsPerCall > 1 && !options.compile)
     frontend::fail(at, "Trainer", "stepsPerCall is of compiled steps, and compile is false");
+  if (options.stepsPerCall > 1 && options.debugNan)
+    frontend::fail(at, "Trainer", "debugNan runs operations one by one, and stepsPerCall is above 1");
   if (options.accumulate < 1) refuse("accumulate", double(options.accumulate), "at least 1");
   if (options.group && options.ranks > 1 && options.group->size() != options.ranks)
     refuse("ranks", options.ranks, ("those of its group, " + std::to_string(options.group->size())).c_str());

@@ -331,6 +331,7 @@ std::span<const StepResult> TrainProgram::finish() {
   for (size_t step = 0; step < call.results.size(); ++step) {
     StepResult &result = call.results[step] = call.result;
     result.loss = call.losses[step];
+    result.hasNorm = hasNorm;
     result.gradNorm = hasNorm ? call.norms[step] : std::nanf("");
     result.simulatedSeconds /= double(call.steps);
     if (step) result.begin = result.ready = call.results[step - 1].end;

@@ -158,7 +158,8 @@ void TrainSession::load() {
   request.steps = partSizes(data.count(), config.batch * config.accumulate, config.dropLast);
   if (evaluation) request.evaluations = partSizes(evaluation->count(), config.evalBatch.value_or(config.batch), false);
   request.samples = data.count();
-  request.withNorm = withNorm;
+  // Where gradients are clipped by value, the norm alone shows that one was not finite.
+  request.withNorm = withNorm || (options.debugNan && config.gradClipValue);
   request.allow = options.allow;
   request.ranks = ranks;
   request.rank = place.rank;
