@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Kills `sprig train` at any moment, goes on with it, and compares the end with a run that was never killed.
 
-    train_kill.py SPRIG FOLDER EXAMPLE [--kills N]
+    train_kill.py SPRIG FOLDER EXAMPLE [--kills N] [--set FIELD=JSON] [--trainer RANKS]
 
 The run with kills is started again with --resume until it ends by itself; then a new one starts, until there were N kills.
-Weights must be the same in every bit, metrics in every field but the time. Closes with `N passed, N failed`.
+With --trainer, SPRIG is `rank-programs`, whose mode `loop` trains by the class Trainer. Weights must be the same in every bit, metrics in every field but the time. Closes with `N passed, N failed`.
 """
 import argparse
 import json
@@ -22,11 +22,14 @@ parser.add_argument('folder', type=pathlib.Path)
 parser.add_argument('example', type=pathlib.Path)
 parser.add_argument('--kills', type=int, default=24)
 parser.add_argument('--set', action='append', default=[])
+parser.add_argument('--trainer', type=int, default=0)
 options = parser.parse_args()
 data = options.example / 'data'
 
 
 def command(folder, *more):
+    if options.trainer:
+        return [options.sprig, 'loop', folder, str(options.trainer)]
     return [options.sprig, 'train', options.example / 'model.onnx', '--config', options.example / 'train.json',
             '--x', data / 'train-images-idx3-ubyte', '--y', data / 'train-labels-idx1-ubyte',
             '--eval-x', data / 't10k-images-idx3-ubyte', '--eval-y', data / 't10k-labels-idx1-ubyte', '-q',

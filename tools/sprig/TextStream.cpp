@@ -6,7 +6,7 @@
 namespace sprig::cli {
 namespace {
 
-constexpr std::string_view kEraseLine = "\r\x1b[K"; // TrainProgress's
+constexpr std::string_view kEraseLine = "\r\x1b[K"; // training::Progress's
 
 bool isControl(std::string_view character) {
   auto first = static_cast<unsigned char>(character[0]);

@@ -5,8 +5,9 @@
 //   rank-programs split FILE: what a model of digits gives, of two ranks or of one
 //   rank-programs exported|replica|shares FILE N: writes a model (N is 1), and trains it on N ranks as
 //   test/Cli/train-trainer.test says
-//   rank-programs package FILE: a training step of two ranks, by batches of four of eight samples, whose losses it
-//   prints
+//   rank-programs loop FOLDER N: trains on N ranks with all that a checkpoint has, and goes on where FOLDER has one;
+//   what a signal ends exits as a shell expects (test/E2E/train_kill.py) rank-programs package FILE: a training step of
+//   two ranks, by batches of four of eight samples, whose losses it prints
 #include "sprig/sprig.h"
 #include <atomic>
 #include <cstdio>
@@ -141,6 +142,35 @@ void callSplit(dist::Group *group, const char *path) {
 
 } // namespace
 
+struct Measured : Net {
+  Scores trainingStep(const Tensor &x, const Tensor &y) const {
+    Tensor logits = (*this)(x);
+    return {.loss = crossEntropy(logits, y), .metrics = {{"size", mean(square(logits))}}};
+  }
+};
+
+int trainLoop(const std::string &folder, int ranks) {
+  manualSeed(3);
+  Measured net;
+  data::Loader train(points(600), {.batch = 7, .shuffle = 5, .workers = 1}),
+      test(points(40), {.batch = 16, .workers = 0});
+  TrainerOptions options{.maxEpochs = 14, .ranks = ranks, .print = false};
+  options.plateau = optim::PlateauOptions{.factor = 0.5, .patience = 0, .threshold = 0.1};
+  options.ema = 0.9;
+  options.earlyStop = EarlyStoppingOptions{.patience = 4};
+  options.restoreBest = true;
+  options.monitor = "eval_size";
+  options.checkpoint = folder + "/checkpoints";
+  options.checkpointEvery = 11;
+  options.checkpointsKept = 2;
+  options.resume = true;
+  options.metrics = folder + "/metrics.jsonl";
+  FitResult result = Trainer(options).fit(net, train, test);
+  if (result.signal) return 128 + result.signal;
+  net.save(folder + "/out.safetensors");
+  return 0;
+}
+
 int main(int count, char **arguments) try {
   if (count != 3 && count != 4) return 2;
   const char *what = arguments[1];
@@ -154,6 +184,7 @@ int main(int count, char **arguments) try {
     if (!std::strcmp(std::getenv("RANK"), "0")) std::printf("trained\n");
   }
   if (!std::strcmp(what, "package")) dist::run(2, [&](dist::Group &group) { trainPackage(group, arguments[2]); });
+  if (!std::strcmp(what, "loop")) return trainLoop(arguments[2], std::atoi(arguments[3]));
   if (!std::strcmp(what, "exported")) trainExported(arguments[2], std::atoi(arguments[3]), NormStatistics::all);
   if (!std::strcmp(what, "shares")) trainExported(arguments[2], 2, NormStatistics::all, {1, 2});
   if (!std::strcmp(what, "replica")) trainExported(arguments[2], std::atoi(arguments[3]), NormStatistics::replica);
