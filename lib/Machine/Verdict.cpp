@@ -127,6 +127,15 @@ std::string verdictText(const TimeShares &shares) {
   return text + "\nremedies: " + remedyFor(bound);
 }
 
+TimeShares sharesOfRun(double all, double waiting, double computing) {
+  TimeShares shares;
+  shares.ns = all * 1e9;
+  shares.data = waiting * 1e9;
+  shares.computation = computing * 1e9;
+  shares.handOff = (all - waiting - computing) * 1e9;
+  return shares;
+}
+
 std::string dataWarning(const TimeShares &shares, int64_t steps) {
   constexpr double kLeastWait = 1e8; // ns in all: less is not worth a word
   if (shares.data < kLeastWait || boundBy(shares) != Bound::data) return "";

@@ -39,6 +39,8 @@ std::vector<int> wholePercents(std::span<const double> parts);
 /// "bound by data: 81 % of the time goes to waiting for data, ..."
 std::string verdictText(const TimeShares &shares);
 
+/// Of a training run, in seconds: all of it, waiting for data, and computing.
+TimeShares sharesOfRun(double all, double waiting, double computing);
 /// Of a training run of so many steps: a line where the data are what bounds it, else "".
 std::string dataWarning(const TimeShares &shares, int64_t steps);
 

@@ -81,11 +81,8 @@ void TrainerReport::end() {
     result.samplesPerSecond = double(samples) / seconds;
     if (options.print) printLine(describeResult(result));
   }
-  machine::TimeShares shares;
-  shares.ns = result.time.seconds * 1e9;
-  shares.data = result.time.waiting * 1e9;
-  shares.computation = result.time.computing * 1e9;
-  shares.handOff = result.time.elsewhere() * 1e9;
+  const machine::TimeShares shares =
+      machine::sharesOfRun(result.time.seconds, result.time.waiting, result.time.computing);
   if (std::string text = machine::dataWarning(shares, int64_t(result.losses.size())); !text.empty()) onWarning(text);
 }
 

@@ -13,12 +13,7 @@ namespace {
 
 constexpr size_t kShownEpochs = 4;
 machine::TimeShares sharesOf(const TimeSplit &time) {
-  machine::TimeShares shares;
-  shares.ns = time.seconds * 1e9;
-  shares.computation = time.computing * 1e9;
-  shares.data = time.waiting * 1e9;
-  shares.handOff = time.elsewhere() * 1e9;
-  return shares;
+  return machine::sharesOfRun(time.seconds, time.waiting, time.computing);
 }
 
 std::string percent(double part, double whole) { return formatDouble(whole > 0 ? 100 * part / whole : 0, 3); }
