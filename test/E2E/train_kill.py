@@ -76,7 +76,9 @@ while kills < options.kills:
             code = process.wait()
             if code == 0:  # over before the signal came
                 break
-            if code != (130 if polite else -signal.SIGKILL):
+            # The class handles signals while it trains alone.
+            expected = [130] + [-signal.SIGINT] * bool(options.trainer) if polite else [-signal.SIGKILL]
+            if code not in expected:
                 sys.exit(f'exit code {code} after {"SIGINT" if polite else "SIGKILL"}')
             kills += 1
             during += any(path.name.startswith('.tmp-') for path in (folder / 'checkpoints').glob('.*'))
