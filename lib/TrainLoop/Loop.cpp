@@ -74,29 +74,30 @@ bool Loop::hasRunOut() const {
 }
 
 std::vector<data::Array> Loop::ownArrays() const {
-  LoopState now = state;
+  std::vector<double> numbers;
   for (const LoopObserver *each : observers)
-    for (double number : each->state()) now.observers.push_back(number);
-  return now.arrays(goesByLosses());
+    for (double number : each->state()) numbers.push_back(number);
+  return state.arrays(goesByLosses(), monitor(), numbers);
 }
 
 void Loop::resume(checkpoints::Checkpoint checkpoint) {
-  LoopState unused = state;
-  std::vector<data::Array> all = checkpoint.arrays;
-  unused.takeFrom(checkpoint.arrays, goesByLosses(), checkpoint.manifest.index, sizes.samplesPerStep);
+  goOn(checkpoint.manifest, checkpoint.arrays);
   runner->restore(checkpoint.arrays);
-  goOn(checkpoint.manifest, std::move(all));
 }
 
-void Loop::goOn(const checkpoints::Manifest &manifest, std::vector<data::Array> own) {
-  state.takeFrom(own, goesByLosses(), manifest.index, sizes.samplesPerStep);
-  std::span<const double> left = state.observers;
+void Loop::goOn(const checkpoints::Manifest &manifest, std::vector<data::Array> &arrays) {
+  const std::vector<double> numbers = state.takeFrom(arrays, monitor(), manifest.index, sizes.samplesPerStep);
+  // A run may keep the best weights from here on, or no longer.
+  if (options.early && options.early->keepsBest == state.best.empty()) {
+    state.best.clear();
+    if (options.early->keepsBest) state.early.emplace(monitor() == kByAccuracy);
+  }
+  std::span<const double> left = numbers;
   for (LoopObserver *each : observers) {
     const size_t count = std::min(each->state().size(), left.size());
     each->restore(left.first(count));
     left = left.subspan(count);
   }
-  state.observers.clear();
   source.seek({manifest.epoch, manifest.index});
   state.steps = saved = asked = manifest.step;
   result.stopped = hasRunOut();

@@ -77,9 +77,9 @@ public:
   void add(LoopObserver &observer) { observers.push_back(&observer); }
   /// Sets runner and source to where a checkpoint was written.
   void resume(checkpoints::Checkpoint checkpoint);
-  /// The same of a checkpoint that another rank has read, of which this is the loop's own part; the runner has the
-  /// rest.
-  void goOn(const checkpoints::Manifest &manifest, std::vector<data::Array> own);
+  /// The same but for the runner, which goes on from what is left of the arrays: of a checkpoint that another rank has
+  /// read.
+  void goOn(const checkpoints::Manifest &manifest, std::vector<data::Array> &arrays);
   /// The run goes on at so many seconds.
   void goOnAt(double seconds) { earlierSeconds = seconds; }
   /// As a checkpoint has them beside the runner's.

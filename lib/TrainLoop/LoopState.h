@@ -33,14 +33,16 @@ struct LoopState {
   std::optional<PlateauState> plateau;
   std::optional<BestSoFar> early;
   std::vector<data::Array> best; ///< weights
-  /// What observers go on from.
-  std::vector<double> observers;
 
-  /// As arrays of a checkpoint. `keepsLosses`: whether something goes by the losses of the epoch under way.
-  std::vector<data::Array> arrays(bool keepsLosses) const;
-  /// Takes its arrays out of a checkpoint's. `index` samples of an epoch were used, `each` in a step. Throws badInput
-  /// for a checkpoint of a run that goes by something else.
-  void takeFrom(std::vector<data::Array> &arrays, bool keepsLosses, int64_t index, int64_t each);
+  /// As arrays of a checkpoint, with the numbers that observers go on from. `keepsLosses`: whether something goes by
+  /// the losses of the epoch under way. `monitor`: the metric that early stop goes by.
+  std::vector<data::Array> arrays(bool keepsLosses, const std::string &monitor,
+                                  const std::vector<double> &observers) const;
+  /// Takes its arrays out of a checkpoint's, and returns the observers' numbers. `index` samples of an epoch were used,
+  /// `each` in a step. Early stop begins anew where the checkpoint has none by this metric. Throws badInput where an
+  /// array is of another type.
+  std::vector<double> takeFrom(std::vector<data::Array> &arrays, const std::string &monitor, int64_t index,
+                               int64_t each);
 };
 
 } // namespace sprig::training

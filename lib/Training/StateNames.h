@@ -18,10 +18,12 @@ inline constexpr std::string_view kOptimizerPrefix = "optimizer/", kAveragePrefi
 inline constexpr const char *kStep = "optimizer/step"; ///< i64: steps done
 inline constexpr const char *kLr = "optimizer/lr";     ///< f64: the learning rate that the schedule starts from
 /// What the training loop keeps, f64. The schedule `plateau`: its best metric, bad epochs and cooldown. Of the epoch
-/// under way: losses times their samples, and samples. Early stop: the best metric, its epoch, measurements since.
-/// Observers: numbers of their own.
+/// under way: losses times their samples, and samples. Observers: numbers of their own.
 inline constexpr const char *kPlateau = "optimizer/plateau", *kPlateauLoss = "optimizer/plateau_loss",
-                            *kEarlyStop = "optimizer/early_stop", *kObservers = "optimizer/observers";
+                            *kObservers = "optimizer/observers";
+/// Before the name of the metric that early stop goes by, f64: its best, the epoch of that, measurements since, and of
+/// the epoch under way the metric's sum.
+inline constexpr const char *kEarlyStopPrefix = "optimizer/early_stop/";
 /// Before an array of the model: what it was at the best measurement.
 inline constexpr const char *kBestPrefix = "optimizer/best/";
 inline constexpr const char *kSeed = "random/seed"; ///< i64: the key of random numbers

@@ -130,7 +130,8 @@ void beginAlike(dist::Group &group, const Training &training, const ModuleRunner
   Tensor image = group.broadcast(group.rank() ? Tensor() : Tensor(std::vector<uint8_t>(own.begin(), own.end())), 0, at);
   if (from) return;
   const auto *bytes = reinterpret_cast<const char *>(image.data<uint8_t>(at));
-  loop.goOn(place, data::parseSafetensors({bytes, bytes + image.numel()}, "the first rank's state"));
+  std::vector<data::Array> arrays = data::parseSafetensors({bytes, bytes + image.numel()}, "the first rank's state");
+  loop.goOn(place, arrays);
 }
 
 } // namespace sprig::frontend

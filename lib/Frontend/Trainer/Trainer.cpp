@@ -15,7 +15,6 @@
 #include "lib/TrainLoop/ResumePoint.h"
 #include "lib/TrainLoop/RunChart.h"
 #include "lib/Training/Schedule.h"
-#include "lib/Training/StateNames.h"
 #include "runtime/base/Decimal.h"
 #include "sprig/debug.h"
 #include "sprig/random.h"
@@ -150,7 +149,6 @@ FitResult frontend::fit(const TrainerOptions &whole, const TrainingPrograms &pro
   std::optional<checkpoints::Manifest> from;
   if (found) {
     from = found->manifest;
-    if (evaluation) std::erase_if(found->arrays, [](auto &array) { return array.name == training::kPlateauLoss; });
     loop.resume(std::move(*found));
   }
   if (group) {

@@ -199,6 +199,29 @@ TEST(TrainerLoop, AnEarlyStopIsTheSameBehindAResume) {
   }
 }
 
+// Rates go by evaluations, early stop by losses, whose sums a checkpoint within an epoch has.
+TEST(TrainerLoop, AnEarlyStopByLossesGoesOnWithinAnEpoch) {
+  TrainerOptions options = silent(60);
+  options.plateau = optim::PlateauOptions{.factor = 0.5, .patience = 0};
+  options.earlyStop = EarlyStoppingOptions{.patience = 1, .minDelta = 0.05};
+  options.monitor = "loss";
+  data::Loader train = pointsLoader(), test = testLoader();
+  FitResult whole = Trainer(options).fit(makeNet(), train, test);
+  ASSERT_TRUE(whole.stopped);
+  Folder folder;
+  options.checkpoint = folder.path;
+  options.maxSteps = 4;
+  data::Loader first = pointsLoader();
+  Trainer(options).fit(makeNet(), first, test);
+  options.maxSteps = 0;
+  options.resume = true;
+  data::Loader rest = pointsLoader();
+  FitResult result = Trainer(options).fit(makeNet(), rest, test);
+  EXPECT_EQ(result.steps, whole.steps);
+  EXPECT_EQ(result.bestEpoch, whole.bestEpoch);
+  EXPECT_EQ(result.epochs.at(0).loss, whole.epochs.at(1).loss);
+}
+
 TEST(TrainerLoop, AnAverageIsWhatIsEvaluatedAndKept) {
   data::Loader train = pointsLoader(), test = testLoader();
   Net byHand = makeNet();

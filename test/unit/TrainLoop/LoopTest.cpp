@@ -325,6 +325,33 @@ TEST(Loop, AResumedRunIsTheOneThatNeverStopped) {
   }
 }
 
+TEST(Loop, EarlyStopMayChangeBehindAResume) {
+  auto by = [](FakeRun &run, const char *monitor, bool keepsBest) {
+    run.options.evaluates = true;
+    run.options.early = EarlyStop{.patience = 2, .keepsBest = keepsBest};
+    run.options.monitor = monitor;
+    run.runner.accuracy = 0.5;
+    for (int64_t step = 0; step < 30; ++step) run.runner.losses[step] = float(step);
+  };
+  // What the first run stopped by, if by anything, and how long another one takes that goes on from its sixth step.
+  auto stepsOf = [&](const char *first, bool firstKeeps, const char *second, bool secondKeeps) {
+    Folder folder;
+    FakeRun begin(6), rest(30);
+    if (first) by(begin, first, firstKeeps);
+    begin.options.checkpoints = folder.path;
+    begin();
+    rest.from = newestOf(folder);
+    if (second) by(rest, second, secondKeeps);
+    return rest().steps;
+  };
+  EXPECT_EQ(stepsOf("loss", false, "loss", false), 9);      // the first epoch is the best
+  EXPECT_EQ(stepsOf("loss", false, nullptr, false), 30);    // it ends no run any more
+  EXPECT_EQ(stepsOf(nullptr, false, "loss", false), 15);    // measured from the third epoch on
+  EXPECT_EQ(stepsOf("accuracy", false, "loss", false), 15); // by another metric likewise
+  EXPECT_EQ(stepsOf("loss", false, "loss", true), 15);      // and where best weights are to be kept
+  EXPECT_EQ(stepsOf("loss", true, "loss", false), 9);
+}
+
 TEST(Loop, EarlierCheckpointsCountStepsOfAnEpoch) {
   Folder folder;
   FakeRun run(2);

@@ -3,6 +3,7 @@
 #include "lib/TrainLoop/Progress.h"
 #include "lib/TrainLoop/ResumePoint.h"
 #include "lib/TrainLoop/RunChart.h"
+#include "lib/Training/StateNames.h"
 #include "sprig/error.h"
 #include "sprig/rt/memory.h"
 #include "tools/sprig/Interrupt.h"
@@ -11,6 +12,7 @@
 #include "tools/sprig/train/TrainSession.h"
 #include "tools/sprig/train/TrainSummary.h"
 #include "tools/sprig/train/TrainSweep.h"
+#include <algorithm>
 
 namespace sprig::cli {
 namespace {
@@ -158,6 +160,20 @@ private:
     return found;
   }
 
+  // Whether there are data to evaluate on is no part of a configuration, and rates may go by that.
+  void checkMeasure(const checkpoints::Checkpoint &from) const {
+    if (config.schedule.kind != training::ScheduleKind::plateau) return;
+    auto has = [&](std::string_view prefix) {
+      return std::any_of(from.arrays.begin(), from.arrays.end(),
+                         [&](const auto &array) { return array.name.starts_with(prefix); });
+    };
+    // With early stop, the sums of losses may be there for that.
+    const bool byLosses = has(training::kPlateauLoss) && !(evaluation && has(training::kEarlyStopPrefix));
+    if (byLosses == !evaluation) return;
+    const std::string of[] = {"evaluations", "the losses of its steps"};
+    badInput("the checkpoint is of a run whose rate went by " + of[byLosses] + ", this one's goes by " + of[!byLosses]);
+  }
+
   training::LoopResult train(const checkpoints::Manifest &identity, std::optional<checkpoints::Checkpoint> resumed) {
     training::LoopOptions how = loopOptions(config, evaluated());
     how.stepsPerCall = session.stepsPerCall;
@@ -181,7 +197,10 @@ private:
     if (!isQuiet()) loop.add(progress);
     loop.add(warnings);
     const std::optional<int64_t> from = resumed ? std::optional(resumed->manifest.step) : std::nullopt;
-    if (resumed) loop.resume(std::move(*resumed));
+    if (resumed) {
+      checkMeasure(*resumed);
+      loop.resume(std::move(*resumed));
+    }
     checkBeginning(*program, data, evaluated(), config, {from.value_or(0), session.collectives});
     std::optional<training::MetricsFile> metrics;
     if (!options.metrics.empty()) loop.add(metrics.emplace(loop, options.metrics, from));
