@@ -9,7 +9,7 @@
 namespace sprig {
 
 /// While it lives, what this thread computes is checked where it matters: outputs of grad() and backward(), gradients,
-/// next values of parameters and states, and what is read. Where one is not finite, that throws Error (runtime), which
+/// next values of parameters and states, and what is read. One that is not finite throws Error (runtime), which
 /// names the operation that made the number, its layer and its line; of a gradient, the line of the forward operation.
 /// A NaN that was made of an infinity is reported with the origin of that one. An infinity that leads to none of these
 /// values (a mask that softmax makes zeros of) is no fault, nor are numbers that the program gives itself and only

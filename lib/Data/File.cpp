@@ -190,7 +190,7 @@ void writeFile(const std::filesystem::path &path, std::span<const char> bytes) {
 }
 
 void checkWritable(const std::filesystem::path &path) {
-  // Where there is a file, it is closed or open to writing by itself, and is written beside where a link points.
+  // A file that is there has permissions of its own. Where a link points, the new file is written beside the old one.
   std::error_code ignored;
   std::filesystem::path file = path;
   auto refuse = [&](const std::string &what) { fail(ErrorKind::runtime, "cannot be written" + what, path); };

@@ -1,4 +1,4 @@
-// What libsprig_events.so encodes, and its one function. For EventFile and the library.
+// The events that libsprig_events.so encodes, and its one function. For EventFile and the library.
 #pragma once
 #include <cstdint>
 #include <string>

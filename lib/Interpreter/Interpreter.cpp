@@ -189,7 +189,7 @@ private:
     if (mlir::succeeded(results)) pass(block.getTerminator()->getOperands(), op->getResults(), *results);
     return results;
   }
-  // What a step of a loop gives is what the next one takes.
+  // A loop's step takes what the one before it gives.
   void carry(mlir::Block &block, size_t first, llvm::ArrayRef<Tensor> given, Results &arguments) {
     auto held = block.getArguments().slice(first, given.size());
     pass(block.getTerminator()->getOperands().take_front(given.size()), mlir::ValueRange(held), given);

@@ -1,11 +1,10 @@
 #include "lib/TrainLoop/Loop.h"
 #include "include/sprig/error.h"
+#include "lib/Data/Floats.h"
 #include "lib/TrainLoop/Signals.h"
 #include "runtime/base/Decimal.h"
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 #include <exception>
 #include <utility>
 
@@ -22,25 +21,11 @@ constexpr const char *kByLoss = "loss", *kByEvalLoss = "eval_loss", *kByAccuracy
 
 bool isOfEvaluation(const std::string &metric) { return metric == kByAccuracy || metric.starts_with("eval_"); }
 
-// Numbers of this many bits, of which those of the mask are the exponent's: all set, it is infinite or no number.
-template <typename Bits> bool hasNotFinite(std::span<const char> bytes, Bits mask) {
-  bool found = false;
-  for (size_t i = 0; i < bytes.size() / sizeof(Bits); ++i) {
-    Bits value;
-    std::memcpy(&value, bytes.data() + i * sizeof(Bits), sizeof(Bits));
-    found |= (value & mask) == mask;
-  }
-  return found;
-}
-
 bool isFinite(const checkpoints::ArrayView &array) {
-  switch (array.dtype) {
-  case data::DType::f64: return !hasNotFinite<uint64_t>(array.bytes, uint64_t(0x7ff) << 52);
-  case data::DType::f32: return !hasNotFinite<uint32_t>(array.bytes, 0x7f800000);
-  case data::DType::f16: return !hasNotFinite<uint16_t>(array.bytes, 0x7c00);
-  case data::DType::bf16: return !hasNotFinite<uint16_t>(array.bytes, 0x7f80);
-  default: return true;
-  }
+  bool found = false;
+  data::eachFloat(array.dtype, array.bytes.data(), int64_t(array.bytes.size()) / data::size(array.dtype),
+                  [&](int64_t, double element) { found |= !std::isfinite(element); });
+  return !found;
 }
 
 } // namespace
@@ -202,10 +187,10 @@ int64_t Loop::nextNumber() const { return started.empty() ? state.steps : starte
 // behind it that sees the state, else one.
 int64_t Loop::stepsOfCall(int64_t number) const {
   const int64_t most = options.stepsPerCall;
-  auto isBetween = [&](int64_t period) { return number / period == (number + most - 1) / period; };
+  auto isBetween = [&](int64_t period) { return !period || number / period == (number + most - 1) / period; };
   bool isWhole = source.wholeStepsLeft() >= most && number + most <= options.steps &&
-                 (options.checkpoints.empty() || isBetween(every())) &&
-                 (!options.compareEvery || isBetween(options.compareEvery));
+                 isBetween(options.checkpoints.empty() ? 0 : options.checkpointEvery) &&
+                 isBetween(options.compareEvery);
   return isWhole ? most : 1;
 }
 

@@ -99,8 +99,8 @@ public:
 private:
   // Calls that were handed over, in their order.
   struct Started {
-    int64_t first, count, epoch,
-        each; // the first step's number, steps, and the epoch that they are of, samples of each
+    int64_t first, count;                  // the first step's number, and steps
+    int64_t epoch, each;                   // that they are of, and samples of each
     bool evaluates, compares, saves, asks; // behind it
     bool endsEpoch, measures;              // and whether what it evaluates counts
   };
@@ -133,7 +133,6 @@ private:
   std::string monitor() const;
   bool goesByLosses() const;
   bool hasRunOut() const; ///< of measurements that early stop waits for
-  int64_t every() const { return options.checkpointEvery > 0 ? options.checkpointEvery : sizes.steps; }
   bool saves() const { return writer || (!options.checkpoints.empty() && runner->sharesState()); }
   bool asks() const { return group && group->haveLoops() && options.endsBySignal; }
   int stops() const;

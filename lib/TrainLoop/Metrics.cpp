@@ -68,7 +68,7 @@ bool isColumn(std::string_view name) {
 }
 
 // Where a value that not every line has is kept; null where it is one of `numbers`.
-template <typename M> auto *knownNumber(M &metrics, std::string_view name) {
+template <typename M> auto *knownNumber(M &&metrics, std::string_view name) {
   return name == kWait           ? &metrics.waitSeconds
          : name == kExposed      ? &metrics.exposedSeconds
          : name == kEvalLoss     ? &metrics.evalLoss
@@ -92,9 +92,8 @@ std::optional<double> numberOf(const StepMetrics &metrics, const std::string &na
 
 } // namespace
 
-bool isOwnMetric(std::string_view name) {
-  return isColumn(name) || name == "accuracy" || name == kWait || name == kExposed || name == kEvalLoss ||
-         name == kEvalAccuracy;
+bool isReservedMetric(std::string_view name) {
+  return isColumn(name) || name == "accuracy" || knownNumber(StepMetrics(), name);
 }
 
 std::string formatMetrics(const StepMetrics &metrics) {
@@ -104,10 +103,10 @@ std::string formatMetrics(const StepMetrics &metrics) {
   append(line, "grad_norm", metrics.gradNorm);
   append(line, "lr", float(metrics.lr));
   append(line, "seconds", metrics.seconds);
-  if (metrics.waitSeconds) append(line, "wait_seconds", *metrics.waitSeconds);
-  if (metrics.exposedSeconds) append(line, "exposed_communication_seconds", *metrics.exposedSeconds);
-  if (metrics.evalLoss) append(line, "eval_loss", *metrics.evalLoss);
-  if (metrics.evalAccuracy) append(line, "eval_accuracy", *metrics.evalAccuracy);
+  if (metrics.waitSeconds) append(line, kWait, *metrics.waitSeconds);
+  if (metrics.exposedSeconds) append(line, kExposed, *metrics.exposedSeconds);
+  if (metrics.evalLoss) append(line, kEvalLoss, *metrics.evalLoss);
+  if (metrics.evalAccuracy) append(line, kEvalAccuracy, *metrics.evalAccuracy);
   for (auto &[name, value] : metrics.numbers) append(line, name.c_str(), value);
   return line + "}\n";
 }

@@ -27,8 +27,8 @@ struct StepMetrics {
   bool operator==(const StepMetrics &) const = default;
 };
 
-/// Whether a name is one of those that lines and reports have of themselves.
-bool isOwnMetric(std::string_view name);
+/// Whether a name is one of those that lines and reports have of themselves, and no metric of a model's own may have.
+bool isReservedMetric(std::string_view name);
 
 /// One line of JSON, with its end.
 std::string formatMetrics(const StepMetrics &metrics);

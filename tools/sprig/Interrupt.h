@@ -8,15 +8,13 @@ namespace sprig::cli {
 constexpr int exitCodeOf(int signal) { return 128 + signal; }
 constexpr bool isInterrupted(int code) { return code > 128; }
 
-/// Installs a handler; once only where `flags` has SA_RESETHAND. A SIGHUP that was ignored when the program started
+/// Installs a handler. A SIGHUP that was ignored when the program started
 /// (`nohup`) stays ignored, and so does a SIGTSTP (a shell without jobs).
-inline void handleInterrupt(int signal, void (*handler)(int), int flags = 0, struct sigaction *old = nullptr) {
+inline void handleInterrupt(int signal, void (*handler)(int)) {
   struct sigaction before = {}, action = {};
   ::sigaction(signal, nullptr, &before);
-  if (old) *old = before;
   if ((signal == SIGHUP || signal == SIGTSTP) && before.sa_handler == SIG_IGN) return;
   action.sa_handler = handler;
-  action.sa_flags = flags;
   ::sigaction(signal, &action, nullptr);
 }
 

@@ -159,8 +159,8 @@ std::vector<uint32_t> ChainRule::resultsOf(const Stretch &stretch) const {
   return results;
 }
 
-/// Equal graphs share their gradients, whose operations have the places of the first. Where these are going to be
-/// named, they are part of what is equal.
+/// Equal graphs share their gradients, whose operations have the places of the first graph. While errors name places,
+/// graphs are equal only where these are.
 void mixPlaces(Hash &key, const Graph &graph) {
   if (!detectsNonFinite()) [[likely]]
     return;

@@ -34,7 +34,7 @@ training::Evaluation evaluate(const TrainingPrograms &programs, data::Loader &se
   std::vector<Part> parts;
   for (const data::Batch &batch : set) // ranks without samples draw, and meet the others, like those that have some
     if (batch.size() || group) parts.push_back({batch.size(), programs.evaluate(batch)});
-  std::vector<double> sums; // of the loss, of metrics, and of what these are over
+  std::vector<double> sums(1); // of the loss, of metrics, and of what these are over
   std::vector<std::string> names;
   double weight = 0;
   int64_t samples = 0, hits = 0, withHits = 0;

@@ -82,12 +82,13 @@ std::span<const training::StepResult> ModuleRunner::collect(bool wait) {
     for (size_t i = 0; i < given.metrics.size(); ++i)
       step.metrics.emplace_back(programs.metricNames()[i], given.metrics[i].item<float>(at));
     step.lr = rateAt(call.first + int64_t(told.size()));
-    step.begin = std::max(told.empty() ? call.begin : lastEnd, lastEnd);
-    step.ready = std::max(told.empty() ? call.ready : lastEnd, lastEnd);
-    // Of the last one the queue knows when it ended, which may be long ago.
-    auto now = training::Clock::now();
-    auto ranOut = Engine::of(lastLoss.raw()->lane).ranOutAt();
-    step.end = std::max(step.ready, underWay.size() == 1 && ranOut > step.ready ? std::min(ranOut, now) : now);
+    step.begin = told.empty() ? std::max(call.begin, lastEnd) : lastEnd;
+    step.ready = told.empty() ? std::max(call.ready, lastEnd) : lastEnd;
+    step.end = training::Clock::now();
+    // The queue knows when the last call ended, which may be long ago.
+    if (underWay.size() == 1)
+      if (auto ranOut = Engine::of(lastLoss.raw()->lane).ranOutAt(); ranOut > step.ready)
+        step.end = std::min(ranOut, step.end);
     lastEnd = step.end;
     told.push_back(step);
   }
@@ -135,6 +136,7 @@ std::vector<data::Array> ModuleRunner::weights() {
 
 void ModuleRunner::setWeights(const std::vector<data::Array> &arrays) {
   weightSlots().set(arrays);
+  if (!training.average) return;
   Averaged averages(training, at);
   weightSlots().set(arrays);
 }

@@ -62,7 +62,7 @@ std::vector<Tensor> metricsOf(const Scores &scores, ScoreLayout &layout, const c
     if (!std::all_of(name.begin(), name.end(), isPlain))
       refuse("has characters other than letters, digits, '_', '.' and '-'");
     if (name.starts_with("eval_")) refuse("starts with 'eval_', which evaluations put in front");
-    if (training::isOwnMetric(name)) refuse("has a name that the trainer itself uses");
+    if (training::isReservedMetric(name)) refuse("has a name that the trainer itself uses");
     if (std::find(names.begin(), names.end(), name) != names.end()) refuse("is there twice");
     if (!value.defined() || !isFloat(value.dtype()) || value.numel() != 1)
       refuse("is " + (value.defined() ? describe(value.type(at)) : "not defined") + ", expected a single float");

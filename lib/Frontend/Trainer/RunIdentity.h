@@ -1,4 +1,4 @@
-// What a trainer's run is known by in its checkpoints, and the checkpoint that it goes on from.
+// How checkpoints identify a trainer's run, and the checkpoint that a run resumes from.
 // For the trainer.
 #pragma once
 #include "lib/Frontend/Trainer/ModuleRunner.h"

@@ -137,10 +137,8 @@ private:
     checkpoints::Manifest identity;
     identity.seed = config.seed;
     training::identifyConfig(config, data.count(), identity);
-    std::vector<char> bytes;
-    if (session.model.text.empty()) bytes = sprig::data::readFile(session.model.path);
-    identity.modelDigest =
-        checkpoints::digest(bytes.empty() ? session.model.text : std::string(bytes.begin(), bytes.end()));
+    const Model &model = session.model;
+    identity.modelDigest = checkpoints::digest(model.text.empty() ? sprig::data::readText(model.path) : model.text);
     return identity;
   }
 
